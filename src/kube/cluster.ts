@@ -17,9 +17,9 @@ export interface Cluster {
   /** What one stream has learnt and the others need not learn again. */
   readonly memory: ClusterMemory;
   /** Asks and reads the whole answer, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
-  request(question: Question): Promise<Answer>;
+  request(request: ApiRequest): Promise<ApiResponse>;
   /** Asks and hands over the body as it comes. Its throws are those of `request`. */
-  stream(question: Question): Promise<Flow>;
+  stream(request: ApiRequest): Promise<StreamedResponse>;
   /**
    * Sends a request of a probe, with the run's credentials. Expired ones are renewed, since a request that was not
    * authenticated was not executed; nothing else is tried again. Throws TransportFailure, or the abort.
@@ -53,7 +53,7 @@ export interface SingleRequest {
   signal: AbortSignal;
 }
 
-export interface Question {
+export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Below the server's address, e.g. `/api/v1/namespaces/shop/pods`. */
   path: string;
@@ -75,18 +75,18 @@ interface Head {
   headers: IncomingHttpHeaders;
   /** Client clock, ms: not later than the moment the request left. */
   sentAt: number;
-  /** Client clock, ms: when the headers (of a Flow) or the whole body (of an Answer) had arrived. */
+  /** Client clock, ms: when the headers (of a StreamedResponse) or the whole body (of an ApiResponse) had arrived. */
   at: number;
   /** The server's clock, where the answer carried a `Date`: none or one raw observation. */
   dated: RawObservation[];
 }
 
-export interface Answer extends Head {
+export interface ApiResponse extends Head {
   /** The parsed JSON, or undefined where it was none. */
   body: unknown;
 }
 
-export interface Flow extends Head {
+export interface StreamedResponse extends Head {
   body: Body;
   /** After a 401 that came inside the body: true where there are other credentials to try. */
   renew(): Promise<boolean>;

@@ -1,13 +1,13 @@
-import { asObject } from '../model/observe/read.ts';
+import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Answer, Cluster } from './cluster.ts';
+import type { ApiResponse, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
 import { growingMs } from './decide.ts';
 import { decideDelete, isSuccessor, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { look } from './get.ts';
+import { tryGetPod } from './get.ts';
 import { podPath } from './resource-path.ts';
 import { asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
@@ -27,7 +27,7 @@ export interface DeleteTarget {
 }
 
 /**
- * Asks for the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
+ * Requests the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
  * where flow control turned it away and it is sent again), or
  * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
  * executed. Ends quietly on abort. Throws PodexitError where the server says no (see refused.ts) and
@@ -75,7 +75,7 @@ async function* send(
   // never went out is not reported.
   let reportSent: (sentAt: number) => void = () => undefined;
   const sent = new Promise<number>((resolve) => (reportSent = resolve));
-  const answering = ask(cluster, target, reportSent, signal);
+  const answering = request(cluster, target, reportSent, signal);
   const sentAt = await Promise.race([sent, answering.then(() => undefined)]);
   if (sentAt !== undefined) {
     const { graceSeconds, uid } = target;
@@ -96,14 +96,14 @@ async function* send(
   return { kind: 'accepted' };
 }
 
-async function ask(
+async function request(
   cluster: Cluster,
   target: DeleteTarget,
   onSent: (sentAt: number) => void,
   signal: AbortSignal,
-): Promise<Answer | TransportFailure> {
+): Promise<ApiResponse | TransportFailure> {
   try {
-    return await cluster.request({ ...questionFor(target), signal, onSent });
+    return await cluster.request({ ...requestFor(target), signal, onSent });
   } catch (error) {
     if (error instanceof TransportFailure) return error;
     // As good as lost: whether it was executed shows in a look.
@@ -114,7 +114,7 @@ async function ask(
 }
 
 /** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */
-function questionFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
+function requestFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
   const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
   const dry = dryRun ? { dryRun: ['All'] } : {};
   const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace, ...dry };
@@ -130,7 +130,7 @@ async function* wasExecuted(
   signal: AbortSignal,
 ): AsyncGenerator<RawObservation, boolean> {
   for (let failures = 0; ; failures++) {
-    const answer = await look(cluster, target, signal);
+    const answer = await tryGetPod(cluster, target, signal);
     if (signal.aborted) return false;
     if (answer !== undefined) yield* answer.dated;
     if (answer?.status === 401 || answer?.status === 403) {
@@ -143,7 +143,7 @@ async function* wasExecuted(
     }
     // A login page, or a proxy's own words, say nothing of the pod.
     if (answer?.status === 200 && kind === 'Pod') {
-      const metadata = asObject(asObject(answer.body)['metadata']);
+      const metadata = metadataOf(answer.body);
       const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
       return executed;

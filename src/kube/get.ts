@@ -1,5 +1,5 @@
 import { PodexitError } from '../errors.ts';
-import type { Answer, Cluster, Question } from './cluster.ts';
+import type { ApiResponse, Cluster, ApiRequest } from './cluster.ts';
 import { growingMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
@@ -8,16 +8,16 @@ import { delay } from './env.ts';
 import { notReached, unauthorized } from './server-errors.ts';
 
 /**
- * One GET, whatever its status is (a 404 is an answer too), asked again while the server is busy. Throws PodexitError
+ * One GET, whatever its status is (a 404 is an answer too), sent again while the server is busy. Throws PodexitError
  * `server.unreachable`, `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
  */
 export async function getObject(
   cluster: Cluster,
   path: string,
   options: { signal?: AbortSignal; query?: Readonly<Record<string, string>> } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   try {
-    const answer = await askPatiently(cluster, { method: 'GET', path, ...options });
+    const answer = await requestWithRetries(cluster, { method: 'GET', path, ...options });
     if (answer.status === 401) throw unauthorized(cluster);
     return answer;
   } catch (error) {
@@ -26,40 +26,40 @@ export async function getObject(
   }
 }
 
-/** One 429 or 503 must not lose a fact, and no question may wait for ever: at most so many times, and ms in all. */
+/** One 429 or 503 must not lose a fact, and no request may wait for ever: at most this many times, and ms in all. */
 const most = { times: 8, ms: 20_000 };
 
 /**
- * A GET that is asked again where the server is busy or starting (429, 5xx), or a connection to it is lost that worked
+ * A GET that is sent again where the server is busy or starting (429, 5xx), or a connection to it is lost that worked
  * before: after its `Retry-After`, else in growing steps. The last answer, whatever its status. Throws what
  * `Cluster.request` throws.
  */
-export async function askPatiently(cluster: Cluster, question: Question): Promise<Answer> {
+export async function requestWithRetries(cluster: Cluster, request: ApiRequest): Promise<ApiResponse> {
   const { env } = cluster;
   const until = env.now() + most.ms;
   for (let times = 1; ; times++) {
-    const tried = await attempt(cluster, question);
+    const tried = await attempt(cluster, request);
     const wait = waitAfter(cluster, tried, times);
     if (wait === undefined || times >= most.times || env.now() + wait > until) {
       if (tried instanceof TransportFailure) throw tried;
       return tried;
     }
-    await delay(env, wait, question.signal);
-    question.signal?.throwIfAborted();
+    await delay(env, wait, request.signal);
+    request.signal?.throwIfAborted();
   }
 }
 
-async function attempt(cluster: Cluster, question: Question): Promise<Answer | TransportFailure> {
+async function attempt(cluster: Cluster, request: ApiRequest): Promise<ApiResponse | TransportFailure> {
   try {
-    return await cluster.request(question);
+    return await cluster.request(request);
   } catch (error) {
-    if (error instanceof TransportFailure && !question.signal?.aborted) return error;
+    if (error instanceof TransportFailure && !request.signal?.aborted) return error;
     throw error;
   }
 }
 
 /** ms; undefined where asking again would not change the answer. */
-function waitAfter({ memory }: Cluster, tried: Answer | TransportFailure, times: number): number | undefined {
+function waitAfter({ memory }: Cluster, tried: ApiResponse | TransportFailure, times: number): number | undefined {
   const growing = growingMs(times - 1);
   if (tried instanceof TransportFailure) return memory.reached && !isUntrusted(tried) ? growing : undefined;
   const { status, body, headers } = tried;
@@ -67,16 +67,14 @@ function waitAfter({ memory }: Cluster, tried: Answer | TransportFailure, times:
   return readRefusal(status, body, headers).retryAfterMs ?? growing;
 }
 
-/** One GET of a pod, by somebody who can go on without an answer. */
-
-/** Whatever its status is, asked again while the server is busy; undefined where no answer came, or nobody waits for it any more, or the server or the credentials stand in the way. */
-export async function look(
+/** A GET of a pod for a caller that can go on without it: whatever its status is; undefined where no answer came, or on abort. */
+export async function tryGetPod(
   cluster: Cluster,
   { namespace, name }: { namespace: string; name: string },
   signal: AbortSignal,
-): Promise<Answer | undefined> {
+): Promise<ApiResponse | undefined> {
   try {
-    return await askPatiently(cluster, { method: 'GET', path: podPath(namespace, name), signal });
+    return await requestWithRetries(cluster, { method: 'GET', path: podPath(namespace, name), signal });
   } catch (error) {
     if (error instanceof TransportFailure || error instanceof PodexitError || signal.aborted) return undefined;
     throw error;

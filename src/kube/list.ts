@@ -1,12 +1,12 @@
-import { asObject } from '../model/observe/read.ts';
+import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
-import type { Answer, Cluster, Question } from './cluster.ts';
+import type { ApiResponse, Cluster } from './cluster.ts';
 import { decide, pick, type Outcome } from './decide.ts';
-import { askPatiently } from './get.ts';
+import { requestWithRetries } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { versionOf, asArray, asText, readRefusal, type Refusal } from './status.ts';
+import { asArray, asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { mostLineBytes, notReached, stopError } from './server-errors.ts';
 
@@ -24,11 +24,11 @@ export interface ListOptions {
   signal: AbortSignal;
   /** The server may answer from its cache, but never with a state from before this version. */
   notOlderThan?: string;
-  /** How a page is asked for: once, or again while the server is busy (get.ts). */
-  ask?: (cluster: Cluster, question: Question) => Promise<Answer>;
+  /** How a page is requested: once, or again while the server is busy (get.ts). */
+  send?: typeof requestWithRetries;
 }
 
-const askOnce = (cluster: Cluster, question: Question): Promise<Answer> => cluster.request(question);
+const requestOnce: typeof requestWithRetries = (cluster, request) => cluster.request(request);
 
 /**
  * The whole collection, page by page. When the pages expire on the way (410) they are asked for again: half an old state and
@@ -48,7 +48,7 @@ async function listPages(cluster: Cluster, target: WatchTarget, options: ListOpt
   let sentAt: number | undefined;
   let next = '';
   for (let pages = 0; pages < mostPages; pages++) {
-    const answer = await askPage(cluster, target, next, options);
+    const answer = await requestPage(cluster, target, next, options);
     if (answer === undefined) return noList({ kind: 'oversized', refusal: noStatus, verb: 'list' }, dated);
     dated.push(...answer.dated);
     sentAt ??= answer.sentAt;
@@ -57,7 +57,7 @@ async function listPages(cluster: Cluster, target: WatchTarget, options: ListOpt
     if (resourceVersion === undefined) return noList({ kind: isList(answer.body) ? 'cut' : 'foreign' }, dated);
     objects.push(...itemsOf(answer.body));
     const last = next;
-    next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
+    next = continueOf(answer.body);
     if (next === '') return { kind: 'listed', resourceVersion, objects, sentAt, at: answer.at, dated };
     if (next === last) return noList({ kind: 'cut' }, dated);
   }
@@ -65,17 +65,17 @@ async function listPages(cluster: Cluster, target: WatchTarget, options: ListOpt
 }
 
 /** Undefined where it is larger than what is read. One named object may be no larger than a watch may bring it. */
-async function askPage(
+async function requestPage(
   cluster: Cluster,
   target: WatchTarget,
   next: string,
   options: ListOptions,
-): Promise<Answer | undefined> {
-  const { signal, notOlderThan, ask = askOnce } = options;
+): Promise<ApiResponse | undefined> {
+  const { signal, notOlderThan, send = requestOnce } = options;
   const query = pageQuery(target, next, notOlderThan);
   const mostBytes = target.name === undefined ? undefined : mostLineBytes;
   try {
-    return await ask(cluster, { method: 'GET', path: target.path, query, signal, mostBytes });
+    return await send(cluster, { method: 'GET', path: target.path, query, signal, mostBytes });
   } catch (error) {
     if (isTooLarge(error)) return undefined;
     throw error;
@@ -97,7 +97,7 @@ function itemsOf(list: unknown): unknown[] {
   return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
 }
 
-function failed(answer: Answer, dated: RawObservation[]): ListResult {
+function failed(answer: ApiResponse, dated: RawObservation[]): ListResult {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
   const behind = refusal.status === 504 && refusal.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge');
   const outcome: Outcome = behind ? { kind: 'behind' } : { kind: 'refused', refusal, frame: false, verb: 'list' };
@@ -115,7 +115,7 @@ function noList(outcome: Outcome, dated: RawObservation[] = []): ListResult {
 }
 
 /**
- * One list, for a question that somebody waits for: asked again while the server is busy. Throws PodexitError `server.unreachable` or `server.untrusted`, and
+ * One list that somebody waits for: requested again while the server is busy, though not for ever. Throws PodexitError `server.unreachable` or `server.untrusted`, and
  * the signal's reason on abort.
  */
 export async function listOnce(
@@ -124,7 +124,7 @@ export async function listOnce(
   options: { signal: AbortSignal },
 ): Promise<ListResult> {
   try {
-    return await listObjects(cluster, target, { ...options, ask: askPatiently });
+    return await listObjects(cluster, target, { ...options, send: requestWithRetries });
   } catch (error) {
     if (error instanceof TransportFailure && !options.signal.aborted) throw notReached(cluster, error);
     throw error;
@@ -137,7 +137,7 @@ export async function listOnce(
  * `auth.unauthorized`, `server.untrusted`, `server.not-kubernetes`, or `server.unreachable` where no request of this run was ever
  * answered.
  */
-export async function listPatiently(
+export async function listUntilAnswered(
   cluster: Cluster,
   target: WatchTarget,
   { signal, deliver }: { signal: AbortSignal; deliver(rawObservation: RawObservation): Promise<void> },
@@ -174,12 +174,12 @@ export async function listUids(cluster: Cluster, target: WatchTarget, signal: Ab
   const query = { ...selectors(target), limit: pageSize };
   const accept = acceptMetadata('PartialObjectMetadataList');
   try {
-    const question = { method: 'GET', path: target.path, query, accept, signal } as const;
-    const { status, body, sentAt, at } = await askPatiently(cluster, question);
+    const request = { method: 'GET', path: target.path, query, accept, signal } as const;
+    const { status, body, sentAt, at } = await requestWithRetries(cluster, request);
     const resourceVersion = versionOf(body);
-    const isWhole = asText(asObject(asObject(body)['metadata'])['continue']) === '';
+    const isWhole = continueOf(body) === '';
     if (status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
-    const uids = asArray(asObject(body)['items']).map((item) => asText(asObject(asObject(item)['metadata'])['uid']));
+    const uids = asArray(asObject(body)['items']).map((item) => asText(metadataOf(item)['uid']));
     return { resourceVersion, uids, sentAt, at };
   } catch (error) {
     if (error instanceof TransportFailure || signal.aborted) return undefined;

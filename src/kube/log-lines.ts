@@ -1,5 +1,5 @@
 import type { RawObservation } from '../model/observation.ts';
-import type { Cluster, Flow } from './cluster.ts';
+import type { Cluster, StreamedResponse } from './cluster.ts';
 import { takeLines } from './lines.ts';
 import { setAlarm, type Alarm } from './env.ts';
 
@@ -8,7 +8,7 @@ export interface Reading {
   /** The stamp of the last line that was read, reported or not. */
   last?: string;
   received: number;
-  /** When it first flowed (client ms). */
+  /** When it was first opened (client ms). */
   openedAt?: number;
 }
 
@@ -18,10 +18,10 @@ const interval = 50;
 const longestLine = 16 * 1024;
 
 /** All lines until the end; true where the server ended it in order. */
-export async function* tellLines(
+export async function* readLines(
   cluster: Cluster,
   container: string,
-  flow: Flow,
+  response: StreamedResponse,
   reading: Reading,
   { signal, matters = () => false }: { signal: AbortSignal; matters?: (text: string) => boolean },
 ): AsyncGenerator<RawObservation, boolean> {
@@ -33,7 +33,7 @@ export async function* tellLines(
     container,
     ...received,
   });
-  const lines = takeLines(flow.body, { mostBytes: longestLine, onLong: 'cut', now: () => env.now() });
+  const lines = takeLines(response.body, { mostBytes: longestLine, onLong: 'cut', now: () => env.now() });
   const seen = reading.last;
   let alarm: Alarm | undefined;
   try {
@@ -66,7 +66,7 @@ export async function* tellLines(
     }
   } finally {
     alarm?.stop();
-    flow.body.destroy();
+    response.body.destroy();
   }
 }
 

@@ -1,10 +1,10 @@
-import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Cluster, Flow } from './cluster.ts';
+import { metadataOf } from '../model/observe/read.ts';
+import type { Cluster, StreamedResponse } from './cluster.ts';
 import { growingMs } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { tellLines, type Reading } from './log-lines.ts';
+import { readLines, type Reading } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import { asText, readRefusal, type Refusal } from './status.ts';
@@ -31,8 +31,8 @@ const waitingMs = 1000;
 
 /**
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
- * others), `log-ended`. One that is not to be had at first is a `gap` until it is. An end that was not the server's is
- * followed by attempts to go on after the last line seen; where one works, `log-opened` comes again. `refused` where the
+ * others), `log-ended`. One that does not open at first is a `gap` until it does. After an end that was not the server's it
+ * is opened again after the last line seen; where that works, `log-opened` comes again. `refused` where the
  * server does not let us, or has no log of a pod that is still there; nothing at all where the pod is gone. Ends on abort.
  * Throws PodexitError `auth.unauthorized`.
  */
@@ -44,11 +44,11 @@ export async function* followLog(
   const reading: Reading = { received: 0 };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
-    const opened = yield* open(cluster, target, reading, options);
+    const opened = yield* openLog(cluster, target, reading, options);
     if (opened === undefined) return;
     reading.openedAt ??= opened.at;
     const before = reading.received;
-    const clean = yield* tellLines(cluster, container, opened, reading, options);
+    const clean = yield* readLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
     yield { kind: 'log-ended', at: cluster.env.now(), container, clean };
     if (clean) return;
@@ -58,35 +58,33 @@ export async function* followLog(
   }
 }
 
-/** Connections in a row that break without a line: a log that cannot be had. */
+/** Connections in a row that break without a line: this log cannot be read. */
 const mostIdle = 8;
 
-/** Asks until the log flows; undefined where it never will (or on abort). */
-async function* open(
+/** Tries until the log opens; undefined where it never will (or on abort). */
+async function* openLog(
   cluster: Cluster,
   target: LogTarget,
   reading: Reading,
   { signal, since }: LogOptions,
-): AsyncGenerator<RawObservation, Flow | undefined> {
+): AsyncGenerator<RawObservation, StreamedResponse | undefined> {
   for (let failures = 0; ; failures++) {
-    const flow = await ask(cluster, target, reading, signal, since);
+    const response = await requestLog(cluster, target, reading, signal, since);
     if (signal.aborted) return undefined;
-    if (flow !== undefined) yield* flow.dated;
-    if (flow?.status === 200) {
-      yield { kind: 'log-opened', at: flow.at, container: target.container };
-      return flow;
+    if (response !== undefined) yield* response.dated;
+    if (response?.status === 200) {
+      yield { kind: 'log-opened', at: response.at, container: target.container };
+      return response;
     }
     const refusal =
-      flow && readRefusal(flow.status, await readJson(flow.body, signal).catch(() => undefined), flow.headers);
-    const step = await heedPod(cluster, target, decideLog(refusal, failures), failures, signal);
+      response &&
+      readRefusal(response.status, await readJson(response.body, signal).catch(() => undefined), response.headers);
+    const step = await confirmGone(cluster, target, decideLog(refusal, failures), failures, signal);
     if (signal.aborted) return undefined;
     if (step.next === 'stop') throw unauthorized(cluster);
     if (step.next === 'refused') {
-      yield refusedBy(
-        cluster,
-        { stream: 'logs', path: pathOf(target), container: target.container },
-        { refusal, verb: 'get' },
-      );
+      const log = { stream: 'logs', path: pathOf(target), container: target.container } as const;
+      yield refusedBy(cluster, log, { refusal, verb: 'get' });
     }
     if (failures === 0 && reading.openedAt === undefined && isTrouble(refusal))
       yield lateLog(cluster, target.container);
@@ -113,14 +111,14 @@ function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
 const isTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined || refusal.status === 429 || refusal.status >= 500;
 
-/** What it says meanwhile is not heard: it will be followed from when it opens. */
+/** What is logged meanwhile is missed: the log is followed from when it opens. */
 function lateLog({ env }: Cluster, container: string): RawObservation {
   const at = env.now();
   return { kind: 'gap', at, stream: 'logs', container, from: at, cause: 'not-synced' };
 }
 
-/** No log, and yet the pod: that is a loss. Where nobody says whether the pod is there, it is asked again. */
-async function heedPod(
+/** A log that is gone while its pod exists is a loss. Where it is unknown whether the pod exists, it is tried again. */
+async function confirmGone(
   cluster: Cluster,
   { namespace, pod, uid }: LogTarget,
   step: LogStep,
@@ -134,19 +132,19 @@ async function heedPod(
       if (error instanceof TransportFailure || signal.aborted) return undefined;
       throw error;
     });
-  const received = asText(asObject(asObject(answer?.body)['metadata'])['uid']);
+  const received = asText(metadataOf(answer?.body)['uid']);
   if (answer?.status === 404) return step;
   if (answer?.status !== 200 || received === '') return { next: 'again', ms: growingMs(failures) };
   return uid !== undefined && received !== uid ? step : { next: 'refused' };
 }
 
-async function ask(
+async function requestLog(
   cluster: Cluster,
   target: LogTarget,
   reading: Reading,
   signal: AbortSignal,
   since: number | undefined,
-): Promise<Flow | undefined> {
+): Promise<StreamedResponse | undefined> {
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so what we know already is left out again below.
     const start = reading.last ?? (since === undefined ? undefined : new Date(since).toISOString());
@@ -159,7 +157,7 @@ async function ask(
   }
 }
 
-/** From now on; one that broke before its first line goes on from where it first flowed, whatever the server's clock shows. */
+/** From now on; one that broke before its first line goes on from where it was first opened, whatever the server's clock shows. */
 const fromOpening = ({ openedAt }: Reading, now: number): Record<string, string> =>
   openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
 

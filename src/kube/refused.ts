@@ -1,13 +1,13 @@
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
-import type { Answer, Cluster } from './cluster.ts';
+import type { ApiResponse, Cluster } from './cluster.ts';
 import { isBudget, isSuccessor } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
 import { roleFor, type Wanted } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './server-errors.ts';
 
-/** The one raw observation of a lane that the server does not let us have. */
+/** The one raw observation of a stream that the server refuses. */
 export function refusedBy(
   cluster: Cluster,
   { stream, path, container }: { stream: StreamName; path: string; container?: string },
@@ -36,7 +36,7 @@ const denial = /cannot (\w+) resource "([^"]*)" in API group "([^"]*)"/;
 /** What an answer that is no success says, without the secrets of this connection. */
 export function refusalOf(
   cluster: Pick<Cluster, 'clean'>,
-  answer: Pick<Answer, 'status' | 'body' | 'headers'>,
+  answer: Pick<ApiResponse, 'status' | 'body' | 'headers'>,
 ): Refusal {
   const refusal = readRefusal(answer.status, answer.body, answer.headers);
   return { ...refusal, message: cluster.clean(refusal.message) };

@@ -1,5 +1,5 @@
-import { asObject, asString } from '../model/observe/read.ts';
 import type { StreamName } from '../model/observation.ts';
+import { asString, metadataOf } from '../model/observe/read.ts';
 
 /** What an API path is about, in the words of a Role. */
 export interface Resource {
@@ -56,7 +56,7 @@ export interface WatchTarget {
  * the selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
-  const metadata = asObject(asObject(object)['metadata']);
+  const metadata = metadataOf(object);
   const differs = (received: string | undefined, asked: string | undefined): boolean =>
     received !== undefined && asked !== undefined && received !== asked;
   return (
@@ -66,7 +66,7 @@ export function isForeign({ path, name }: WatchTarget, object: unknown): boolean
 
 /** Identifies an object within its collection. */
 export function keyOf(object: unknown): string {
-  const { namespace, name } = asObject(asObject(object)['metadata']);
+  const { namespace, name } = metadataOf(object);
   return JSON.stringify([namespace, name]);
 }
 

@@ -1,4 +1,4 @@
-/** What was asked, in the words that a Role would have to grant. */
+/** One right, in the words of a Role. */
 export interface Wanted {
   verb: string;
   resource: string;
@@ -12,7 +12,7 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Everything that a trace can use in the pod's namespace; `pods/log` and all but pods are optional lanes. */
+/** Everything that a trace can use in the pod's namespace; all but the pods themselves is optional. */
 export const needed: readonly Rule[] = [
   { group: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
   { group: '', resources: ['pods/log'], verbs: ['get'] },
@@ -28,7 +28,7 @@ export const needed: readonly Rule[] = [
   { group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['get', 'list'] },
 ];
 
-/** What only a ClusterRole can grant: the node's own lanes, and the namespace. All of it is optional. */
+/** What only a ClusterRole can grant: the node, its Events and its Lease, and the namespace. All of it is optional. */
 export const neededInCluster: readonly Rule[] = [
   { group: '', resources: ['nodes', 'events'], verbs: ['get', 'list', 'watch'] },
   { group: '', resources: ['namespaces'], verbs: ['get'] },

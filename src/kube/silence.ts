@@ -1,14 +1,14 @@
 /** Whether a silent watch has missed something. */
 import { asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Answer, Cluster } from './cluster.ts';
+import type { ApiResponse, Cluster } from './cluster.ts';
 import { pick, waitToAskAgain } from './decide.ts';
 import type { Env } from './env.ts';
 import { TransportFailure } from './http/failure.ts';
 import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure } from './server-errors.ts';
-import { isNewer, newestOf, versionOf, asArray, asText, readRefusal } from './status.ts';
+import { asArray, continueOf, isNewer, newestOf, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 /** What a stream has brought, to be compared with what the server says when it is asked. */
@@ -42,9 +42,9 @@ export async function askWhatIsNew(
   known: Known,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  let answer: Answer;
+  let response: ApiResponse;
   try {
-    answer = await cluster.request(
+    response = await cluster.request(
       target.name === undefined ? aboutCollection(target, known, signal) : aboutObject(target, signal),
     );
   } catch (error) {
@@ -53,10 +53,11 @@ export async function askWhatIsNew(
     if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
     throw error;
   }
-  const next = asText(asObject(asObject(answer.body)['metadata'])['continue']);
+  const next = continueOf(response.body);
   const complete = target.name !== undefined || next === '';
-  const compared = target.name === undefined ? ofCollection(answer, target, known, complete) : ofObject(answer, known);
-  const { status, body, headers, dated } = answer;
+  const compared =
+    target.name === undefined ? ofCollection(response, target, known, complete) : ofObject(response, known);
+  const { status, body, headers, dated } = response;
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
   return { ...compared, retryAfterMs, complete, dated };
 }
@@ -64,7 +65,7 @@ export async function askWhatIsNew(
 type Compared = Pick<Comparison, 'has' | 'latest'>;
 
 /** A 200 without a version is no word of Kubernetes: it proves nothing. */
-function ofObject({ status, body }: Answer, { newest, received, keys }: Known): Compared {
+function ofObject({ status, body }: ApiResponse, { newest, received, keys }: Known): Compared {
   if (status === 404) return { has: keys.size > 0 ? 'more' : 'same' };
   const version = versionOf(body);
   if (status !== 200 || version === undefined) return { has: 'unknown' };
@@ -75,7 +76,7 @@ function ofObject({ status, body }: Answer, { newest, received, keys }: Known): 
 }
 
 function ofCollection(
-  { status, body }: Answer,
+  { status, body }: ApiResponse,
   target: WatchTarget,
   { newest, received, keys }: Known,
   complete: boolean,
@@ -121,15 +122,15 @@ export async function* checkSilence(
   next: NextLine,
 ): AsyncGenerator<RawObservation, Finding> {
   const asked = cluster.env.now();
-  const question = askWhatIsNew(cluster, target, position, signal);
+  const answering = askWhatIsNew(cluster, target, position, signal);
   const answered = new AbortController();
   const settle = (): void => answered.abort();
-  question.then(settle, settle);
-  // The stream is read on: a line makes the question moot, and an answer may be long in coming.
+  answering.then(settle, settle);
+  // The stream is read on: a line makes the answer superfluous, which may be long in coming.
   const line = await next(longestAnswerMs, answered.signal);
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
-  const answer = await question;
+  const answer = await answering;
   yield* answer.dated;
   if (answer.has === 'less') return { kind: isLongBehind(position, asked) ? 'ahead' : 'alive' };
   if (answer.has !== 'more') {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { asObject } from '../model/observe/read.ts';
+import { asObject, metadataOf } from '../model/observe/read.ts';
 
 /** A Kubernetes `Status`, read from an untrusted body. */
 export interface Refusal {
@@ -44,6 +44,9 @@ export function isFailureStatus(body: unknown): boolean {
   return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';
 }
 
+/** Where the next page of a list begins; empty where this was the last. */
+export const continueOf = (list: unknown): string => asText(metadataOf(list)['continue']);
+
 export function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -58,7 +61,7 @@ function asNumber(value: unknown): number | undefined {
 
 /** The version that an object or a list carries; undefined where it has none (then nothing can resume from it). */
 export function versionOf(object: unknown): string | undefined {
-  const version = asText(asObject(asObject(object)['metadata'])['resourceVersion']);
+  const version = asText(metadataOf(object)['resourceVersion']);
   return version === '' || version === '0' ? undefined : version;
 }
 

@@ -1,7 +1,7 @@
 /** One watch response, line by line, and what ends it. */
-import { asObject } from '../model/observe/read.ts';
+import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Cluster, Flow } from './cluster.ts';
+import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import { nextLineOf, takeLines, type LineEvent, type NextLine } from './lines.ts';
@@ -17,38 +17,38 @@ const longLifeMs = 6000;
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function* followWatch(
   context: StreamContext,
-  flow: Flow,
+  response: StreamedResponse,
   { initial }: { initial: boolean },
 ): AsyncGenerator<RawObservation, Outcome> {
   const { cluster, position } = context;
-  const outcome = yield* readResponse(context, flow, initial);
+  const outcome = yield* readResponse(context, response, initial);
   if (outcome.kind === 'refused') {
     doubtBookmark(position, outcome.refusal);
-    if (outcome.refusal.status === 401 && !position.renewed && (await flow.renew())) return { kind: 'renewed' };
+    if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
   }
   // A stream that was dead, or ahead of its server, does not reset the backoff.
-  const hasLived = cluster.env.now() - flow.at >= longLifeMs && !['dead', 'ahead'].includes(outcome.kind);
+  const hasLived = cluster.env.now() - response.at >= longLifeMs && !['dead', 'ahead'].includes(outcome.kind);
   if (hasLived && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
 }
 
 async function* readResponse(
   context: StreamContext,
-  flow: Flow,
+  response: StreamedResponse,
   initial: boolean,
 ): AsyncGenerator<RawObservation, Outcome> {
   const { env } = context.cluster;
-  const lines = takeLines(flow.body, { mostBytes: mostLineBytes, onLong: 'stop', now: () => env.now() });
+  const lines = takeLines(response.body, { mostBytes: mostLineBytes, onLong: 'stop', now: () => env.now() });
   const next = nextLineOf(lines, env);
   try {
     if (initial) {
-      const outcome = yield* readInitialState(context, next, flow.sentAt);
+      const outcome = yield* readInitialState(context, next, response.sentAt);
       if (outcome !== undefined) return outcome;
     }
     context.health.flows();
     return yield* readChanges(context, next);
   } finally {
-    flow.body.destroy();
+    response.body.destroy();
   }
 }
 
@@ -220,7 +220,7 @@ function readWatchLine(bytes: Buffer): WatchLine {
     case 'DELETED':
       return { kind: 'change', change: line['type'], object, resourceVersion: versionOf(object) };
     case 'BOOKMARK': {
-      const annotations = asObject(asObject(asObject(object)['metadata'])['annotations']);
+      const annotations = asObject(metadataOf(object)['annotations']);
       const initialEnd = annotations[initialEndMark] === 'true';
       return { kind: 'bookmark', resourceVersion: versionOf(object), initialEnd };
     }

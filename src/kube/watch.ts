@@ -1,5 +1,5 @@
 import type { RawObservation } from '../model/observation.ts';
-import type { Cluster, Flow } from './cluster.ts';
+import type { Cluster, StreamedResponse } from './cluster.ts';
 import { decide, pick, type Next, type Outcome } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
@@ -132,15 +132,15 @@ async function* streamList(context: StreamContext): Attempt {
     resourceVersionMatch: 'NotOlderThan',
     allowWatchBookmarks: 'true',
   };
-  const flow = await cluster.stream({
+  const response = await cluster.stream({
     ...{ method: 'GET', path: target.path, query, signal },
     answerWithinMs: streamingAnswerMs,
   });
-  yield* flow.dated;
-  if (isForeignBody(flow)) return foreign(flow);
-  if (flow.status === 200) return yield* followWatch(context, flow, { initial: true });
-  const refused = await refusedWatch(context, flow);
-  if (flow.status !== 400 && flow.status !== 422) return refused;
+  yield* response.dated;
+  if (isForeignBody(response)) return foreign(response);
+  if (response.status === 200) return yield* followWatch(context, response, { initial: true });
+  const refused = await refusedWatch(context, response);
+  if (response.status !== 400 && response.status !== 422) return refused;
   cluster.memory.streamingLists = 'withheld';
   return { kind: 'no-streaming-list' };
 }
@@ -163,27 +163,27 @@ async function* watchOn(context: StreamContext, resumes: boolean): Attempt {
     resourceVersion: position.resourceVersion ?? '',
     allowWatchBookmarks: 'true',
   };
-  const flow = await cluster.stream({ method: 'GET', path: target.path, query, signal });
-  yield* flow.dated;
-  if (isForeignBody(flow)) return foreign(flow);
-  if (flow.status !== 200) return await refusedWatch(context, flow);
-  if (resumes) yield { kind: 'resumed', at: flow.at, stream: target.stream, since: position.goodAt };
-  return yield* followWatch(context, flow, { initial: false });
+  const response = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  yield* response.dated;
+  if (isForeignBody(response)) return foreign(response);
+  if (response.status !== 200) return await refusedWatch(context, response);
+  if (resumes) yield { kind: 'resumed', at: response.at, stream: target.stream, since: position.goodAt };
+  return yield* followWatch(context, response, { initial: false });
 }
 
 /** Kubernetes answers in JSON, and says so. */
-function isForeignBody({ status, headers }: Flow): boolean {
+function isForeignBody({ status, headers }: StreamedResponse): boolean {
   const type = headers['content-type'];
   return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
 }
 
-function foreign(flow: Flow): Outcome {
-  flow.body.destroy();
+function foreign(response: StreamedResponse): Outcome {
+  response.body.destroy();
   return { kind: 'foreign' };
 }
 
-async function refusedWatch({ position, signal }: StreamContext, flow: Flow): Promise<Outcome> {
-  const refusal = readRefusal(flow.status, await readJson(flow.body, signal), flow.headers);
+async function refusedWatch({ position, signal }: StreamContext, response: StreamedResponse): Promise<Outcome> {
+  const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
   doubtBookmark(position, refusal);
   return { kind: 'refused', refusal, frame: false, verb: 'watch' };
 }

@@ -4,7 +4,7 @@
  */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { getObject } from '../kube/get.ts';
-import { listPatiently } from '../kube/list.ts';
+import { listUntilAnswered } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { RawObservation } from '../model/observation.ts';
@@ -162,7 +162,7 @@ function createRoutes(run: Run): Routes {
 async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
-    const result = await listPatiently(options.cluster, watchTarget(target), { signal, deliver });
+    const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });
     if (!result) return undefined;
     if (result.kind === 'listed') return result.objects.map(asObject);
     const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });

@@ -8,8 +8,8 @@ import { lastNewsMs, nextStep } from './ending.ts';
 import type { Probing } from './probing.ts';
 import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
-import type { Answer } from '../kube/cluster.ts';
-import { look } from '../kube/get.ts';
+import type { ApiResponse } from '../kube/cluster.ts';
+import { tryGetPod } from '../kube/get.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { uidOf } from './watched.ts';
 
@@ -178,7 +178,7 @@ async function lookOnceMore(run: Run, key: string): Promise<void> {
   const tooLong = new AbortController();
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
   const begun = clock.now();
-  const answer = await look(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
+  const answer = await tryGetPod(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
   for (const rawObservation of answer?.dated ?? []) await run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
@@ -189,7 +189,7 @@ async function lookOnceMore(run: Run, key: string): Promise<void> {
 type Look = { at: number; sentAt: number; object?: JsonObject };
 
 /** The pod, or that there is none. A login page, a proxy's own answer or a refusal say nothing of it. */
-function readLook({ at, sentAt, status, body }: Answer): Look | undefined {
+function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
   const object = asObject(body);
   if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
   return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;

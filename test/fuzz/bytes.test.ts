@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import type { Cluster, Flow, Question } from '../../src/kube/cluster.ts';
+import type { Cluster, StreamedResponse, ApiRequest } from '../../src/kube/cluster.ts';
 import { followLog } from '../../src/kube/logs.ts';
 import { watchObjects } from '../../src/kube/watch.ts';
 import { PodexitError } from '../../src/errors.ts';
@@ -48,11 +48,11 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
       log: () => {},
     },
     sendOnce: () => Promise.reject(new Error('not asked')),
-    request: async (_: Question) => head({ kind: 'List', metadata: { resourceVersion: '1' }, items: [] }),
-    stream: async (_: Question) => {
+    request: async (_: ApiRequest) => head({ kind: 'List', metadata: { resourceVersion: '1' }, items: [] }),
+    stream: async (_: ApiRequest) => {
       const chunks = bodies.shift();
       if (!chunks) stop.abort();
-      return head(Readable.from(chunks ?? [])) as unknown as Flow & { body: IncomingMessage };
+      return head(Readable.from(chunks ?? [])) as unknown as StreamedResponse & { body: IncomingMessage };
     },
     clean: (text) => text,
     close: () => {},

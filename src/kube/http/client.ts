@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import type { Cluster, ClusterMemory, Flow, Question, SingleRequest } from '../cluster.ts';
+import type { Cluster, ClusterMemory, StreamedResponse, ApiRequest, SingleRequest } from '../cluster.ts';
 import type { Credentials, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Env } from '../env.ts';
@@ -28,8 +28,8 @@ export interface ClientOptions {
 
 /** Every request of a run goes through here: one transport, one identity, one place for redirects and expired credentials. */
 export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 'stream' | 'sendOnce'> {
-  const stream = async (question: Question): Promise<Flow> => {
-    const reply = await follow(options, question);
+  const stream = async (request: ApiRequest): Promise<StreamedResponse> => {
+    const reply = await follow(options, request);
     options.memory.reached = true;
     return {
       ...reply,
@@ -40,18 +40,18 @@ export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 
   return {
     sendOnce: (request) => sendOnce(options, request),
     stream,
-    async request(question) {
-      return await withTimeout(timeoutFor(options, question), question, async (bounded) => {
-        const flow = await stream(bounded);
-        const body = await readJson(flow.body, question.signal, question.mostBytes);
-        return { ...flow, at: options.env.now(), body };
+    async request(request) {
+      return await withTimeout(timeoutFor(options, request), request, async (bounded) => {
+        const response = await stream(bounded);
+        const body = await readJson(response.body, request.signal, request.mostBytes);
+        return { ...response, at: options.env.now(), body };
       });
     },
   };
 }
 
 /** A write that is abandoned may still be executed: only reading is cut short, and what has no connection yet. */
-function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: Question): number | undefined {
+function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest): number | undefined {
   return method === 'GET' ? requestTimeoutMs : undefined;
 }
 
@@ -62,16 +62,16 @@ const mostRedirects = 5;
 type Authorized = Reply & { generation: number };
 
 /** Redirects: only for GET, and only within one origin, since a redirected request carries our credentials. */
-async function follow(options: ClientOptions, question: Question): Promise<Authorized> {
-  let url = urlOf(options.base, question);
+async function follow(options: ClientOptions, request: ApiRequest): Promise<Authorized> {
+  let url = urlOf(options.base, request);
   for (let hops = 0; ; hops++) {
-    const reply = await authorized(options, (identity) => fresh(options, question, url, identity));
+    const reply = await authorized(options, (identity) => fresh(options, request, url, identity));
     if (reply.status === 407)
       throw new TransportFailure('the proxy asks for credentials (407)', { sent: false, code: 'EPROXY' });
     if (!redirects.has(reply.status)) return reply;
     reply.body.resume();
     const next = resolve(reply.headers.location, url);
-    if (next === undefined || next.origin !== url.origin || question.method !== 'GET' || hops === mostRedirects) {
+    if (next === undefined || next.origin !== url.origin || request.method !== 'GET' || hops === mostRedirects) {
       throw redirected(options.base, next);
     }
     url = next;
@@ -133,29 +133,29 @@ async function sendOnce(options: ClientOptions, { method, path, headers, signal 
 const mostStale = 3;
 
 /** A kept-alive connection that the server closed as we sent (RFC 9112 §9.3.1): a GET is sent again at once. */
-async function fresh(options: ClientOptions, question: Question, url: URL, identity: Identity): Promise<Reply> {
+async function fresh(options: ClientOptions, request: ApiRequest, url: URL, identity: Identity): Promise<Reply> {
   const { env } = options;
   for (let tries = 1; ; tries++) {
     const started = env.now();
-    const body = question.body === undefined ? undefined : Buffer.from(JSON.stringify(question.body));
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     try {
       const reply = await send(options, identity, {
-        method: question.method,
+        method: request.method,
         url,
-        headers: { ...bodyHeaders(body), accept: question.accept ?? 'application/json' },
+        headers: { ...bodyHeaders(body), accept: request.accept ?? 'application/json' },
         body,
-        signal: question.signal,
+        signal: request.signal,
         connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
-        headersTimeoutMs: limit(timeoutFor(options, question), question.answerWithinMs ?? longestSilenceMs),
-        onSent: (sentAt) => question.onSent?.(sentAt),
+        headersTimeoutMs: limit(timeoutFor(options, request), request.answerWithinMs ?? longestSilenceMs),
+        onSent: (sentAt) => request.onSent?.(sentAt),
       });
-      env.log(6, options.clean(`${question.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`));
+      env.log(6, options.clean(`${request.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`));
       return reply;
     } catch (error) {
       if (error instanceof TransportFailure) {
-        env.log(6, options.clean(`${question.method} ${shown(url)} failed: ${error.message}`));
+        env.log(6, options.clean(`${request.method} ${shown(url)} failed: ${error.message}`));
         reportShortage(error, options.memory, env);
-        if (error.stale && question.method === 'GET' && tries < mostStale) continue;
+        if (error.stale && request.method === 'GET' && tries < mostStale) continue;
       }
       throw error;
     }
@@ -177,7 +177,7 @@ function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
 /** A path in the server's address stays in front of the request's own. */
 export function urlOf(
   base: URL,
-  { path, query = {} }: Pick<Question, 'path'> & { query?: Question['query'] | URLSearchParams },
+  { path, query = {} }: Pick<ApiRequest, 'path'> & { query?: ApiRequest['query'] | URLSearchParams },
 ): URL {
   const url = new URL(base.origin);
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
@@ -197,16 +197,16 @@ function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): RawObs
 
 async function withTimeout<T>(
   ms: number | undefined,
-  question: Question,
-  run: (question: Question) => Promise<T>,
+  request: ApiRequest,
+  run: (request: ApiRequest) => Promise<T>,
 ): Promise<T> {
-  if (!ms) return await run(question);
+  if (!ms) return await run(request);
   const timer = AbortSignal.timeout(ms);
-  const signal = question.signal === undefined ? timer : AbortSignal.any([timer, question.signal]);
+  const signal = request.signal === undefined ? timer : AbortSignal.any([timer, request.signal]);
   try {
-    return await run({ ...question, signal });
+    return await run({ ...request, signal });
   } catch (error) {
-    if (timer.aborted && !question.signal?.aborted) {
+    if (timer.aborted && !request.signal?.aborted) {
       const message = `no answer within --request-timeout (${ms / 1000} s)`;
       throw new TransportFailure(message, { sent: true, code: 'ETIMEDOUT', cause: error });
     }

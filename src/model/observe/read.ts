@@ -15,6 +15,9 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** An empty object where `value` is none. */
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
+/** Of any object of Kubernetes, or a list. */
+export const metadataOf = (object: unknown): JsonObject => asObject(asObject(object)['metadata']);
+
 export const has = (value: unknown): boolean => value !== undefined && value !== null;
 
 export const asArray = (value: unknown, most = 10_000): unknown[] => (Array.isArray(value) ? value.slice(0, most) : []);

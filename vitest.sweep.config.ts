@@ -5,7 +5,8 @@ const long = [
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',
   'test/faults/{matrix,big-namespace}.test.ts',
-  'test/probe/schedule.test.ts',
+  'test/probe/{hostile,schedule}.test.ts',
+  'test/sim/tests/laws.test.ts',
   'test/infer/{robust,cap-at-now,delivery-lag,simulated,simulated-over-http,troubled,without-events}.test.ts',
 ];
 

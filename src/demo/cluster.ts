@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { Clock } from './clock.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
@@ -17,6 +18,10 @@ export interface Cluster {
   readonly mover: Mover;
   /** Changes by this run's clients, by the pod's uid. */
   readonly amendments: Map<string, Amendment>;
+  /** Revisions of this run by the recorded ones. */
+  readonly revisions: Map<string, string>;
+  /** Emits `change`. */
+  readonly changes: EventEmitter;
   /** How far readers may see; a server that is behind hides what is newer. */
   horizon: number;
   write(written: Parameters<typeof append>[1]): Change;
@@ -44,48 +49,45 @@ export function createCluster(options: {
 }): Cluster {
   const { clock } = options;
   const story = tellStory(options.scenario, options.namespace);
-  const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(stage, cue));
+  const director = createDirector(story, clock, options.attachDelayMs, (cue) => play(cluster, cue));
   const mover = createMover(story, director.moments);
   const log = createLog(options.firstRevision ?? story.revision, firstObjects(story, mover));
-  const [logs, amendments, revisions] = [createLogHub(), new Map<string, Amendment>(), new Map<string, string>()];
-  const [news, sleeper] = [createNews(), createSleeper(clock)];
-  const stage: Stage = { story, mover, log, logs, amendments, revisions, news };
-  writeFirstLogs(stage);
+  const changes = new EventEmitter().setMaxListeners(0);
+  const sleeper = createSleeper(clock);
   const cluster: Cluster = {
     story,
     clock,
     log,
-    logs,
+    logs: createLogHub(),
     director,
     mover,
-    amendments,
+    amendments: new Map(),
+    revisions: new Map(),
+    changes,
     horizon: Infinity,
-    write: (written) => write(stage, written),
-    onChange: news.onChange,
+    write: (written) => write(cluster, written),
+    onChange(listener) {
+      changes.on('change', listener);
+      return () => changes.off('change', listener);
+    },
     hideAfter(revision) {
       cluster.horizon = revision;
-      news.tell();
+      changes.emit('change');
     },
     get(resource, namespace, name) {
       const state = stateAt(log, Math.min(cluster.horizon, log.revision));
       return (state === 'expired' ? log.current : state).get(key(resource, namespace, name))?.object;
     },
-    answer: (body, at) => answer(stage, body, at),
+    answer: (body, at) => answer(cluster, body, at),
     sleep: sleeper.sleep,
     stop() {
       director.stop();
       sleeper.stop();
-      news.stop();
+      changes.removeAllListeners();
     },
   };
+  writeFirstLogs(cluster);
   return cluster;
-}
-
-/** What a change and a cue work on. */
-interface Stage extends Pick<Cluster, 'story' | 'mover' | 'log' | 'logs' | 'amendments'> {
-  /** Revisions of this run by the recorded ones. */
-  readonly revisions: Map<string, string>;
-  readonly news: News;
 }
 
 function firstObjects(story: Story, mover: Mover): Stored[] {
@@ -96,68 +98,49 @@ function firstObjects(story: Story, mover: Mover): Stored[] {
   return [...recorded, ...surroundings(story, recorded)];
 }
 
-function writeFirstLogs({ story, logs, mover }: Stage): void {
+function writeFirstLogs({ story, logs, mover }: Cluster): void {
   for (const { pod, container, status, refusal, past, ended } of story.logs) {
     const lines = past.map(({ stamp, text }) => ({ stamp: mover.time(stamp), text }));
     Object.assign(logs.of(pod, container), { status, refusal, lines, ended });
   }
 }
 
-function write(stage: Stage, written: Parameters<typeof append>[1]): Change {
-  const { log, news } = stage;
+function write(cluster: Cluster, written: Parameters<typeof append>[1]): Change {
+  const { log, changes } = cluster;
   const change = append(log, written);
   if (log.changes.length > keptChanges) compact(log, log.changes[keptChanges / 2]?.revision ?? 0);
-  if (change.resource === 'pods' && change.type === 'DELETED') forgetLogs(stage, change.object);
-  news.tell();
+  if (change.resource === 'pods' && change.type === 'DELETED') forgetLogs(cluster, change.object);
+  changes.emit('change');
   return change;
 }
 
 /** Existing streams survive a forced deletion (SIGNALS.md §5): those that were recorded end when they ended. */
-function forgetLogs({ story, logs }: Stage, pod: KubeObject): void {
+function forgetLogs({ story, logs }: Cluster, pod: KubeObject): void {
   if (!story.logs.some((track) => track.pod === pod.metadata.name)) logs.endAll(pod.metadata.name);
 }
 
-function play(stage: Stage, cue: Cue): void {
-  const { logs, mover } = stage;
-  if (cue.kind === 'change') playChange(stage, cue);
+function play(cluster: Cluster, cue: Cue): void {
+  const { logs, mover } = cluster;
+  if (cue.kind === 'change') playChange(cluster, cue);
   else if (cue.kind === 'log') logs.write(cue.pod, cue.container, mover.time(cue.line.stamp), cue.line.text);
   else logs.end(cue.pod, cue.container);
 }
 
-function playChange(stage: Stage, cue: Extract<Cue, { kind: 'change' }>): void {
-  const { mover, amendments, revisions } = stage;
+function playChange(cluster: Cluster, cue: Extract<Cue, { kind: 'change' }>): void {
+  const { mover, amendments, revisions } = cluster;
   const object = mover.object(cue.object, cue.at);
   const change = amended({ type: cue.type, object }, amendments.get(object.metadata.uid ?? ''));
   if (change === undefined) return;
-  const { revision } = write(stage, { ...change, resource: cue.resource, revision: cue.revision });
+  const { revision } = write(cluster, { ...change, resource: cue.resource, revision: cue.revision });
   revisions.set(cue.object.metadata.resourceVersion ?? '', String(revision));
   if (change.type === 'DELETED') amendments.set(object.metadata.uid ?? '', { gone: true });
 }
 
-function answer({ mover, revisions }: Stage, body: unknown, at: number): unknown {
+function answer({ mover, revisions }: Cluster, body: unknown, at: number): unknown {
   if (valueAt(body, 'metadata.name') === undefined) return body;
   const object = mover.object(body as KubeObject, at);
   const recorded = object.metadata.resourceVersion ?? '';
   return { ...object, metadata: { ...object.metadata, resourceVersion: revisions.get(recorded) ?? recorded } };
-}
-
-interface News {
-  tell(): void;
-  onChange: Cluster['onChange'];
-  stop(): void;
-}
-
-/** Who wants to know of changes. */
-function createNews(): News {
-  const listeners = new Set<() => void>();
-  return {
-    tell: () => [...listeners].forEach((listener) => listener()),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    stop: () => listeners.clear(),
-  };
 }
 
 /** Sleeps that a stop cuts off: they never resolve then. */

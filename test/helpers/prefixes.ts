@@ -1,6 +1,6 @@
 /**
- * What a run says while it lasts, held against what it says later and against what really happened: every prefix of
- * what was observed is asked for its timeline and its report.
+ * What a run claims while it lasts, compared with what it claims later and with what really happened: the timeline and the
+ * report of every prefix of its observations.
  */
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -19,40 +19,41 @@ interface Standing {
   hi: number;
 }
 
-export interface Heard {
-  /** One line for each word that was broken. */
+export interface PrefixCheck {
+  /** One line for each claim that was withdrawn or is untrue. */
   broken: string[];
-  /** Times that a lasting mark was held against what had been said of it, or against the truth. */
-  held: number;
+  /** How many marks were compared. */
+  compared: number;
 }
 
-/** Client times are told to the millisecond, rounded outward. */
+/** Reports print milliseconds, rounded outward. */
 const outward = ({ at: { earliest, latest, open } }: Mark): Standing => ({
   lo: open ? -Infinity : Math.floor(earliest),
   hi: Math.ceil(latest),
 });
 
-export function listenTo(observations: readonly Observation[], truths: Truths): Heard {
+export function checkPrefixes(observations: readonly Observation[], truths: Truths): PrefixCheck {
   const standing = new Map<string, Standing>();
   const claims = new Map<string, string>();
   const broken: string[] = [];
-  let held = 0;
+  let compared = 0;
   let trace: Trace = emptyTrace;
   for (const observation of observations) {
     trace = reduce(trace, observation);
     const say = (what: string): void => void broken.push(`observation ${observation.seq}: ${what}`);
-    const marks = timelineOf(trace)?.marks ?? [];
-    held += markWords(trace, marks, standing, truths, say);
+    const { marks = [], phases = [] } = timelineOf(trace) ?? {};
+    for (const { name, end } of phases) if (end.latest > trace.now + 1) say(`${name} ends in the future`);
+    compared += checkMarks(trace, marks, standing, truths, say);
     const report = exitReportFrom(trace);
     if (!report) continue;
-    for (const id of unsettledIn(report, trace, marks)) say(`the report has ${id}, which may be taken back`);
-    if (!trace.gone) claimWords(report, claims, say);
+    for (const id of unsettledIn(report, trace, marks)) say(`the report has ${id}, which is provisional`);
+    if (!trace.gone) checkClaims(report, claims, say);
   }
-  return { broken, held };
+  return { broken, compared };
 }
 
-/** A mark that stands stays, moves only inside what was said of it, and holds the truth all along. */
-function markWords(
+/** A mark that is not provisional stays, moves only within its former interval, and always contains the truth. */
+function checkMarks(
   { now }: Trace,
   marks: readonly Mark[],
   standing: Map<string, Standing>,
@@ -62,7 +63,7 @@ function markWords(
   const lasting = marks.filter((mark) => !mark.provisional);
   for (const id of standing.keys())
     if (!lasting.some((mark) => mark.id === id)) {
-      say(`${id} vanished, or is no longer sure`);
+      say(`${id} vanished, or became provisional`);
       standing.delete(id);
     }
   for (const mark of marks) if (mark.at.latest > now + 1) say(`${mark.id} lies in the future`);
@@ -77,16 +78,16 @@ function markWords(
   return lasting.length;
 }
 
-/** A run that is left before the object is gone reports only what stays. */
+/** A run that is interrupted before the object is gone reports no provisional mark. */
 const unsettledIn = (report: ExitReport, { gone }: Trace, marks: readonly Mark[]): string[] =>
   gone ? [] : report.marks.map(({ id }) => id).filter((id) => marks.find((mark) => mark.id === id)?.provisional);
 
-/** Words that say "not yet": whatever comes after them contradicts nothing. */
+/** These say "not yet": whatever follows them contradicts nothing. */
 const open = new Set(['unknown', 'stuck', 'not-started']);
 
-/** While the object is there, an outcome, a trigger or a finding that was told is not taken back. */
-function claimWords(report: ExitReport, claims: Map<string, string>, say: (what: string) => void): void {
-  const told = new Map<string, string>([
+/** While the object is there, an outcome, a trigger or a finding that was reported is not withdrawn. */
+function checkClaims(report: ExitReport, claims: Map<string, string>, say: (what: string) => void): void {
+  const reported = new Map<string, string>([
     ['outcome', report.verdict.outcome],
     ['trigger', report.trigger.kind],
     ...report.containers.map(({ name, outcome }) => [`outcome of ${name}`, outcome] as const),
@@ -96,6 +97,7 @@ function claimWords(report: ExitReport, claims: Map<string, string>, say: (what:
     ...report.verdict.findings.map(({ code }) => [`finding ${code}`, 'there'] as const),
   ]);
   for (const [what, before] of claims)
-    if (!open.has(before) && told.get(what) !== before) say(`${what} was ${before}, is ${told.get(what) ?? 'gone'}`);
-  for (const [what, now] of told) claims.set(what, now);
+    if (!open.has(before) && reported.get(what) !== before)
+      say(`${what} was ${before}, is ${reported.get(what) ?? 'gone'}`);
+  for (const [what, now] of reported) claims.set(what, now);
 }

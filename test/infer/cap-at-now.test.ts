@@ -1,7 +1,7 @@
 /**
- * What is said while it lasts: at every prefix of every recording, and of simulated stories on slow streams, a mark that
- * stands holds the truth, stays, and moves only inside what was said of it; nothing lies in the future; an outcome, a
- * trigger, a hook or a finding that was told is not taken back while the object is there.
+ * What a run claims while it lasts: at every prefix of every recording, and of simulated stories on slow streams, a mark that
+ * is not provisional contains the truth, stays, and moves only within its former interval; nothing lies in the future; an
+ * outcome, a trigger, a hook or a finding that was reported is not withdrawn while the object is there.
  */
 import { describe, expect, it } from 'vitest';
 import { randomStory } from '../sim/random-story.ts';
@@ -13,8 +13,8 @@ import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { bend, bentStreams } from '../helpers/bend.ts';
-import type { Heard, Truths } from '../helpers/prefixes.ts';
-import { listenTo } from '../helpers/prefixes.ts';
+import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
+import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rounds } from '../helpers/sweep.ts';
@@ -22,15 +22,15 @@ import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
 
-/** Of all stories, the largest share in which something said of a hook is taken back: its Event was late, and the rest in time. */
+/** The largest share of stories in which a claim about a hook is withdrawn: its Event was late, and the rest in time. */
 const mostBroken = 0.004;
 
-/** Beyond the first ones: where an Event that was still on its way took back what had been said of a hook, of a signal. */
+/** Beyond the first ones: where a late Event withdrew a claim about a hook or a signal. */
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
 
-const listen = (rawObservations: Iterable<RawObservation>, truths: Truths): Heard =>
-  listenTo(observationsOf([...endedLikeLive(rawObservations)]), truths);
+const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
+  checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
 
 describe.each(recordingNames)('while %s lasts', (name) => {
   const stamps = { 'stop-signal': 'stop_signal_sent', kill: 'sigkill_sent', exited: 'exited' } as const;
@@ -41,20 +41,20 @@ describe.each(recordingNames)('while %s lasts', (name) => {
     return stamp === undefined ? undefined : nanoTime(stamp);
   };
 
-  it('no word is broken', async () => {
-    const { broken, held } = listen(rawRawObservations(await rowsOf(name)), truths);
+  it('no claim is withdrawn or untrue', async () => {
+    const { broken, compared } = check(rawRawObservations(await rowsOf(name)), truths);
     expect(broken).toEqual([]);
-    expect(held).toBeGreaterThan(5);
+    expect(compared).toBeGreaterThan(5);
   });
 
-  it('no word is broken where every stream is late by up to 2 s', async () => {
+  it('no claim is withdrawn where every stream is late by up to 2 s', async () => {
     const rawObservations = [...rawRawObservations(await rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
       const delay = Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000]));
       const still = { offset: 0, drift: 0 };
       const late = bend(rawObservations, { api: still, node: still, delay }, truthsOf(name));
-      expect(listen(late, truths).broken, JSON.stringify(delay)).toEqual([]);
+      expect(check(late, truths).broken, JSON.stringify(delay)).toEqual([]);
     }
   });
 });
@@ -73,25 +73,25 @@ function slowed(story: Story): Story {
 it.each([
   ['as they are', (story: Story) => story],
   ['on streams that are late by up to 2 s', slowed],
-])('no word is broken in simulated exits %s', { timeout: 600_000 }, (_how, change) => {
-  let held = 0;
+])('no claim is withdrawn in simulated exits %s', { timeout: 600_000 }, (_how, change) => {
+  let compared = 0;
   const broken: string[] = [];
   for (const seed of seeds) {
     const story = change(randomStory(seed));
-    const heard = listenToStory(story);
-    if (heard.broken.length > 0) broken.push(`seed ${seed}: ${heard.broken.join('; ')}: ${JSON.stringify(story)}`);
-    held += heard.held;
+    const checked = checkStory(story);
+    if (checked.broken.length > 0) broken.push(`seed ${seed}: ${checked.broken.join('; ')}: ${JSON.stringify(story)}`);
+    compared += checked.compared;
   }
   expect(broken.length, broken.join('\n')).toBeLessThanOrEqual(seeds.length * mostBroken);
-  expect(held).toBeGreaterThan(stories * 50);
+  expect(compared).toBeGreaterThan(stories * 50);
 });
 
-function listenToStory(story: Story): Heard {
+function checkStory(story: Story): PrefixCheck {
   const { rows, expected } = simulate(story);
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   // A kubelet that stands still between a hook and its call breaks a named assumption without a trace.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
-  return listen(rawRawObservations(parsed), (id) => {
+  return check(rawRawObservations(parsed), (id) => {
     const [mark = '', subject] = id.split('/');
     if (isFrozen && (mark === 'prestop-ended' || mark === 'stop-signal')) return undefined;
     const name = mark === 'prestop-ended' ? 'prestop-end' : mark === 'acknowledged' ? 'noticed' : mark;

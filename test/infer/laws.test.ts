@@ -8,39 +8,9 @@ import { run } from '../../src/run/run.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { timelineOf } from '../../src/infer/conclude.ts';
-import { emptyTrace } from '../../src/model/trace.ts';
-import type { Trace } from '../../src/model/trace.ts';
-import { reportOf } from '../../src/verdict/report.ts';
 import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe.each(recordingNames)('reducing %s', (name) => {
-  it('never throws for any prefix, and neither does judging it', async () => {
-    let trace: Trace = emptyTrace;
-    let reports = 0;
-    for (const observation of observationsOf(await rawObservationsOf(name))) {
-      trace = reduce(trace, observation);
-      if (reportOf(trace)) reports += 1;
-    }
-    expect(reports).toBeGreaterThan(10);
-  });
-
-  it('tells of nothing that lies in the future, however early it is asked', async () => {
-    let trace: Trace = emptyTrace;
-    const ahead: string[] = [];
-    for (const observation of observationsOf(await rawObservationsOf(name))) {
-      trace = reduce(trace, observation);
-      const { marks = [], phases = [] } = timelineOf(trace) ?? {};
-      const instants = [
-        ...marks.map(({ id, at }) => ({ id, at })),
-        ...phases.map(({ name: id, end: at }) => ({ id, at })),
-      ];
-      for (const { id, at } of instants)
-        if (at.latest > trace.now + 1) ahead.push(`${id} at observation ${observation.seq}`);
-    }
-    expect(ahead).toEqual([]);
-  });
-
   it('leaves the trace before it as it was', async () => {
     const observations = observationsOf(await rawObservationsOf(name));
     const half = traceOf(observations.slice(0, Math.ceil(observations.length / 2)));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
+import { rounds } from '../helpers/sweep.ts';
 import { kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
 const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta.url));
@@ -23,7 +24,7 @@ const expected: Readonly<Record<string, string[]>> = {
   'is silent, and closes in order': ['reset'],
 };
 
-const [ratePerSecond, ms] = [40, 1000];
+const [ratePerSecond, ms] = [40, rounds(500, 1000)];
 
 it.each(manners)('outlives a target that %s', async (name) => {
   const child = fork(script, [name]);

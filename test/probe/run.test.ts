@@ -1,63 +1,72 @@
 /** Requests during a deletion, through the built command. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import { counting } from './helpers/counting.ts';
 
-let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'probe-run-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
-
 const markOf = ({ marks }: ExitReport, name: string): number =>
   Date.parse(marks.find((mark) => mark.name === name)?.at.earliest ?? '');
 
-it('counts what a server refused during the exit, fails the gate, and says the same in a replay', async () => {
-  const said = { 200: 0, 503: 0 };
-  let failingFrom = Infinity;
-  const server = await counting((_, answer) => {
-    const status = Date.now() >= failingFrom && Date.now() < failingFrom + 600 ? 503 : 200;
-    said[status] += 1;
-    answer.writeHead(status).end();
-  });
-  const record = join(folder, 'run.ndjson');
-  const secrets = join(folder, 'headers');
-  writeFileSync(secrets, 'Authorization: Bearer hunter2-hunter2\n');
-  const words = ['--probe', `${server.url}pay?card=4711-4711`, '--probe-header', `@${secrets}`, '--record', record];
-  const { code, stdout, stderr } = await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
-    const failWhenDeleted = setInterval(() => {
-      if (cluster.deletesAccepted > 0) failingFrom = Math.min(failingFrom, Date.now() + 500);
-    }, 10);
-    const ran = await podexit([cluster.pod, ...flags, ...words, '-o', 'json']);
-    clearInterval(failWhenDeleted);
-    return ran;
-  });
-  await server.close();
-  const report = JSON.parse(stdout) as ExitReport;
-  expect(said[503]).toBeGreaterThan(5);
-  expect(report.verdict.gates).toMatchObject([
-    { name: 'max-lost', passed: false, message: `${said[503]} of ${said[200] + said[503]} requests failed, 0 may` },
-  ]);
-  expect(code).toBe(5);
-  expect(report.traffic).toMatchObject({
-    judgement: 'lost',
-    probes: [{ target: server.url.replace(/\/$/, '/pay'), sent: said[200] + said[503], failed: said[503] }],
-  });
-  expect(report.verdict.findings.map((finding) => finding.code)).toContain('requests-lost');
-  expect(Math.abs(markOf(report, 'first-failure') - failingFrom)).toBeLessThan(150);
-  expect(markOf(report, 'last-failure') - markOf(report, 'first-failure')).toBeLessThan(650);
-  const replayed = await podexit(['replay', record, '-o', 'json']);
-  expect(JSON.parse(replayed.stdout)).toEqual(report);
-  for (const text of [stdout, stderr, readFileSync(record, 'utf8')]) {
-    expect(text).not.toContain('hunter2');
-    expect(text).not.toContain('4711');
-  }
-});
+it.concurrent(
+  'counts what a server refused during the exit, fails the gate, and says the same in a replay',
+  async () => {
+    const said = { 200: 0, 503: 0 };
+    let failingFrom = Infinity;
+    const server = await counting((_, answer) => {
+      const status = Date.now() >= failingFrom && Date.now() < failingFrom + 600 ? 503 : 200;
+      said[status] += 1;
+      answer.writeHead(status).end();
+    });
+    const { record, code, stdout, stderr } = await serving(
+      'graceful-exit',
+      {},
+      async ({ server: cluster, flags, folder }) => {
+        const record = join(folder, 'run.ndjson');
+        const secrets = join(folder, 'headers');
+        writeFileSync(secrets, 'Authorization: Bearer hunter2-hunter2\n');
+        const words = [
+          '--probe',
+          `${server.url}pay?card=4711-4711`,
+          '--probe-header',
+          `@${secrets}`,
+          '--record',
+          record,
+        ];
+        const failWhenDeleted = setInterval(() => {
+          if (cluster.deletesAccepted > 0) failingFrom = Math.min(failingFrom, Date.now() + 500);
+        }, 10);
+        const ran = await podexit([cluster.pod, ...flags, ...words, '-o', 'json']);
+        clearInterval(failWhenDeleted);
+        return { record, ...ran };
+      },
+    );
+    await server.close();
+    const report = JSON.parse(stdout) as ExitReport;
+    expect(said[503]).toBeGreaterThan(5);
+    expect(report.verdict.gates).toMatchObject([
+      { name: 'max-lost', passed: false, message: `${said[503]} of ${said[200] + said[503]} requests failed, 0 may` },
+    ]);
+    expect(code).toBe(5);
+    expect(report.traffic).toMatchObject({
+      judgement: 'lost',
+      probes: [{ target: server.url.replace(/\/$/, '/pay'), sent: said[200] + said[503], failed: said[503] }],
+    });
+    expect(report.verdict.findings.map((finding) => finding.code)).toContain('requests-lost');
+    expect(Math.abs(markOf(report, 'first-failure') - failingFrom)).toBeLessThan(150);
+    expect(markOf(report, 'last-failure') - markOf(report, 'first-failure')).toBeLessThan(650);
+    const replayed = await podexit(['replay', record, '-o', 'json']);
+    expect(JSON.parse(replayed.stdout)).toEqual(report);
+    for (const text of [stdout, stderr, readFileSync(record, 'utf8')]) {
+      expect(text).not.toContain('hunter2');
+      expect(text).not.toContain('4711');
+    }
+  },
+);
 
-it('deletes nothing where the target does not answer', async () => {
+it.concurrent('deletes nothing where the target does not answer', async () => {
   const server = await counting((_, answer) => answer.writeHead(500).end());
   await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
     const { code, stderr } = await podexit([cluster.pod, ...flags, '--probe', server.url]);
@@ -68,7 +77,7 @@ it('deletes nothing where the target does not answer', async () => {
   await server.close();
 });
 
-it('goes on sending for two seconds after the pod is gone', async () => {
+it.concurrent('goes on sending for two seconds after the pod is gone', async () => {
   let last = 0;
   const server = await counting((_, answer) => {
     last = Date.now();
@@ -82,7 +91,7 @@ it('goes on sending for two seconds after the pod is gone', async () => {
   expect(last - markOf(JSON.parse(stdout) as ExitReport, 'removed')).toBeGreaterThan(1900);
 });
 
-it('shows in the demo what a late load balancer loses, and that a preStop sleep loses nothing', async () => {
+it.concurrent('shows in the demo what a late load balancer loses, and that a preStop sleep loses nothing', async () => {
   const [lost, fixed] = await Promise.all([
     podexit(['demo', 'lost-requests', '-o', 'json']),
     podexit(['demo', 'lost-requests', '--fixed', '-o', 'json']),
@@ -94,7 +103,7 @@ it('shows in the demo what a late load balancer loses, and that a preStop sleep 
   expect(fixed.code).toBe(0);
 });
 
-it('asks the API server for its proxies, and deletes nothing where those do not answer', async () => {
+it.concurrent('asks the API server for its proxies, and deletes nothing where those do not answer', async () => {
   await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
     const words = ['--probe', 'service/checkout:80/pay?card=4711-4711', '--probe', 'pod:8080'];
     const { code, stderr } = await podexit([cluster.pod, ...flags, ...words]);

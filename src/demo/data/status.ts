@@ -62,19 +62,6 @@ export function invalid(field: string, message: string): Refusal {
   );
 }
 
-/** An object that the server's validation refuses. */
-export function invalidObject(kind: Kind, name: string, field: string, message: string): Refusal {
-  const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  const text = `${subject} "${name}" is invalid: ${field}: ${message}`;
-  const details = {
-    name,
-    group: kind.group,
-    kind: kind.kind,
-    causes: [{ reason: 'FieldValueInvalid', message, field }],
-  };
-  return new Refusal(failure(422, 'Invalid', text, details));
-}
-
 export function conflict(name: string, message: string): Refusal {
   const text = `Operation cannot be fulfilled on Pod "${name}": ${message}`;
   return new Refusal(failure(409, 'Conflict', text, { name, kind: 'Pod' }));

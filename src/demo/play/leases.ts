@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster.ts';
-import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { recordsAt, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 import type { Story } from './story.ts';
 
@@ -50,13 +50,8 @@ function isSilent({ clock, director, story }: Cluster, silence: Silence | undefi
   return recorded >= silence.from && recorded < silence.to;
 }
 
-function readyStatus(node: KubeObject): unknown {
-  const conditions = valueAt(node, 'status.conditions');
-  const ready = Array.isArray(conditions) ? (conditions as unknown[]).find(isReadyCondition) : undefined;
-  return isRecord(ready) ? ready.status : undefined;
-}
-
-const isReadyCondition = (condition: unknown): boolean => isRecord(condition) && condition.type === 'Ready';
+const readyStatus = (node: KubeObject): unknown =>
+  recordsAt(node, 'status.conditions').find(({ type }) => type === 'Ready')?.status;
 
 function leaseOf({ metadata }: KubeObject, now: number): KubeObject {
   const { name, uid, creationTimestamp } = metadata;

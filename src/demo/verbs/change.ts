@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
-import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { badRequest, failure, notFound, Refusal, invalidObject } from '../data/status.ts';
+import type { KubeObject } from '../data/kube-object.ts';
+import { badRequest, failure, notFound, Refusal } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
@@ -11,9 +11,7 @@ export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, na
   const { request } = exchange;
   const before = cluster.get(kind.plural, request.namespace, name);
   if (before === undefined) throw notFound(kind, name);
-  const changed = request.verb === 'update' ? replacement(before, request.body) : patched(before, exchange);
-  const after = withGeneration(withIdentity(changed, before), before);
-  checkObject(before, after, kind);
+  const after = changedObject(before, exchange);
   if (request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
   if (kind.plural === 'pods') rememberFinalizers(cluster, after);
   if (isReleased(after)) {
@@ -22,6 +20,13 @@ export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, na
     return exchange.json(200, after);
   }
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
+}
+
+/** What a PATCH or PUT makes of an object. */
+export function changedObject(before: KubeObject, exchange: Exchange): KubeObject {
+  const { verb, body } = exchange.request;
+  const changed = verb === 'update' ? replacement(before, body) : patched(before, exchange);
+  return withGeneration(withIdentity(changed, before), before);
 }
 
 function patched(before: KubeObject, { request }: Exchange): KubeObject {
@@ -80,83 +85,3 @@ function release(cluster: Cluster, pod: KubeObject): void {
   cluster.amendments.set(uid, { ...cluster.amendments.get(uid), gone: true });
   cluster.write({ type: 'DELETED', resource: 'pods', object: pod });
 }
-
-/**
- * The part of the API server's validation that a change of shutdown settings can meet: container hooks, grace period,
- * the rollout's strategy, and that the spec of a pod stays as it is. Throws the 422 that names the field.
- */
-function checkObject(before: KubeObject, after: KubeObject, kind: Kind): void {
-  if (kind.plural === 'pods' && JSON.stringify(before.spec) !== JSON.stringify(withoutUpdatable(after, before))) {
-    throw invalidObject(
-      kind,
-      after.metadata.name,
-      'spec',
-      'Forbidden: pod updates may not change fields other than image',
-    );
-  }
-  const podSpec = valueAt(after, 'spec.template.spec');
-  if (!isRecord(podSpec)) return;
-  const [first] = [...problemsOf(podSpec), ...strategyProblems(after)];
-  if (first !== undefined) throw invalidObject(kind, after.metadata.name, first.field, first.message);
-}
-
-interface Problem {
-  field: string;
-  message: string;
-}
-
-const template = 'spec.template.spec';
-
-function problemsOf(podSpec: Record<string, unknown>): Problem[] {
-  const grace = numberOr(podSpec.terminationGracePeriodSeconds, 30);
-  const lists = ['initContainers', 'containers'].flatMap((list) => {
-    const containers = (Array.isArray(podSpec[list]) ? podSpec[list] : []) as Record<string, unknown>[];
-    return containers.flatMap((one, index) => containerProblems(one, `${template}.${list}[${index}]`, grace));
-  });
-  const graceProblem =
-    grace < 0
-      ? [
-          {
-            field: `${template}.terminationGracePeriodSeconds`,
-            message: `Invalid value: ${grace}: must be greater than or equal to 0`,
-          },
-        ]
-      : [];
-  return [...graceProblem, ...lists];
-}
-
-function containerProblems(container: Record<string, unknown>, field: string, grace: number): Problem[] {
-  if (typeof container.image !== 'string') return [{ field: `${field}.image`, message: 'Required value' }];
-  const hook = valueAt(container, 'lifecycle.preStop');
-  if (!isRecord(hook)) return [];
-  const handlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'].filter((name) => isRecord(hook[name]));
-  const path = `${field}.lifecycle.preStop`;
-  if (handlers.length === 0) return [{ field: path, message: 'Required value: must specify a handler type' }];
-  if (handlers.length > 1)
-    return [{ field: `${path}.${handlers[1]}`, message: 'Forbidden: may not specify more than 1 handler type' }];
-  const seconds = valueAt(hook, 'sleep.seconds');
-  if (typeof seconds !== 'number' || (seconds >= 0 && seconds <= grace)) return [];
-  const range = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
-  return [{ field: `${path}.sleep`, message: `Invalid value: ${seconds}: ${range}` }];
-}
-
-function strategyProblems(object: KubeObject): Problem[] {
-  const surge = valueAt(object, 'spec.strategy.rollingUpdate.maxSurge');
-  const unavailable = valueAt(object, 'spec.strategy.rollingUpdate.maxUnavailable');
-  const isNone = (value: unknown) => value === 0 || value === '0%';
-  if (!isNone(surge) || !isNone(unavailable)) return [];
-  const message = 'Invalid value: 0: may not be 0 when `maxSurge` is 0';
-  return [{ field: 'spec.strategy.rollingUpdate.maxUnavailable', message }];
-}
-
-/** The new spec with what may be changed of a running pod taken from the old one. */
-function withoutUpdatable(after: KubeObject, before: KubeObject): unknown {
-  const old = (valueAt(before, 'spec.containers') ?? []) as Record<string, unknown>[];
-  const containers = ((valueAt(after, 'spec.containers') ?? []) as Record<string, unknown>[]).map((one, index) =>
-    old[index] !== undefined && 'image' in one ? { ...one, image: old[index].image } : one,
-  );
-  const { spec } = after;
-  return isRecord(spec) && Array.isArray(spec.containers) ? { ...spec, containers } : spec;
-}
-
-const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import { kindOf, type Kind } from '../data/kinds.ts';
-import { valueAt, type KubeObject } from '../data/kube-object.ts';
+import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { notFound, success, disruptionBudget } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import {
@@ -211,9 +211,4 @@ async function recordedAnswer(cluster: Cluster, pod: KubeObject): Promise<void> 
   if (kind === 'evict' && answer !== undefined && isTraced(cluster, pod)) {
     await cluster.sleep(cluster.director.untilRecorded(answer.at));
   }
-}
-
-function numberAt(object: KubeObject, path: string): number {
-  const value = valueAt(object, path);
-  return typeof value === 'number' ? value : 0;
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster.ts';
 import { kindOf, type Kind } from '../data/kinds.ts';
-import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest, notFound } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
@@ -37,7 +37,7 @@ function refuse(exchange: Exchange, log: ContainerLog): void {
 function containerOf(pod: KubeObject, { query }: ApiRequest): string {
   const name = pod.metadata.name;
   const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
-    namesIn(valueAt(pod, `spec.${list}`)),
+    recordsAt(pod, `spec.${list}`).map((one) => textAt(one, 'name')),
   );
   const asked = query.get('container') ?? '';
   if (asked !== '') {
@@ -49,14 +49,9 @@ function containerOf(pod: KubeObject, { query }: ApiRequest): string {
   throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.flat().join(' ')}]`);
 }
 
-function namesIn(containers: unknown): string[] {
-  if (!Array.isArray(containers)) return [];
-  return containers.flatMap((one) => (isRecord(one) && typeof one.name === 'string' ? [one.name] : []));
-}
-
 function stateOf(pod: KubeObject, container: string): ContainerState {
   const lists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
-  const statuses = lists.flatMap((list) => valueAt(pod, `status.${list}`) ?? []) as Record<string, unknown>[];
+  const statuses = lists.flatMap((list) => recordsAt(pod, `status.${list}`));
   const state = statuses.find((status) => status.name === container)?.state;
   if (!isRecord(state)) return 'unknown';
   return (['waiting', 'running', 'terminated'] as const).find((one) => one in state) ?? 'unknown';

@@ -1,5 +1,5 @@
 import type { Kind } from '../data/kinds.ts';
-import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
+import { numberAt, recordsAt, textAt, type KubeObject } from '../data/kube-object.ts';
 import type { ApiRequest } from '../http/api-request.ts';
 
 /** Whether the client wants what `kubectl get` prints (`Accept: application/json;as=Table;…`). */
@@ -68,15 +68,11 @@ const columnsOf: Record<string, Column[]> = {
 const involvedObject = (event: KubeObject): string =>
   `${textAt(event, 'involvedObject.kind').toLowerCase()}/${textAt(event, 'involvedObject.name')}`;
 
-function statusesOf(pod: KubeObject): Record<string, unknown>[] {
-  const statuses = valueAt(pod, 'status.containerStatuses');
-  return Array.isArray(statuses) ? (statuses as unknown[]).filter(isRecord) : [];
-}
+const statusesOf = (pod: KubeObject) => recordsAt(pod, 'status.containerStatuses');
 
 function readyOf(pod: KubeObject): string {
-  const containers = valueAt(pod, 'spec.containers');
-  const ready = statusesOf(pod).filter((one) => one.ready === true).length;
-  return `${ready}/${Array.isArray(containers) ? containers.length : 0}`;
+  const ready = statusesOf(pod).filter((one) => one.ready === true);
+  return `${ready.length}/${recordsAt(pod, 'spec.containers').length}`;
 }
 
 /** What stands under STATUS: the deletion before a container's reason, and that before the phase. */
@@ -84,12 +80,10 @@ function podStatus(pod: KubeObject): string {
   const phase = textAt(pod, 'status.phase');
   const isOver = phase === 'Succeeded' || phase === 'Failed';
   if (pod.metadata.deletionTimestamp !== undefined && !isOver) return 'Terminating';
-  const reasons = statusesOf(pod).map(({ state }) => {
-    const reason = valueAt(state, 'waiting.reason') ?? valueAt(state, 'terminated.reason');
-    return typeof reason === 'string' ? reason : undefined;
-  });
-  const ofPod = valueAt(pod, 'status.reason');
-  return reasons.find((reason) => reason !== undefined) ?? (typeof ofPod === 'string' ? ofPod : phase);
+  const reasons = statusesOf(pod).map(
+    ({ state }) => textAt(state, 'waiting.reason') || textAt(state, 'terminated.reason'),
+  );
+  return reasons.find((reason) => reason !== '') ?? (textAt(pod, 'status.reason') || phase);
 }
 
 /** `5s`, `3m`, `2h`, `4d`, as kubectl shortens an age. */
@@ -99,14 +93,4 @@ function ageOf(timestamp: string | undefined, now: number): string {
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
-}
-
-function textAt(object: unknown, path: string): string {
-  const value = valueAt(object, path);
-  return typeof value === 'string' ? value : '';
-}
-
-function numberAt(object: unknown, path: string): number {
-  const value = valueAt(object, path);
-  return typeof value === 'number' ? value : 0;
 }

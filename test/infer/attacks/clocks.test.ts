@@ -7,7 +7,7 @@ import { simulate } from '../../sim/simulate.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
 import type { Instant } from '../../../src/model/report.ts';
 import { alone, deaf, editing, judged, stampOf, told } from '../../helpers/cases.ts';
-import { listenTo } from '../../helpers/prefixes.ts';
+import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { observationsOf } from '../../helpers/recordings.ts';
 import { judgeStory } from '../../helpers/simulated.ts';
 
@@ -58,7 +58,7 @@ it.each([
 it('a Killing stays what it was when the clock that stamped it is set', () => {
   const lines = [2000, 6000].map((atMs) => ({ atMs, text: `at ${atMs}` }));
   const rawObservations = told({ ...set('node', 5000, 2000), ...alone({ app: { ...drains(8500), lines } }) });
-  expect(listenTo(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]);
+  expect(checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]);
 });
 
 it.each([-3000, -1500, 1500, 3000])(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, told } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
-import { listenTo } from '../../helpers/prefixes.ts';
+import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { observationsOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';
 import { judgeStory, missedIn } from '../../helpers/simulated.ts';
@@ -36,7 +36,7 @@ const outcomesOf = ({ verdict, containers }: ExitReport) => [
 ];
 
 const brokenIn = (rawObservations: readonly RawObservation[]): string[] =>
-  listenTo(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken;
+  checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken;
 
 function check(report: ExitReport, wanted: Expectation): void {
   const { verdict } = report;

@@ -6,6 +6,7 @@ import { failure, invalid, notFound, Refusal } from '../../../src/demo/data/stat
 import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
 import type { Exchange } from '../../../src/demo/http/exchange.ts';
 import type { MakeServer } from '../../../src/demo/http/server.ts';
+import { checkChange } from './validation.ts';
 
 export interface OtherServer {
   tls?: Tls;
@@ -67,6 +68,7 @@ export async function serveAsOther(
       'sendInitialEvents',
       'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
     );
+  checkChange(cluster, exchange);
   return (other.backends && proxied(cluster, exchange, other.backends)) ?? serve();
 }
 

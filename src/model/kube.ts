@@ -22,6 +22,7 @@ import {
   shape,
   stringMap,
   textOr,
+  unlessEmpty,
   type JsonObject,
   type Reader,
 } from './observe/read.ts';
@@ -121,14 +122,9 @@ function narrowServicePort(raw: unknown): { port: number; targetPort?: number | 
 
 export type Endpoint = ReturnType<typeof narrowEndpoint>;
 
-const endpointConditions = shape({ ready: asBoolean, serving: asBoolean, terminating: asBoolean });
-
 const narrowEndpoint = shape({
   targetRef: maybe(shape({ kind: asString, name: asString, uid: asString })),
-  conditions: (raw) => {
-    const known = endpointConditions(raw);
-    return Object.keys(known).length > 0 ? known : undefined;
-  },
+  conditions: unlessEmpty(shape({ ready: asBoolean, serving: asBoolean, terminating: asBoolean })),
 });
 
 export type EndpointSlice = ReturnType<typeof narrowSlice>;
@@ -151,10 +147,7 @@ export const narrowNode = shape({
   }),
   status: shape({
     conditions: (raw) => filled((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
-    nodeInfo: (raw) => {
-      const info = shape({ containerRuntimeVersion: asString })(raw);
-      return info.containerRuntimeVersion === undefined ? undefined : info;
-    },
+    nodeInfo: unlessEmpty(shape({ containerRuntimeVersion: asString })),
   }),
 });
 

@@ -14,20 +14,23 @@ import type { ProbeObservation } from './probe-observation.ts';
  * name. `pods` is that of a workload, shared by all that are traced: what it says of one of them is said on its `pod` stream,
  * what it says of the others on its `siblings` (select.ts). Reports know these two only.
  */
-export type StreamName =
-  | 'pod'
-  | 'pods'
-  | 'services'
-  | 'endpointslices'
-  | 'events'
-  | 'logs'
-  | 'node'
-  | 'node-events'
-  | 'lease'
-  | 'owner'
-  | 'owner-events'
-  | 'siblings'
-  | 'namespace';
+export const streamNames = [
+  'pod',
+  'pods',
+  'services',
+  'endpointslices',
+  'events',
+  'logs',
+  'node',
+  'node-events',
+  'lease',
+  'owner',
+  'owner-events',
+  'siblings',
+  'namespace',
+] as const;
+
+export type StreamName = (typeof streamNames)[number];
 
 /** How this run came to see the exit. `check` never deletes anything. */
 export type Mode = 'delete' | 'evict' | 'attach' | 'check';
@@ -255,16 +258,8 @@ type Any<O, P> =
 /** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
 export type RawObservation = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
 
-/** A log line before the mapping has judged it: `text` may or may not be reported. */
-export interface RawLine {
-  kind: 'line';
-  pod?: string;
-  container: string;
-  time: string;
-  text?: string;
-  namesSignal?: boolean;
-  skipped?: number;
-}
+/** A log line as a source delivers it: only a recording already holds `namesSignal`. */
+export type RawLine = Omit<LogLine, 'namesSignal'> & Partial<Pick<LogLine, 'namesSignal'>>;
 
 /** A numbered, narrowed fact. `seq` counts from 1 and is what evidence cites. */
 export type Observation = { seq: number; at: number } & Any<KubeObject, Pod>;

@@ -26,19 +26,15 @@ interface ObserveOptions {
 export function observe(rawObservation: RawObservation, seq: number, options: ObserveOptions): Observation {
   switch (rawObservation.kind) {
     case 'listed':
-      return {
-        ...rawObservation,
-        seq,
-        objects: rawObservation.objects.map((object) => narrow(rawObservation.stream, object)),
-      };
+      return { ...rawObservation, seq, objects: rawObservation.objects.map(narrowers[rawObservation.stream]) };
     case 'changed':
-      return { ...rawObservation, seq, object: narrow(rawObservation.stream, rawObservation.object) };
+      return { ...rawObservation, seq, object: narrowers[rawObservation.stream](rawObservation.object) };
     case 'answered':
     case 'looked':
       return {
         ...rawObservation,
         seq,
-        ...(isPod(rawObservation.object) ? { object: narrowPod(rawObservation.object) } : { object: undefined }),
+        object: isPod(rawObservation.object) ? narrowPod(rawObservation.object) : undefined,
       };
     case 'line':
       return { seq, at: rawObservation.at, ...line(rawObservation, options) };
@@ -47,11 +43,7 @@ export function observe(rawObservation: RawObservation, seq: number, options: Ob
   }
 }
 
-/** Narrows one object of a stream. */
-function narrow(stream: StreamName, raw: unknown): KubeObject {
-  return narrowers[stream](raw);
-}
-
+/** How each stream's objects are narrowed. */
 const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
   pod: narrowPod,
   pods: narrowPod,

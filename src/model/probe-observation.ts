@@ -9,7 +9,9 @@ export type ProbeVia = 'url' | 'service-proxy' | 'pod-proxy';
 export type ProbeConnection = 'new' | 'kept';
 
 /** How a request failed. `http`: an answer that was not expected, or none that could be understood. */
-export type ProbeFailureKind = 'refused' | 'reset' | 'timeout' | 'dns' | 'tls' | 'http';
+export const probeFailureKinds = ['refused', 'reset', 'timeout', 'dns', 'tls', 'http'] as const;
+
+export type ProbeFailureKind = (typeof probeFailureKinds)[number];
 
 /** Why a request that was due says nothing of the target: it is counted apart, never as a failure. */
 export type NotMeasuredReason =

@@ -33,7 +33,7 @@ const isSettled = (observation: Observation): boolean => observation.kind === 't
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 
 const folds: { [K in ObservationKind]: Fold<K> } = {
-  began: (trace, o) => ({ ...trace, began: trace.began ?? { value: o, seq: o.seq, at: o.at } }),
+  began: (trace, o) => ({ ...trace, began: trace.began ?? factOf(o, o) }),
   listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
@@ -46,11 +46,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
         ),
   synced: (trace, o) => closeLate(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
-    note(
-      { ...trace, refused: [...trace.refused, { value: o, seq: o.seq, at: o.at }] },
-      o,
-      `may not ${o.verb} ${o.resource}`,
-    ),
+    note({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),
   gap: foldGap,
   resumed: foldResumed,
   dated: foldDated,
@@ -69,7 +65,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   timer: (trace, o) => {
     if (o.name === 'over') return trace;
     return note(
-      { ...trace, timers: [...trace.timers, { value: o.name, seq: o.seq, at: o.at }] },
+      { ...trace, timers: [...trace.timers, factOf(o.name, o)] },
       o,
       o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
     );
@@ -78,11 +74,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   'probe-counts': foldProbeCounts,
   'probe-ended': foldProbeEnded,
   interrupted: (trace, o) =>
-    note(
-      { ...trace, interrupted: trace.interrupted ?? { value: o.signal, seq: o.seq, at: o.at } },
-      o,
-      `interrupted by ${o.signal}`,
-    ),
+    note({ ...trace, interrupted: trace.interrupted ?? factOf(o.signal, o) }, o, `interrupted by ${o.signal}`),
 };
 
 function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
@@ -95,7 +87,7 @@ function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
 function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   // An answer is to the last try: those before it got none, or none that is known.
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
-  const answer = factOf({ status: o.status, ...(o.object ? { pod: o.object } : {}) }, o);
+  const answer = factOf({ status: o.status, pod: o.object }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
   const answered = note(
     { ...trace, requests },
@@ -118,7 +110,7 @@ function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
     ({ ended: _ended, ...log }) => ({
       ...log,
       opened: log.opened ?? factOf(true, o),
-      ...(log.opened ? { reopened: factOf(true, o) } : {}),
+      reopened: log.opened ? factOf(true, o) : undefined,
     }),
   );
 }

@@ -43,9 +43,7 @@ function learntFrom(log: readonly Observation[], uid: string): Subject | undefin
     known = subject.owners.size;
     for (const object of log.flatMap(objectsOf)) learn(subject, object);
   }
-  for (const { kind, ...observation } of log)
-    if (subject && kind === 'listed' && 'stream' in observation && observation.stream === 'pod')
-      subject.hasOwnStream = true;
+  if (subject) subject.hasOwnStream = log.some((one) => one.kind === 'listed' && one.stream === 'pod');
   return subject;
 }
 
@@ -87,13 +85,11 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
     case 'requested':
       return o.uid === subject.uid ? [o] : [];
     case 'synced':
-      return rolesOf(subject, o.stream).map((stream) => ({ ...o, stream }));
     case 'resumed':
-      return rolesOf(subject, o.stream).map((stream) => ({ ...o, stream }));
     case 'refused':
-      return isFor(subject, o.pod) ? rolesOf(subject, o.stream).map((stream) => ({ ...o, stream })) : [];
     case 'gap':
-      return isFor(subject, o.pod) ? rolesOf(subject, o.stream).map((stream) => ({ ...o, stream })) : [];
+      if ('pod' in o && !isFor(subject, o.pod)) return [];
+      return rolesOf(subject, o.stream).map((stream) => ({ ...o, stream }));
     case 'dated':
     case 'interrupted':
     case 'probe-started':

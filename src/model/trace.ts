@@ -83,7 +83,7 @@ interface NodeSigns {
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
   /** When the Lease had last been renewed, as the first list has it (node clock, ms). */
-  readonly listedRenewal?: Fact<number> | undefined;
+  readonly listedRenewal?: Fact<number>;
   /** The last renewals of the Lease that a watch brought as they came. */
   readonly renewals: readonly Fact<Renewal>[];
 }

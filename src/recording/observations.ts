@@ -1,33 +1,14 @@
 /** Our own recordings: one observation a line, read back as raw observations, since a file is as untrusted as a server. */
-import type { RawObservation } from '../model/observation.ts';
-import type { ParsedLine } from './read-lines.ts';
-import type { ProbeFailureKind } from '../model/probe-observation.ts';
 import { PodexitError } from '../errors.ts';
-
-const streams = new Set([
-  'pod',
-  'pods',
-  'services',
-  'endpointslices',
-  'events',
-  'logs',
-  'node',
-  'node-events',
-  'lease',
-  'owner',
-  'owner-events',
-  'siblings',
-  'namespace',
-]);
-
-const failureKinds: readonly ProbeFailureKind[] = ['refused', 'reset', 'timeout', 'dns', 'tls', 'http'];
-
-type Fields = Record<string, unknown>;
+import { streamNames, type RawObservation } from '../model/observation.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { probeFailureKinds } from '../model/probe-observation.ts';
+import type { ParsedLine } from './read-lines.ts';
 
 /** A recorded line as a raw observation. What is no observation is an error that names the line. */
 export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
-  const fields = value as Fields;
-  const kind = typeof value === 'object' && value !== null ? fields['kind'] : undefined;
+  const fields = asObject(value);
+  const kind = fields['kind'];
   // Object.hasOwn: a file may name its kind `constructor`.
   const check = typeof kind === 'string' && Object.hasOwn(checks, kind) ? checks[kind] : undefined;
   if (!check || !isTime(fields['at']) || !isOptional(isText)(fields['pod']) || !check(fields))
@@ -44,21 +25,20 @@ const isTime = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 8e15;
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isOptional = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
-const isStream = (value: unknown): boolean => typeof value === 'string' && streams.has(value);
 const isSeconds = (value: unknown): boolean => value === null || (typeof value === 'number' && Number.isFinite(value));
 const oneOf =
   (...values: unknown[]) =>
   (value: unknown) =>
     values.includes(value);
+const isStream = oneOf(...streamNames);
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
-const isTally = (value: unknown): boolean => isCount(fieldsOf(value)['sent']) && isCount(fieldsOf(value)['failed']);
+const isTally = (value: unknown): boolean => isCount(asObject(value)['sent']) && isCount(asObject(value)['failed']);
 const isListOf = (check: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(check);
 const isFailures = (value: unknown): boolean => {
-  const { kind, connection, status, first, last, count } = fieldsOf(value);
+  const { kind, connection, status, first, last, count } = asObject(value);
   return (
-    oneOf(...failureKinds)(kind) &&
+    oneOf(...probeFailureKinds)(kind) &&
     oneOf('new', 'kept')(connection) &&
     isOptional(isCount)(status) &&
     [first, last].every(isTime) &&
@@ -66,14 +46,14 @@ const isFailures = (value: unknown): boolean => {
   );
 };
 const isAnswered = (value: unknown): boolean => {
-  const { first, lastSent } = fieldsOf(value);
+  const { first, lastSent } = asObject(value);
   return isTime(first) && isTime(lastSent);
 };
 const isNotMeasured = (value: unknown): boolean =>
-  isText(fieldsOf(value)['reason']) && isCount(fieldsOf(value)['count']);
+  isText(asObject(value)['reason']) && isCount(asObject(value)['count']);
 
 /** All fields that code relies on, by kind; the objects inside are narrowed later like any other. */
-const checks: Record<string, (o: Fields) => boolean> = {
+const checks: Record<string, (o: JsonObject) => boolean> = {
   began: (o) =>
     oneOf('delete', 'evict', 'attach', 'check')(o['mode']) &&
     isText(o['namespace']) &&

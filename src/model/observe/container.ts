@@ -12,6 +12,8 @@ import {
   has,
   maybe,
   shape,
+  textOr,
+  unlessEmpty,
   type JsonObject,
 } from './read.ts';
 
@@ -45,41 +47,26 @@ const narrowProbe = shape({
   failureThreshold: asNumber,
 });
 
-export interface Container {
-  name: string;
-  image?: string;
+export type Container = ReturnType<typeof narrowShown>;
+
+const isTrue = (raw: unknown): true | undefined => asBoolean(raw) || undefined;
+
+const narrowShown = shape({
+  name: textOr(''),
+  image: asString,
   /** `Always` on an init container makes it a sidecar. */
-  restartPolicy?: string;
-  lifecycle?: { preStop?: Handler; stopSignal?: string };
-  readinessProbe?: Probe;
+  restartPolicy: asString,
+  lifecycle: unlessEmpty(shape({ preStop: narrowHandler, stopSignal: asString })),
+  readinessProbe: maybe(narrowProbe),
   /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
-  shell?: boolean;
+  shell: isTrue,
   /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
-  ignoresTerm?: boolean;
-  ports?: { name?: string; containerPort: number }[];
-}
+  ignoresTerm: isTrue,
+  ports: (raw) => filled(asArray(raw, 64).flatMap(narrowContainerPort)),
+});
 
-export interface ContainerState {
-  waiting?: { reason?: string };
-  running?: { startedAt?: Stamp };
-  terminated?: { exitCode: number; reason?: string; startedAt?: Stamp; finishedAt?: Stamp };
-}
-
-export function narrowContainer(container: JsonObject): Container {
-  const lifecycle = asObject(container['lifecycle']);
-  const preStop = narrowHandler(lifecycle['preStop']);
-  const stopSignal = asString(lifecycle['stopSignal']);
-  return compact<Container>({
-    name: asString(container['name']) ?? '',
-    image: asString(container['image']),
-    restartPolicy: asString(container['restartPolicy']),
-    lifecycle: preStop || stopSignal ? compact({ preStop, stopSignal }) : undefined,
-    readinessProbe: maybe(narrowProbe)(container['readinessProbe']),
-    shell: isShell(container) || undefined,
-    ignoresTerm: ignoresTerm(container) || undefined,
-    ports: filled(asArray(container['ports'], 64).flatMap(narrowContainerPort)),
-  });
-}
+export const narrowContainer = (container: JsonObject): Container =>
+  narrowShown({ ...container, shell: isShell(container), ignoresTerm: ignoresTerm(container) });
 
 function narrowHandler(raw: unknown): Handler | undefined {
   if (!has(raw)) return undefined;
@@ -132,22 +119,24 @@ function narrowContainerPort(raw: unknown): { name?: string; containerPort: numb
   return containerPort === undefined ? [] : [compact({ name: asString(port['name']), containerPort })];
 }
 
+const narrowWaiting = shape({ reason: asString });
+const narrowRunning = shape({ startedAt: asString });
+const narrowTerminated = shape({
+  exitCode: (raw) => asNumber(raw) ?? 0,
+  reason: asString,
+  startedAt: asString,
+  finishedAt: asString,
+});
+
+export interface ContainerState {
+  waiting?: ReturnType<typeof narrowWaiting>;
+  running?: ReturnType<typeof narrowRunning>;
+  terminated?: ReturnType<typeof narrowTerminated>;
+}
+
 export function narrowState(raw: unknown): ContainerState {
-  const state = asObject(raw);
-  const waiting = asObject(state['waiting']);
-  const running = asObject(state['running']);
-  const terminated = asObject(state['terminated']);
-  const exitCode = asNumber(terminated['exitCode']);
-  if (has(state['terminated']) && exitCode !== undefined)
-    return {
-      terminated: compact({
-        exitCode,
-        reason: asString(terminated['reason']),
-        startedAt: asString(terminated['startedAt']),
-        finishedAt: asString(terminated['finishedAt']),
-      }),
-    };
-  if (has(state['running'])) return { running: compact({ startedAt: asString(running['startedAt']) }) };
-  if (has(state['waiting'])) return { waiting: compact({ reason: asString(waiting['reason']) }) };
-  return {};
+  const { terminated, running, waiting } = asObject(raw);
+  if (asNumber(asObject(terminated)['exitCode']) !== undefined) return { terminated: narrowTerminated(terminated) };
+  if (has(running)) return { running: narrowRunning(running) };
+  return has(waiting) ? { waiting: narrowWaiting(waiting) } : {};
 }

@@ -1,22 +1,5 @@
-import type { Stamp } from './container.ts';
-import { narrowMetadata, type Metadata } from './metadata.ts';
-import { asNumber, asObject, asString, compact } from './read.ts';
-
-/** An Event of either API (core/v1 or events.k8s.io/v1), in the core form. */
-export interface Event {
-  kind: 'Event';
-  metadata: Metadata;
-  reason: string;
-  type?: string;
-  reportingComponent?: string;
-  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
-  message?: string;
-  involvedObject: { kind: string; name: string; uid?: string; fieldPath?: string };
-  count: number;
-  firstTimestamp?: Stamp;
-  lastTimestamp?: Stamp;
-  eventTime?: string;
-}
+import { narrowMetadata } from './metadata.ts';
+import { asNumber, asObject, asString, constant, shape, textOr } from './read.ts';
 
 /** Reasons whose message has a fixed form that rules read (SIGNALS.md §2.2). Others lose theirs: it may quote anything. */
 const readMessages = new Set([
@@ -41,32 +24,38 @@ const readMessages = new Set([
   'DeadlineExceeded',
 ]);
 
+export type Event = ReturnType<typeof narrowCoreEvent>;
+
+const narrowCoreEvent = shape({
+  kind: constant('Event'),
+  metadata: narrowMetadata,
+  reason: textOr(''),
+  type: asString,
+  reportingComponent: asString,
+  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
+  message: asString,
+  involvedObject: shape({ kind: textOr(''), name: textOr(''), uid: asString, fieldPath: asString }),
+  count: (raw) => asNumber(raw) ?? 1,
+  firstTimestamp: asString,
+  lastTimestamp: asString,
+  eventTime: asString,
+});
+
 /** An Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
 export function narrowEvent(raw: unknown): Event {
   const event = asObject(raw);
-  const involved = asObject(event['involvedObject'] ?? event['regarding']);
   const series = asObject(event['series']);
-  const reason = asString(event['reason']) ?? '';
-  return compact<Event>({
-    kind: 'Event',
-    metadata: narrowMetadata(event['metadata']),
-    reason,
-    type: asString(event['type']),
+  return narrowCoreEvent({
+    ...event,
     reportingComponent:
       asString(event['reportingComponent']) ??
       asString(event['reportingController']) ??
-      asString(asObject(event['source'] ?? event['deprecatedSource'])['component']),
-    message: narrowMessage(reason, asString(event['message']) ?? asString(event['note'])),
-    involvedObject: compact({
-      kind: asString(involved['kind']) ?? '',
-      name: asString(involved['name']) ?? '',
-      uid: asString(involved['uid']),
-      fieldPath: asString(involved['fieldPath']),
-    }),
-    count: asNumber(event['count']) ?? asNumber(event['deprecatedCount']) ?? asNumber(series['count']) ?? 1,
-    firstTimestamp: asString(event['firstTimestamp'] ?? event['deprecatedFirstTimestamp']),
-    lastTimestamp: asString(event['lastTimestamp'] ?? event['deprecatedLastTimestamp'] ?? series['lastObservedTime']),
-    eventTime: asString(event['eventTime']),
+      asObject(event['source'] ?? event['deprecatedSource'])['component'],
+    message: narrowMessage(asString(event['reason']) ?? '', asString(event['message']) ?? asString(event['note'])),
+    involvedObject: event['involvedObject'] ?? event['regarding'],
+    count: asNumber(event['count']) ?? asNumber(event['deprecatedCount']) ?? series['count'],
+    firstTimestamp: event['firstTimestamp'] ?? event['deprecatedFirstTimestamp'],
+    lastTimestamp: event['lastTimestamp'] ?? event['deprecatedLastTimestamp'] ?? series['lastObservedTime'],
   });
 }
 

@@ -98,6 +98,14 @@ export const maybe =
   (raw) =>
     has(raw) ? reader(raw) : undefined;
 
+/** Undefined where none of its fields is there. */
+export const unlessEmpty =
+  <T extends object>(reader: Reader<T>): Reader<T | undefined> =>
+  (raw) => {
+    const object = reader(raw);
+    return Object.keys(object).length > 0 ? object : undefined;
+  };
+
 export const textOr =
   (other: string): Reader<string> =>
   (raw) =>

@@ -57,13 +57,11 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   const { lease, renewals } = trace.nodeSigns;
   // A replayed change, and one that renews nothing, are no news of when the node's clock showed it.
   const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
-  const renewal = factOf({ stamp, ...(written ? { written } : {}) }, seen);
-  const first = lease ?? (written && factOf({ stamp, written }, seen));
   const nodeSigns = {
     ...trace.nodeSigns,
-    ...(first ? { lease: first } : {}),
+    lease: lease ?? (written && factOf({ stamp, written }, seen)),
     listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf(stamp, seen)),
-    renewals: isRenewal ? [...renewals, renewal].slice(-mostRenewals) : renewals,
+    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-mostRenewals) : renewals,
   };
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);
 }

@@ -81,20 +81,17 @@ function concerns({ uid: own, pod }: Trace, event: Event): boolean {
 
 function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
   const { kind, name, fieldPath } = event.involvedObject;
-  const named = parseEventName(event.metadata.name);
-  const created = parseFloor(event.metadata.creationTimestamp);
-  const container = /\{([^}]*)\}/.exec(fieldPath ?? '')?.[1];
   return {
     id: event.metadata.uid || event.metadata.name,
     reason: event.reason,
     message: event.message ?? '',
     component: event.reportingComponent ?? '',
-    about: { kind, name, ...(container === undefined ? {} : { container }) },
+    about: { kind, name, container: /\{([^}]*)\}/.exec(fieldPath ?? '')?.[1] },
     count: event.count,
     time: timeOf(event),
     isOld,
-    ...(named === undefined ? {} : { named }),
-    ...(created ? { created } : {}),
+    named: parseEventName(event.metadata.name),
+    created: parseFloor(event.metadata.creationTimestamp),
     seq: seen.seq,
     at: seen.at,
   };

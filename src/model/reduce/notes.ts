@@ -16,7 +16,7 @@ export interface Seen {
 export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };
-  return { ...trace, notes: { seq: seen.seq, at: seen.at, what, ...(notes ? { earlier: notes } : {}) } };
+  return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };
 }
 
 /** Characters; a list of a thousand Events is one observation. */

@@ -16,11 +16,9 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: stale && known ? known.last : factOf(owner, seen),
-    wanted: isChanged
-      ? [...(known?.wanted ?? []), factOf(wanted(owner), seen)].slice(-mostChanges)
-      : (known?.wanted ?? []),
-    ...(ended === undefined ? {} : { ended: known?.ended ?? factOf(ended, seen) }),
-    ...(known?.gone || ending ? { gone: known?.gone ?? factOf(true, seen) } : {}),
+    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(wanted(owner), seen)] : [])].slice(-mostChanges),
+    ended: known?.ended ?? (ended === undefined ? undefined : factOf(ended, seen)),
+    gone: known?.gone ?? (ending ? factOf(true, seen) : undefined),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);

@@ -9,7 +9,7 @@ import { parseTime } from '../stamps.ts';
 
 interface Source {
   /** The state was read from the store no earlier than this client time. */
-  consistentSince?: number | undefined;
+  consistentSince?: number;
   /** It answered a request of ours: no watch brought it. */
   isAnswer?: true;
 }
@@ -85,8 +85,7 @@ const foldGrace: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, deletionTimestamp: deadline, resourceVersion: rv } = pod.metadata;
   if (deadline === undefined || grace === undefined) return trace;
   if (trace.graces.some((one) => one.value.grace === grace && one.value.deadline === deadline)) return trace;
-  const fact = factOf({ grace, deadline, ...(rv === undefined ? {} : { rv }) }, seen);
-  const graces = [...trace.graces, fact].sort((a, b) =>
+  const graces = [...trace.graces, factOf({ grace, deadline, rv }, seen)].sort((a, b) =>
     isOlder(a.value.rv, b.value.rv) ? -1 : isOlder(b.value.rv, a.value.rv) ? 1 : 0,
   );
   return note({ ...trace, graces }, seen, `grace ${grace} s, deadline ${deadline}`);

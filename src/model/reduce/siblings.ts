@@ -84,7 +84,7 @@ function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
 function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
   const known = starts.flatMap((start) => start ?? []).sort();
   const at = known.length === starts.length ? known.at(-1) : undefined;
-  return { ...(at === undefined ? {} : { at }), ...(nodeName === undefined ? {} : { node: nodeName }) };
+  return { at, node: nodeName };
 }
 
 const stepsOf = ({ scheduled, started, ready }: Progress): number =>

@@ -16,25 +16,22 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
   if (known && last && sameState(last, state)) return trace;
   const facts: SliceFacts = {
     slice: { addressType: slice.addressType, metadata: slice.metadata },
-    ...(serviceOf(slice) === undefined ? {} : { service: serviceOf(slice) }),
+    service: slice.metadata.labels?.['kubernetes.io/service-name'],
     states: [...(known?.states ?? []), factOf(state, seen)].slice(-mostStates),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
   return stamped(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
 }
 
-const serviceOf = (slice: EndpointSlice): string | undefined => slice.metadata.labels?.['kubernetes.io/service-name'];
-
 /** nil conditions: ready and serving nil mean true, terminating nil means false (SIGNALS.md §3). */
 function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState {
   const endpoints = absent ? [] : slice.endpoints;
   const own = endpoints.find((endpoint) => endpoint.targetRef?.uid === uid);
-  const written = writtenAt(slice);
   return {
-    ...(own ? { own: conditionsOf(own) } : {}),
+    own: own && conditionsOf(own),
     otherReady: endpoints.filter((one) => one.targetRef?.uid !== uid && conditionsOf(one).ready).length,
-    ...(absent ? { deleted: true } : {}),
-    ...(written ? { written } : {}),
+    deleted: absent || undefined,
+    written: writtenAt(slice),
   };
 }
 

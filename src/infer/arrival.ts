@@ -1,10 +1,10 @@
 /** When something that the API reported was written: no later than it arrived, and not long before. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
-import { second } from '../model/span.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
+import { second } from '../model/span.ts';
 import type { Fact, Trace } from '../model/trace.ts';
-import { narrowed, notBefore, onClient, type Estimate } from './estimate.ts';
+import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
 /**
  * When a change that arrived on `stream` was written. `cause`: what it cannot precede. A stream that had just been resumed delivers what happened
@@ -16,7 +16,7 @@ export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, c
     ? -Infinity
     : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace);
   const arrived = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
-  return narrowed(arrived, { ...notBefore(cause), evidence: [] });
+  return narrowedByCause(arrived, cause);
 }
 
 /** A run that came to a deletion under way does not learn from its first look at the pod since when that was so. */

@@ -5,27 +5,28 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Bound, type Clock } from '../model/clock.ts';
 import { second, type Span } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Row } from './network.ts';
-import { driftOf, type Stage } from './stage.ts';
-import { parseFloor } from '../model/stamps.ts';
+import { driftOf, type PodNetwork } from './pod-network.ts';
 
 /** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */
-export function stateClockFacts(stage: Stage, trace: Trace, { api }: Deletion): void {
-  stateOffset(stage, 'node', trace.clocks.node);
-  stateOffset(stage, 'api', api);
+export function stateClockFacts(network: PodNetwork, trace: Trace, { api }: Deletion): void {
+  stateOffset(network, 'node', trace.clocks.node);
+  stateOffset(network, 'api', api);
 }
 
 /** How far it is ahead, as what arrived shows it of the moment when it showed its reference stamp. */
-function stateOffset({ net, zeros, stepped }: Stage, origin: 'node' | 'api', clock: Clock): void {
+function stateOffset(network: PodNetwork, origin: 'node' | 'api', clock: Clock): void {
+  const { zeros, stepped } = network;
   if (stepped[origin]) return;
   const most = Math.max(...clock.lower.map(({ value }) => value));
   const { lo, hi } = offsetAt(clock, Number.isFinite(most) ? zeros[origin] - most : zeros.client);
   const ahead = zeros[origin] - zeros.client;
   const because = `stamps of the ${origin} clock that arrived`;
-  net.state({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
+  network.state({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
 }
 
 /** A stamp of the node's clock that the API server wrote down in a second of its own. */
@@ -41,12 +42,13 @@ interface Written {
  * What the kubelet wrote was stored after its stamp. Weaker than causes: of several API servers another one may have
  * stored it, whose clock is off.
  */
-export function stateStored({ net, zeros, stepped }: Stage, trace: Trace): void {
+export function stateStored(network: PodNetwork, trace: Trace): void {
+  const { zeros, stepped } = network;
   if (stepped.node || stepped.api) return;
   for (const { stamp, written } of storedIn(trace)) {
     const [made, stored] = [stamp - zeros.node, written.hi - zeros.api];
     const max = stored - made + driftOf(made) + driftOf(stored);
-    net.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
+    network.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
   }
 }
 
@@ -77,30 +79,30 @@ interface Posting {
  * The kubelet posts at once: that bounds a clock of its node that is ahead. What a node that stands still holds back would
  * bound it too low, and agrees with itself; so it counts only where something else that the node showed is close to it.
  */
-export function statePromptness(stage: Stage, trace: Trace, deletion: Deletion): void {
-  if (stage.stepped.node || stage.stepped.api) return;
-  const early = witnesses(stage, trace, deletion);
+export function statePromptness(network: PodNetwork, trace: Trace, deletion: Deletion): void {
+  if (network.stepped.node || network.stepped.api) return;
+  const early = witnesses(network, trace, deletion);
   for (const event of trace.events) {
-    const posting = postingOf(trace, stage, event, deletion);
-    if (posting) statePosting(stage, posting, early);
+    const posting = postingOf(trace, network, event, deletion);
+    if (posting) statePosting(network, posting, early);
   }
   const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
   const all = renewals.map((one) => renewalOf(trace, one));
   const late = all.some(
     (one) =>
       one.storedSince + deliveryLagOf(trace) >= deletion.accepted.client.lo &&
-      rowsOf(stage, one).some((row) => !stage.net.allows(row)),
+      rowsOf(network, one).some((row) => !network.allows(row)),
   );
-  if (!late) for (const one of all) statePosting(stage, one, { ...early, arrivals: trace.clocks.node.lower });
+  if (!late) for (const one of all) statePosting(network, one, { ...early, arrivals: trace.clocks.node.lower });
 }
 
-function statePosting(stage: Stage, posting: Posting, seen: Witnesses): void {
-  for (const row of rowsOf(stage, posting))
-    if (posting.isEarlier || isWitnessed(stage, row, posting, seen)) stage.net.state(row);
+function statePosting(network: PodNetwork, posting: Posting, seen: Witnesses): void {
+  for (const row of rowsOf(network, posting))
+    if (posting.isEarlier || isWitnessed(network, row, posting, seen)) network.state(row);
 }
 
 /** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
-function rowsOf({ zeros }: Stage, { stamp, written, storedSince, lag }: Posting): Row[] {
+function rowsOf({ zeros }: PodNetwork, { stamp, written, storedSince, lag }: Posting): Row[] {
   const made = stamp - zeros.node;
   const arrived = storedSince - zeros.client;
   const delivered: Row = {
@@ -121,18 +123,19 @@ interface Witnesses {
 }
 
 /** What the node had shown when the deletion was accepted: nothing that it held back later was held back with it. */
-const witnesses = (stage: Stage, trace: Trace, { facts, accepted }: Deletion): Witnesses => ({
+const witnesses = (network: PodNetwork, trace: Trace, { facts, accepted }: Deletion): Witnesses => ({
   arrivals: facts.nodeClock.lower.filter(({ at }) => at <= accepted.client.hi),
   signs: [trace.nodeSigns.event, trace.nodeSigns.lease].flatMap((sign) =>
-    sign && sign.value.written.hi - stage.zeros.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
+    sign && sign.value.written.hi - network.zeros.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
   ),
 });
 
 /** Another sign of the node is as close to it as two prompt ones are. */
-function isWitnessed({ net, zeros }: Stage, row: Row, { lag, seq }: Posting, { arrivals, signs }: Witnesses): boolean {
+function isWitnessed(network: PodNetwork, row: Row, { lag, seq }: Posting, { arrivals, signs }: Witnesses): boolean {
+  const { zeros } = network;
   const close = lag + millisecondsOf('delivery-lag') + second;
-  const earliest = (row.from === 'client' ? 0 : net.boundsOf('api', 'client').lo) + (row.min ?? -Infinity);
-  const apiLatest = net.boundsOf('api', 'client').hi;
+  const earliest = (row.from === 'client' ? 0 : network.boundsOf('api', 'client').lo) + (row.min ?? -Infinity);
+  const apiLatest = network.boundsOf('api', 'client').hi;
   const latest = [
     ...arrivals
       .filter((one) => one.seq !== seq)
@@ -144,15 +147,11 @@ function isWitnessed({ net, zeros }: Stage, row: Row, { lag, seq }: Posting, { a
   return latest.some((one) => one - earliest <= close);
 }
 
-function postingOf(
-  trace: Trace,
-  { net, zeros }: Stage,
-  event: Occurrence,
-  { accepted }: Deletion,
-): Posting | undefined {
+function postingOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted }: Deletion): Posting | undefined {
+  const { zeros } = network;
   const { component, named, count, created, isOld, at, seq } = event;
   if (component !== 'kubelet' || named === undefined || count > 1) return undefined;
-  const storedBy = (created?.hi ?? Infinity) - zeros.api + net.boundsOf('api', 'client').hi + zeros.client;
+  const storedBy = (created?.hi ?? Infinity) - zeros.api + network.boundsOf('api', 'client').hi + zeros.client;
   return {
     stamp: named,
     written: created,

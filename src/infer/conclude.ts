@@ -1,50 +1,44 @@
-/**
- * Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. Main containers
- * stop together, sidecars after them in reverse order (SIGNALS.md §2 S7).
- */
-import type { Exit } from './conclusions.ts';
+/** Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. */
+import type { Observation } from '../model/observation.ts';
+import { containersOf } from '../model/pod.ts';
+import { laterOf } from '../model/span.ts';
+import type { Trace } from '../model/trace.ts';
+import { willStart } from './before-deletion.ts';
+import { containerExit } from './container-rules.ts';
+import type { ContainerExit, InferContext, PodExit } from './context.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
-import { podNetworkOf } from './pod-network.ts';
+import { cite, notBefore, onBothClocks, unbounded, type Estimate } from './estimate.ts';
+import { contextOf } from './pod-rows.ts';
 import { removalOf } from './removal.ts';
 import { replacementOf } from './replacement.ts';
 import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
-import type { Trace } from '../model/trace.ts';
-import { containersOf } from '../model/pod.ts';
-import { laterOf } from '../model/span.ts';
-import type { ContainerExit, InferContext } from './context.ts';
-import { cite, notBefore, unbounded, type Estimate } from './estimate.ts';
-import { isToStart } from './kubelets-own-stop.ts';
-import { containerExit } from './container-rules.ts';
 
-/** The timeline, and what it was made from, where somebody was seen to delete the pod. */
+/** `exit`: what the timeline was made from; absent where nobody was seen to delete the pod. */
 export interface Concluded {
   readonly timeline: Timeline;
-  readonly exit: Exit | undefined;
+  readonly exit: PodExit | undefined;
 }
 
 /** Undefined while not even the pod has been seen. */
 export function conclude(trace: Trace): Concluded | undefined {
   if (!trace.pod) return undefined;
-  const exit = exitOf(trace);
-  return { timeline: timelineFrom(trace, exit, trace.pod.value), exit };
+  const exit = podExitOf(trace);
+  return { timeline: timelineFrom(trace, exit, exit?.deletion.facts.first.value ?? trace.pod.value), exit };
 }
 
 export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;
 
-function exitOf(trace: Trace): Exit | undefined {
+function podExitOf(trace: Trace): PodExit | undefined {
   const deletion = deletionOf(trace);
   if (!deletion) return undefined;
-  const context = podNetworkOf(trace, deletion);
-  const { kubelet, stage } = context;
-  const containers = exitsOf(context);
+  const context = contextOf(trace, deletion);
+  const containers = containersIn(context);
   const trigger = triggerOf(trace, deletion);
   return {
-    deletion,
-    kubelet,
-    stage,
+    ...context,
     containers,
     endpoints: endpointsOf(context, containers),
     removal: removalOf(context, containers),
@@ -53,28 +47,28 @@ function exitOf(trace: Trace): Exit | undefined {
   };
 }
 
-/** In the order of the spec, which is the report's: main containers first, then sidecars, init and ephemeral ones. */
-function exitsOf(context: InferContext): ContainerExit[] {
+/**
+ * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). In the order of the spec, which is the
+ * report's: main containers first, then sidecars, init and ephemeral ones.
+ */
+function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.facts.first.value);
-  const mains = specs.filter((spec) => spec.kind !== 'sidecar').map((spec) => containerExit(context, spec, alone));
+  const others = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
+  const mains = others.filter(({ spec }) => spec.kind === 'container');
   const mainsOver = mains.every(
-    (one) => one.spec.kind !== 'container' || ((!one.ran || one.mayBeOlder) && !isToStart(context.deletion, one.spec)),
+    ({ ran, mayBeOlder, spec }) => (!ran || mayBeOlder === true) && !willStart(context.deletion, spec),
   );
-  const sidecars = specs.filter((spec) => spec.kind === 'sidecar').reverse();
-  let waited = mains.filter((one) => one.spec.kind === 'container').reduce(waitedAlsoFor, noneWaited);
+  let waited = mains.reduce(waitedAlsoFor, noneWaited);
+  const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
-    const one = containerExit(context, spec, { turn: turnAfter(waited), mainsOver });
-    waited = waitedAlsoFor(waited, one);
-    return one;
+    const exit = containerExit(context, spec, { turn: turnAfter(waited), mainsOver });
+    waited = waitedAlsoFor(waited, exit);
+    return exit;
   });
-  // The other way round nothing follows: no end of a sidecar proves that it had its turn. It may have died of a signal of its
-  // own, or repeat the words of another's log.
-  const exits = [...mains, ...stopped];
-  return order.flatMap((kind) => exits.filter((exit) => exit.spec.kind === kind));
+  // No end of a sidecar proves that it had its turn: it may have died of a signal of its own, or repeat the words of another's log.
+  const exits = [...others, ...stopped];
+  return order.flatMap((kind) => exits.filter(({ spec }) => spec.kind === kind));
 }
-
-/** Nothing that it waits for. */
-const alone = { turn: undefined, mainsOver: false };
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
@@ -85,41 +79,56 @@ interface Waited {
   /** Of those whose end is known the last. */
   readonly latest?: Estimate;
   /** Every end is known. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
-const noneWaited: Waited = { ran: false, isWhole: true };
+const noneWaited: Waited = { ran: false, isComplete: true };
 
 function waitedAlsoFor(waited: Waited, exit: ContainerExit): Waited {
   if (!exit.ran) return waited;
   const end = doneWith(exit);
-  if (!end) return { ...waited, ran: true, isWhole: false };
+  if (!end) return { ...waited, ran: true, isComplete: false };
   return { ...waited, ran: true, latest: waited.latest ? later(waited.latest, end) : end };
 }
 
 /** The moment the last of them was gone; unbounded where one's end is not known. */
-function turnAfter({ ran, latest, isWhole }: Waited): Estimate | undefined {
+function turnAfter({ ran, latest, isComplete }: Waited): Estimate | undefined {
   if (!ran) return undefined;
-  return latest && isWhole ? latest : notBefore(latest ?? unbounded);
+  return latest && isComplete ? latest : notBefore(latest ?? unbounded);
 }
 
 /** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
 function doneWith({ exit, hook }: ContainerExit): Estimate | undefined {
   if (!exit || exit.provisional) return undefined;
-  if (hook?.doubted) return spanning(exit.at, later(exit.at, hook.end));
-  return hook ? later(exit.at, hook.end) : exit.at;
+  if (!hook) return exit.at;
+  const end = later(exit.at, hook.end);
+  if (!hook.doubted) return end;
+  return { ...end, ...onBothClocks((clock) => ({ lo: exit.at[clock].lo, hi: end[clock].hi })) };
 }
 
-/** From the one to the other. */
-const spanning = (a: Estimate, b: Estimate): Estimate => ({
-  ...b,
-  client: { lo: a.client.lo, hi: b.client.hi },
-  node: { lo: a.node.lo, hi: b.node.hi },
-});
-
 const later = (a: Estimate, b: Estimate): Estimate => ({
-  client: laterOf(a.client, b.client),
-  node: laterOf(a.node, b.node),
+  ...onBothClocks((clock) => laterOf(a[clock], b[clock])),
   basis: 'inferred',
   evidence: cite(a.evidence, b.evidence),
 });
+
+/** Of looks at all that follows from a trace, those that a plain line was the reason of: when, client ms, the newest few. */
+export type Looks = readonly number[];
+
+/** So many looks are worth it within `pause` ms. */
+const most = 3;
+const pause = 100;
+
+/** A line that names no signal narrows a little what is known already. */
+const isPlain = (observation: Observation): boolean => observation.kind === 'line' && observation.namesSignal !== true;
+
+/**
+ * Of sixty containers that all log a thousand lines come in a second. What comes soon after several others is shown with the next
+ * news, or with the report; a few lines, as an exit brings them, are never kept waiting.
+ */
+export const isChatter = (trace: Trace, observation: Observation, looks: Looks): boolean =>
+  isPlain(observation) && looks.length === most && trace.now - (looks[0] ?? -Infinity) < pause;
+
+/** After a look because of this observation. */
+export const afterLook = (looks: Looks, trace: Trace, observation: Observation): Looks =>
+  isPlain(observation) ? [...looks, trace.now].slice(-most) : looks;

@@ -1,22 +1,21 @@
 /** One container of the timeline. Pure. */
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Exit } from './conclusions.ts';
-import { isEndSettled, isSignalSettled, type ContainerExit } from './context.ts';
+import { deliveryLagOf } from './arrival.ts';
+import { isEndSettled, isSignalSettled, type ContainerExit, type PodExit } from './context.ts';
 import { between, capAtNow, isBefore, type Estimate } from './estimate.ts';
 import { shownLength, type TimelineScale } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
-import { millisecondsOf } from '../model/assumptions.ts';
-import { deliveryLagOf } from './arrival.ts';
 
 interface Context {
-  readonly trace: Trace;
-  readonly exit: Exit | undefined;
+  readonly exit: PodExit;
   readonly scale: TimelineScale;
   readonly phases: readonly Phase[];
 }
 
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
-  const { trace, scale, phases } = context;
+  const { exit, scale, phases } = context;
+  const { trace } = exit;
   const { spec, outcome, ran, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
@@ -28,7 +27,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     kind: spec.kind,
     ran,
     outcome,
-    probable: container.probable === true,
+    probable: container.probable ?? false,
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
     kill: kill && scale.interval(kill, `kill/${spec.name}`),
@@ -43,7 +42,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
 }
 
 function preStopOf(
-  { trace, scale }: Context,
+  { exit: { trace }, scale }: Context,
   container: ContainerExit,
   length: Length | undefined,
 ): PreStopExit | undefined {
@@ -67,7 +66,7 @@ function preStopOf(
 const isOver = ({ exit }: ContainerExit, at: Estimate): boolean =>
   exit !== undefined && !exit.provisional && isBefore(exit.at, at);
 
-function stopSignalOf({ trace, scale }: Context, container: ContainerExit): StopSignal | undefined {
+function stopSignalOf({ exit: { trace }, scale }: Context, container: ContainerExit): StopSignal | undefined {
   const signal = capAtNow(trace, container.signal);
   if (!signal) return undefined;
   return {
@@ -96,7 +95,7 @@ function graceUsedOf(
   const { counted, stopping, hook, signal, spec } = container;
   const isAnew = counted !== undefined && counted !== stopping;
   const from = isAnew ? counted : (stopping ?? hook?.start ?? signal);
-  if (!from || !exit || !container.exit) return undefined;
+  if (!from || !container.exit) return undefined;
   const start = scale.interval(from, isAnew ? undefined : `stopping/${spec.name}`);
   const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
   const { grace } = exit.kubelet;

@@ -1,13 +1,13 @@
 /** What the inference of a container needs to know (the trace, the deletion, the kubelet, the network), and what it concludes. */
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import type { Deletion } from './deletion.ts';
-import type { Estimate } from './estimate.ts';
-import type { Stage } from './stage.ts';
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
-import type { ContainerOutcome, PreStopReport } from '../model/report.ts';
+import type { ContainerOutcome, PreStopReport, TriggerKind } from '../model/report.ts';
 import { second, type Span } from '../model/span.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import type { Deletion } from './deletion.ts';
+import type { Estimate } from './estimate.ts';
+import type { PodNetwork } from './pod-network.ts';
 
 export interface Kubelet {
   /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
@@ -25,13 +25,13 @@ export interface Kubelet {
 }
 
 /** Before anything is known of the kubelet. */
-export interface Staged {
+export interface DeletionContext {
   readonly trace: Trace;
   readonly deletion: Deletion;
-  readonly stage: Stage;
+  readonly network: PodNetwork;
 }
 
-export interface InferContext extends Staged {
+export interface InferContext extends DeletionContext {
   readonly kubelet: Kubelet;
 }
 
@@ -60,7 +60,7 @@ export interface HookFacts extends HookEnd {
 }
 
 export interface SignalFacts extends Estimate {
-  readonly name?: string | undefined;
+  readonly name?: string;
   /** A line of the application names it: it was sent, whatever becomes of the kill. */
   readonly proved: boolean;
 }
@@ -82,16 +82,16 @@ export interface ContainerExit {
   readonly mayBeOlder?: true;
   readonly outcome: ContainerOutcome;
   /** The outcome is the likelier of two that the evidence allows. */
-  readonly probable?: true | undefined;
+  readonly probable?: boolean;
   readonly killings: readonly Occurrence[];
   /** The kubelet began to stop it: K. Absent without a Killing. */
   readonly stopping?: Estimate;
-  readonly hook?: HookFacts | undefined;
-  readonly signal?: SignalFacts | undefined;
-  readonly kill?: Estimate | undefined;
-  readonly exit?: ExitFacts | undefined;
+  readonly hook?: HookFacts;
+  readonly signal?: SignalFacts;
+  readonly kill?: Estimate;
+  readonly exit?: ExitFacts;
   /** Until when it took new requests, where a probe of the pod measured it. */
-  readonly served?: Estimate | undefined;
+  readonly served?: Estimate;
   /** A status reported its end: until then a kill may fail, or the kubelet restart, and hook and signal come again. */
   readonly settled: boolean;
   /** From when the grace counted that was the last: the last K. */
@@ -99,9 +99,61 @@ export interface ContainerExit {
   /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
   /** Its hook may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
-  readonly mayHaveOverrun?: true | undefined;
+  readonly mayHaveOverrun?: boolean;
   /** Assumptions that an instant leans on. */
   readonly assumes: readonly AssumptionName[];
+}
+
+export interface EndpointExit {
+  readonly slice: string;
+  readonly service?: string;
+  readonly addressType: string;
+  /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
+  readonly staysReady: boolean;
+  /** It was ready there when the deletion came. */
+  readonly wasReady: boolean;
+  readonly unrouted?: Estimate & { serving: boolean };
+  readonly removed?: Estimate;
+  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
+  readonly otherReady: number;
+  /** The observation that `otherReady` was read from. */
+  readonly counted: readonly number[];
+}
+
+export interface Removal {
+  /** The terminal phase, after the deletion. */
+  readonly done?: Estimate;
+  readonly finalDelete?: Estimate;
+  readonly finalizers: readonly string[];
+  /** From when on nothing but finalizers held the object. */
+  readonly held?: Estimate;
+  readonly removed?: Estimate;
+}
+
+export interface Replacement {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: Estimate;
+  readonly scheduled?: Estimate;
+  /** All its main containers run. */
+  readonly started?: Estimate;
+  readonly ready?: Estimate;
+}
+
+export interface Trigger {
+  readonly kind: TriggerKind;
+  readonly evidence: readonly number[];
+  /** In words, for people: what more is known. */
+  readonly note?: string;
+}
+
+/** All that is concluded of a deletion. */
+export interface PodExit extends InferContext {
+  readonly containers: readonly ContainerExit[];
+  readonly endpoints: readonly EndpointExit[];
+  readonly removal: Removal;
+  readonly replacement?: Replacement;
+  readonly trigger: Trigger;
 }
 
 /** SIGNALS.md §2 S8: minimumGracePeriodInSeconds. */

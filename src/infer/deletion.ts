@@ -2,11 +2,11 @@
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { noLessThan, noMoreThan, toClient, upTo, withDates, type Clock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
+import type { Gap } from '../model/observation.ts';
 import { conditionOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
-import type { Gap } from '../model/observation.ts';
-import type { DeletionFacts, Fact, RequestFacts, Trace } from '../model/trace.ts';
+import type { DeletionFacts, Fact, Occurrence, RequestFacts, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
 
@@ -193,3 +193,24 @@ export const mayHaveCounted = (request: RequestFacts): boolean =>
   !request.answer || isExecuted(request) || request.answer.value.status >= 500;
 
 export const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
+
+/** A stamp that certainly lies before the deletion was accepted, or that arrived before we asked, is not of this deletion. */
+export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>
+  !(ours && seq < ours.sent.seq) && Math.min(client.hi, at + 1) >= accepted.client.lo;
+
+export type Grace = Trace['graces'][number];
+
+/** What somebody lowered it to; the kubelet's own last DELETE does not. */
+export const loweredGraces = (trace: Trace, deletion: Deletion): Grace[] =>
+  trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
+
+/** Perhaps before the kubelet began, though it knew of the deletion by then. */
+export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
+  loweredGraces(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
+
+/** A state of the pod, by its observation, that came after the first status which knows of the deletion. */
+export const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
+  acknowledged !== undefined && acknowledged.seq < seq;
+
+const isLastDelete = (trace: Trace, seq: number): boolean =>
+  trace.finalDelete?.seq === seq && trace.terminal !== undefined;

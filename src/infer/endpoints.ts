@@ -1,29 +1,13 @@
 /** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit, Staged } from './context.ts';
+import type { ContainerExit, DeletionContext, EndpointExit } from './context.ts';
 import type { Deletion } from './deletion.ts';
-import { isBefore, narrowed, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
+import { isBefore, narrowedByCause, unbounded, type Estimate } from './estimate.ts';
 
-export interface EndpointExit {
-  readonly slice: string;
-  readonly service?: string;
-  readonly addressType: string;
-  /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
-  readonly staysReady: boolean;
-  /** It was ready there when the deletion came. */
-  readonly wasReady: boolean;
-  readonly unrouted?: Estimate & { serving: boolean };
-  readonly removed?: Estimate;
-  /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
-  readonly otherReady: number;
-  /** The observation that `otherReady` was read from. */
-  readonly counted: readonly number[];
-}
-
-export function endpointsOf(context: Staged, exits: readonly ContainerExit[]): EndpointExit[] {
+export function endpointsOf(context: DeletionContext, exits: readonly ContainerExit[]): EndpointExit[] {
   return [...context.trace.slices]
-    .map(([name, facts]) => [name, { ...facts, states: since(context.deletion, facts.states) }] as const)
+    .map(([name, facts]) => [name, { ...facts, states: statesSince(context.deletion, facts.states) }] as const)
     .filter(([, facts]) => facts.states.some((state) => state.value.own))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, facts]) => endpointExit(context, exits, name, facts));
@@ -33,13 +17,13 @@ export function endpointsOf(context: Staged, exits: readonly ContainerExit[]): E
  * The state that the deletion found, and what came after it: a slice that the endpoint had left before (it moved to another
  * one, or the selector changed) has no part in the exit.
  */
-function since({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
+function statesSince({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
   const isBefore = ({ value, at }: Fact<SliceState>) => at + 1 < accepted.client.lo && !value.own?.terminating;
   return states.slice(Math.max(0, states.findLastIndex(isBefore)));
 }
 
 function endpointExit(
-  context: Staged,
+  context: DeletionContext,
   exits: readonly ContainerExit[],
   slice: string,
   facts: SliceFacts,
@@ -56,12 +40,12 @@ function endpointExit(
   const unrouted = out ? { ...changeOf(context, out), serving: out.value.own?.serving ?? false } : undefined;
   return {
     slice,
-    ...(facts.service === undefined ? {} : { service: facts.service }),
+    service: facts.service,
     addressType: facts.slice.addressType,
     staysReady,
     wasReady,
-    ...(unrouted ? { unrouted } : {}),
-    ...(left ? { removed: afterContainers(trace, changeOf(context, left), exits) } : {}),
+    unrouted,
+    removed: left && afterContainers(trace, changeOf(context, left), exits),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -78,7 +62,7 @@ export interface EarlierExit {
  * Who had stopped routing to the pod before its deletion, for its readiness or for its labels, and was seen to. An endpoint
  * that moved to another slice of its Service was not unrouted by that.
  */
-export function unroutedBefore(context: Staged, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
+export function unroutedBefore(context: DeletionContext, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {
     const { service, states } = facts;
     const { addressType } = facts.slice;
@@ -93,7 +77,7 @@ export function unroutedBefore(context: Staged, endpoints: readonly EndpointExit
 
 /** The state in which the endpoint was ready no more, for the last time before the deletion found it so. */
 function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {
-  const states = since(deletion, all);
+  const states = statesSince(deletion, all);
   const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));
   const found = all.slice(0, marked === -1 ? undefined : all.length - states.length + marked);
   const ready = found.findLastIndex(({ value }) => value.own?.ready);
@@ -105,10 +89,13 @@ const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefine
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
 /** The write lies between its cause (or its own stamp) and its arrival. */
-function changeOf({ trace, deletion, stage }: Staged, state: Fact<SliceState>, cause = deletion.accepted): Estimate {
+function changeOf(
+  { trace, deletion, network }: DeletionContext,
+  state: Fact<SliceState>,
+  cause = deletion.accepted,
+): Estimate {
   const arrived = arrival(trace, state, 'endpointslices', cause);
-  const { written } = state.value;
-  return written ? narrowed(arrived, onClient(stage.toClient('api', written, state.at + 1), [state.seq])) : arrived;
+  return network.stamped(arrived, 'api', state.value.written, state);
 }
 
 /** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */
@@ -116,10 +103,7 @@ function afterContainers(trace: Trace, removed: Estimate, exits: readonly Contai
   if (!trace.terminal) return removed;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
   // One that was seen to leave before left for a reason of its own (a label, a selector, the slice itself).
-  return ends.reduce(
-    (next, end) => (isBefore(removed, end) ? next : narrowed(next, { ...notBefore(end), evidence: [] })),
-    removed,
-  );
+  return ends.reduce((next, end) => (isBefore(removed, end) ? next : narrowedByCause(next, end)), removed);
 }
 
 function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fact<SliceState>): number {

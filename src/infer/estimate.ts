@@ -5,7 +5,7 @@
  * Law: an estimate only ever narrows, and each narrowing cites what proves it.
  */
 import type { Instant } from '../model/report.ts';
-import { anyTime, lapse, meet, type Span } from '../model/span.ts';
+import { anyTime, atLeast, atMost, lapse, meet, type Span } from '../model/span.ts';
 
 export interface Estimate {
   readonly client: Span;
@@ -21,24 +21,11 @@ export const onClient = (
   client: Span,
   evidence: readonly number[],
   basis: Instant['basis'] = 'inferred',
-): Estimate => ({
-  client,
-  node: anyTime,
-  basis,
-  evidence,
-});
-
-export const onNode = (node: Span, evidence: readonly number[], basis: Instant['basis'] = 'inferred'): Estimate => ({
-  client: anyTime,
-  node,
-  basis,
-  evidence,
-});
+): Estimate => ({ client, node: anyTime, basis, evidence });
 
 /** Both hold. The evidence of `by` is cited only where it narrows. */
 export function narrowed(estimate: Estimate, by: Estimate): Estimate {
-  const client = meet(estimate.client, by.client);
-  const node = meet(estimate.node, by.node);
+  const { client, node } = onBothClocks((clock) => meet(estimate[clock], by[clock]));
   const narrows = [
     client.lo > estimate.client.lo,
     client.hi < estimate.client.hi,
@@ -49,26 +36,32 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
   return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
 }
 
+/** It followed an earlier moment, for which nothing is cited. */
+export const narrowedByCause = (estimate: Estimate, cause: Estimate): Estimate =>
+  narrowed(estimate, { ...notBefore(cause), evidence: [] });
+
+export const onBothClocks = (spanOn: (clock: 'client' | 'node') => Span): Pick<Estimate, 'client' | 'node'> => ({
+  client: spanOn('client'),
+  node: spanOn('node'),
+});
+
 /** Moves an estimate by a stretch of `by` ms. */
 export const moved = (estimate: Estimate, by: Span): Estimate => ({
   ...estimate,
-  client: { lo: estimate.client.lo + by.lo, hi: estimate.client.hi + by.hi },
-  node: { lo: estimate.node.lo + by.lo, hi: estimate.node.hi + by.hi },
+  ...onBothClocks((clock) => ({ lo: estimate[clock].lo + by.lo, hi: estimate[clock].hi + by.hi })),
   basis: 'inferred',
 });
 
 /** The bound that a later moment puts on this one: it was not after it. */
 export const notAfter = (later: Estimate): Estimate => ({
   ...later,
-  client: { lo: -Infinity, hi: later.client.hi },
-  node: { lo: -Infinity, hi: later.node.hi },
+  ...onBothClocks((clock) => atMost(later[clock].hi)),
 });
 
 /** The bound that an earlier moment puts on this one: it was not before it. */
 export const notBefore = (earlier: Estimate): Estimate => ({
   ...earlier,
-  client: { lo: earlier.client.lo, hi: Infinity },
-  node: { lo: earlier.node.lo, hi: Infinity },
+  ...onBothClocks((clock) => atLeast(earlier[clock].lo)),
 });
 
 /** Certainly before, on either clock. */

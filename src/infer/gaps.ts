@@ -1,7 +1,14 @@
-/** Where evidence may be missing: stretches in which a stream, or a clock, says less than usual. Times in ms, client's clock. Pure. */
+/**
+ * Where evidence may be missing: stretches in which a stream, or a clock, says less than usual (ms, client's clock); and whether Events
+ * of the kubelet may be missing: only where none can be does their absence prove anything. Pure.
+ */
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
+import { isMerged } from '../model/observe/event.ts';
 import type { Fact, Trace } from '../model/trace.ts';
-import type { Stage } from './stage.ts';
+import { deliveryLagOf } from './arrival.ts';
+import type { Estimate } from './estimate.ts';
+import type { PodNetwork } from './pod-network.ts';
 import type { TimelineGap } from './timeline.ts';
 
 /** Streams by the name of the resource that an operator would grant. */
@@ -43,15 +50,15 @@ export function streamGaps(trace: Trace): TimelineGap[] {
 }
 
 /** What a clock showed before it was set says nothing of what it showed after; instants near the step are wider. */
-export function clockGaps(stage: Stage): TimelineGap[] {
+export function clockGaps(network: PodNetwork): TimelineGap[] {
   const clocks = [
     ['api', 'clock of the API server'],
     ['node', 'clock of the node'],
   ] as const;
   return clocks.flatMap(([clock, resource]) => {
-    const { doubt } = stage.stepped[clock] ?? {};
+    const { doubt } = network.stepped[clock] ?? {};
     return [
-      ...stage.stepsOf(clock).map(({ lo, hi }) => ({ resource, from: lo, to: hi, cause: 'clock-stepped' as const })),
+      ...network.stepsOf(clock).map(({ lo, hi }) => ({ resource, from: lo, to: hi, cause: 'clock-stepped' as const })),
       ...(doubt ? [{ resource, from: doubt.at, cause: 'clock-doubtful' as const }] : []),
     ];
   });
@@ -100,3 +107,50 @@ export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
     const { ended } = log;
     return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
   });
+
+/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
+const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
+  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+
+/**
+ * The stream of them was lost before the Killings of this deletion could come, and never came back: a list that closes a gap has
+ * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one arrived before the
+ * loss, the others would have been. `by`: client ms before which they were written.
+ */
+function isLost(trace: Trace, by: number): boolean {
+  const { gaps, gone, events, deletion, requests } = trace;
+  const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
+  const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
+  const due = Math.min(killedAt, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + deliveryLagOf(trace));
+  return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
+}
+
+/**
+ * The absence of a Killing proves nothing. `ended`: the end of the container whose Killing it is, where that is known: it was
+ * written before.
+ */
+export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
+  killingsUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
+
+/**
+ * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any
+ * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
+ */
+export const killingsUnwritten = (trace: Trace): boolean =>
+  isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
+
+/** The same of a Warning. */
+export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
+  namespaceEnding !== undefined || isSpent(warnings);
+
+const areKillingsMerged = ({ events }: Trace): boolean =>
+  events.some((event) => event.reason === 'Killing' && isMerged(event));
+
+const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;
+
+/**
+ * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not listed any more (the
+ * TTL): if that had spent everything, 12 have come back since.
+ */
+const fewest = 12;

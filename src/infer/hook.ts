@@ -1,16 +1,15 @@
 /** When a preStop hook was over, and how (SIGNALS.md §2 S6, §5): its failure is reported, its success never. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { atMost, second } from '../model/span.ts';
 import { hookOf, type ContainerSpec } from '../model/pod.ts';
+import { atMost, second } from '../model/span.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import { isBefore, type Estimate } from './estimate.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookEnd, type HookFacts, type InferContext } from './context.ts';
-import { belongs } from './kubelet.ts';
-import { beginsNewAttempt, outlived, pauseEndOf } from './stop-attempts.ts';
-import { killingsMissing, warningsMissing } from './missing-events.ts';
-import { sinceOf, type Stop } from './stop.ts';
-import { moment } from './stage.ts';
+import { belongs } from './deletion.ts';
+import { isBefore, type Estimate } from './estimate.ts';
+import { killingsMissing, warningsMissing } from './gaps.ts';
+import { moment } from './pod-network.ts';
+import { beginsNewAttempt, outlived, pauseEndOf, sinceOf, type Stop } from './stop.ts';
 
 interface Ask extends Stop {
   readonly context: InferContext;
@@ -24,7 +23,7 @@ interface Ask extends Stop {
 export function hookFacts(context: InferContext, spec: ContainerSpec, stop: Stop): HookFacts | undefined {
   const hook = hookOf(spec.container);
   if (!hook) return undefined;
-  const { trace, kubelet, stage } = context;
+  const { trace, kubelet, network } = context;
   const found = failureOf(context, spec, stop);
   const ask = { ...stop, ...found, context, spec };
   const { outcome, mayHaveDied } = stateHookEnd(ask);
@@ -37,7 +36,7 @@ export function hookFacts(context: InferContext, spec: ContainerSpec, stop: Stop
   return {
     kind: hook.kind,
     start: stop.began,
-    end: stage.read(moment('hook-end', spec.name), basisOf(outcome)),
+    end: network.read(moment('hook-end', spec.name), basisOf(outcome)),
     outcome: isUntouched ? 'unknown' : outcome,
     inert: hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true,
     ...(mayHaveDied ? { mayHaveDied } : {}),
@@ -56,10 +55,10 @@ function stateHookEnd(ask: Ask): Result {
   const { context, spec, began, failure, ended, lag } = ask;
   const hook = hookOf(spec.container);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
-  context.stage.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
+  context.network.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
   // It is no valid handler: it fails at once (trap 11).
   if (hook?.kind === 'tcpSocket')
-    return stated('failed', context.stage.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
+    return stated('failed', context.network.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
   const isLate = ended !== undefined && outlived(context.kubelet, began, ended, lag);
   if (isLate && ended && !failure) return stated('unknown', notAfterEnd(ask, ended));
   // Also a sleep fails, under a kubelet that does not know of it.
@@ -72,7 +71,7 @@ const stated = (outcome: Result['outcome'], _done: boolean): Result => ({ outcom
 /** Nothing but the exit bounds it. */
 function notAfterEnd({ context, spec }: Ask, ended: Estimate): boolean {
   const limits = { client: atMost(ended.client.hi), node: atMost(ended.node.hi) };
-  return context.stage.within(moment('hook-end', spec.name), limits, {
+  return context.network.within(moment('hook-end', spec.name), limits, {
     because: 'the container had ended (§2 S12)',
     evidence: ended.evidence,
   });
@@ -84,8 +83,8 @@ function stateGrace(ask: Ask, lag: number): void {
   const { hi } = graceSpan(context.kubelet);
   const end = moment('hook-end', spec.name);
   const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
-  if (killings.length < 2) context.stage.follows(moment('began', spec.name), end, { max: hi + lag }, { because });
-  else context.stage.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
+  if (killings.length < 2) context.network.follows(moment('began', spec.name), end, { max: hi + lag }, { because });
+  else context.network.follows(moment('counted', spec.name), end, { min: -Infinity, max: hi + lag }, { because });
 }
 
 /** A sleep action lasts as long as it says, and no longer than the grace. A command that only sleeps: silentEnd. */
@@ -101,15 +100,15 @@ function sleepEnd(ask: Ask, length: number): Result {
   const least = Math.min(own.lo, grace.lo);
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   // Earlier than any sleep can be over, the status shows a kubelet without sleep actions, which skips them silently.
-  if (over && context.stage.read(start).client.lo + least > over.at + 1)
+  if (over && context.network.read(start).client.lo + least > over.at + 1)
     return stated('unknown', notAfterStatus(ask, over));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
   const isBounded = !resumed && !isPauseHidden(context, spec);
-  context.stage.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
+  context.network.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
   if (over) notAfterStatus(ask, over);
   if (resumed)
-    context.stage.within(
+    context.network.within(
       end,
       { node: atMost(resumed.at + soon) },
       { because: 'the kubelet stood still', evidence: resumed.evidence },
@@ -127,7 +126,7 @@ const isPauseHidden = ({ trace }: InferContext, { name }: ContainerSpec): boolea
 
 /** The status that reports the end of all waits for every hook, also for a sleep that outlives its container. */
 const notAfterStatus = ({ context, spec }: Ask, { at, seq }: { at: number; seq: number }): boolean =>
-  context.stage.within(
+  context.network.within(
     moment('hook-end', spec.name),
     { client: atMost(at + 1) },
     { because: 'the status of the end of all waits for every hook (§2 S10, S12)', evidence: [seq] },
@@ -136,7 +135,7 @@ const notAfterStatus = ({ context, spec }: Ask, { at, seq }: { at: number; seq: 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
 function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
   const { context, spec, killings, ended, lag, began } = ask;
-  const { stage, kubelet } = context;
+  const { network, kubelet } = context;
   const end = moment('hook-end', spec.name);
   const failedAt = failureMoment(ask, failure);
   const graceEnd = graceEndOf(ask);
@@ -152,29 +151,29 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
         lo: Math.min(failedAt[axis].lo, graceEnd[axis].lo),
         hi: failedAt[axis].hi,
       });
-      stage.within(end, { client: sooner('client'), node: sooner('node') }, proof);
+      network.within(end, { client: sooner('client'), node: sooner('node') }, proof);
       stateGrace(ask, soon);
     }
     return { outcome: 'unknown', mayHaveDied: true };
   }
   // Where its clock was set, nothing may show whether the container ended first.
-  if (stage.stepped.node && ended && !isBefore(graceEnd, ended)) return stated('unknown', notAfterEnd(ask, ended));
+  if (network.stepped.node && ended && !isBefore(graceEnd, ended)) return stated('unknown', notAfterEnd(ask, ended));
   // In a second round the failure is that round's, and the first hook may have ended at any time before.
   const until = { client: atMost(failedAt.client.hi), node: atMost(failedAt.node.hi) };
-  if (again) return stated(isBefore(failedAt, graceEnd) ? 'failed' : 'unknown', stage.within(end, until, proof));
+  if (again) return stated(isBefore(failedAt, graceEnd) ? 'failed' : 'unknown', network.within(end, until, proof));
   if (isBefore(graceEnd, failedAt)) {
-    stage.follows(
+    network.follows(
       moment('counted', spec.name),
       end,
       { min: graceSpan(kubelet).lo, max: graceSpan(kubelet).hi + soon },
       { because: 'cut off by the grace (§2 S6)', evidence: [failure.seq] },
     );
-    stage.within(end, until, proof);
+    network.within(end, until, proof);
     return { outcome: 'cut-off' };
   }
-  if (!isBefore(failedAt, graceEnd)) return stated('unknown', stage.within(end, until, proof));
-  stage.within(end, until, proof);
-  stage.stamp('node', end, failure.time, failure.at + 1, proof, began.client.lo);
+  if (!isBefore(failedAt, graceEnd)) return stated('unknown', network.within(end, until, proof));
+  network.within(end, until, proof);
+  network.stamp('node', end, failure.time, failure.at + 1, proof, began.client.lo);
   return ended === undefined || isBefore(failedAt, ended)
     ? { outcome: 'failed' }
     : { outcome: 'unknown', mayHaveDied: true };
@@ -184,9 +183,9 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
 function failureMoment({ context, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
   const name = `hook-failure/${spec.name}`;
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
-  context.stage.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
-  context.stage.stamp('node', name, time, at + 1, proof, began.client.lo);
-  return context.stage.read(name, 'observed');
+  context.network.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
+  context.network.stamp('node', name, time, at + 1, proof, began.client.lo);
+  return context.network.read(name, 'observed');
 }
 
 /** The end of the grace that counted, for comparing. */
@@ -194,15 +193,15 @@ function graceEndOf({ context, spec, killings }: Ask): Estimate {
   const name = `hook-grace/${spec.name}`;
   const { lo, hi } = graceSpan(context.kubelet);
   const because = 'the grace (§2 S1)';
-  context.stage.follows(
+  context.network.follows(
     moment('began', spec.name),
     name,
     { min: lo, max: killings.length > 1 ? Infinity : hi },
     { because },
   );
   if (killings.length > 1)
-    context.stage.follows(moment('counted', spec.name), name, { min: -Infinity, max: hi }, { because });
-  return context.stage.read(name);
+    context.network.follows(moment('counted', spec.name), name, { min: -Infinity, max: hi }, { because });
+  return context.network.read(name);
 }
 
 /** What begins a new round before the hook failed; what comes after it took nothing of it back. */
@@ -219,16 +218,16 @@ function isOfLaterAttempt(
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
 function silentEnd(ask: Ask): Result {
   const { context, spec, ended, doubted, killings, lag } = ask;
-  const { stage, trace } = context;
+  const { network, trace } = context;
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   stateGrace(ask, millisecondsOf(lag));
   if (ended) notAfterEnd(ask, ended);
   const graceEnd = graceEndOf(ask);
   const least = (hookOf(spec.container)?.handler.exec?.seconds ?? 0) * second;
-  const isSilent = !doubted && killings.length > 0 && isSilence(context, stage.read(end));
+  const isSilent = !doubted && killings.length > 0 && isSilence(context, network.read(end));
   const isWhole = isSilent && killings.length === 1 && least - driftOver(least) <= graceSpan(context.kubelet).hi;
   if (isWhole && least > 0)
-    stage.follows(
+    network.follows(
       start,
       end,
       { min: least - driftOver(least) },
@@ -265,7 +264,7 @@ function mayBeComing({ trace }: InferContext, ended: Estimate | undefined): bool
  * decide, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
 function failureOf(context: InferContext, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
-  const { trace, deletion, stage } = context;
+  const { trace, deletion, network } = context;
   const { began, killings } = stop;
   const about = (reason: string): Occurrence[] =>
     trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
@@ -273,7 +272,7 @@ function failureOf(context: InferContext, spec: ContainerSpec, stop: Stop): Pick
   if (!stop.isOpen) return { failure: all.find(({ time }) => time.hi >= began.node.lo), doubted: false };
   const since = sinceOf(context, stop);
   const isAlone = about('Killing').every((one) => killings.includes(one));
-  const possible = all.filter((one) => belongs(deletion, one, stage.toClient('node', one.time, one.at + 1)));
+  const possible = all.filter((one) => belongs(deletion, one, network.toClient('node', one.time, one.at + 1)));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>
       time.lo >= since || (isAlone && !isOld && count === 1 && seq > deletion.facts.seenSeq),

@@ -2,50 +2,52 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerFacts } from '../model/trace.ts';
-import { isBefore, moved, notBefore, type Estimate } from './estimate.ts';
-import { likelyStop, minimumGrace, shortestStop, type InferContext } from './context.ts';
-import { moment } from './stage.ts';
-import { isVague } from './stop.ts';
 import { logEndAtLeast } from './clocks.ts';
-import { isWitnessed } from './deletion.ts';
-import { wasLoweredLate } from './kubelet.ts';
-import type { StopAttempts } from './stop-attempts.ts';
+import { likelyStop, minimumGrace, shortestStop, type InferContext } from './context.ts';
+import { isWitnessed, wasLoweredLate } from './deletion.ts';
+import { isBefore, moved, notBefore, type Estimate } from './estimate.ts';
+import { moment, type PodNetwork } from './pod-network.ts';
+import { isStartUncertain, type Stop } from './stop.ts';
 
 /**
  * States the earliest that SIGKILL can have come: the whole grace after K, and never less than the minimum after the signal,
  * however much of the grace hook and turn ate (SIGNALS.md §2 S8, §5).
  */
-export function stateKillSince({ stage, kubelet }: InferContext, { name }: ContainerSpec, isCalled: boolean): Estimate {
+export function stateKillSince(
+  { network, kubelet }: InferContext,
+  { name }: ContainerSpec,
+  hasSignal: boolean,
+): Estimate {
   const at = moment('kill', name);
   const timeout = shortestStop(kubelet);
-  stage.follows(
+  network.follows(
     moment('began', name),
     at,
     { min: timeout - driftOver(timeout) },
     { because: 'SIGKILL comes with the end of the grace (§2 S9)' },
   );
-  if (isCalled)
-    stage.follows(
+  if (hasSignal)
+    network.follows(
       moment('stop-signal', name),
       at,
       { min: minimumGrace - driftOver(minimumGrace) },
       { because: 'the kubelet leaves at least 2 s (§2 S8)' },
     );
-  return stage.read(at);
+  return network.read(at);
 }
 
 /** Past the grace and past the minimum after the signal, wherever in their intervals K and the signal lie. */
 export function isSurelyAfterGrace(
-  { stage, kubelet }: InferContext,
+  { network, kubelet }: InferContext,
   { name }: ContainerSpec,
-  isCalled: boolean,
+  hasSignal: boolean,
 ): boolean {
   const exit = moment('exit', name);
   const isPast = (from: string, timeout: number): boolean =>
-    stage.net.lengthOf(from, exit).lo >= timeout - driftOver(timeout);
+    network.leastBetween(from, exit) >= timeout - driftOver(timeout);
   return (
     isPast(moment('began', name), shortestStop(kubelet)) &&
-    (!isCalled || isPast(moment('stop-signal', name), minimumGrace))
+    (!hasSignal || isPast(moment('stop-signal', name), minimumGrace))
   );
 }
 
@@ -54,16 +56,16 @@ export function isSurelyAfterGrace(
  * gave no sign of life between its signal and the end of the grace did not exit by itself just then.
  */
 export function isSilentKill(
-  { trace, stage, kubelet }: InferContext,
+  { trace, network, kubelet }: InferContext,
   { name }: ContainerSpec,
   { log, readyLost }: ContainerFacts,
 ): boolean {
   const timeout = shortestStop(kubelet);
   const counted = moment('counted', name);
-  const { lo } = stage.net.lengthOf(counted, moment('exit', name));
-  if (lo < timeout - driftOver(timeout) - millisecondsOf('silent-kill')) return false;
-  const from = stage.read(moment('began', name)).node.lo;
-  const until = stage.read(counted).node.hi + timeout;
+  const least = timeout - driftOver(timeout) - millisecondsOf('silent-kill');
+  if (network.leastBetween(counted, moment('exit', name)) < least) return false;
+  const from = network.read(moment('began', name)).node.lo;
+  const until = network.read(counted).node.hi + timeout;
   const spoke = log.lastLine !== undefined && log.lastLine.value > from && log.lastLine.value < until;
   const failed = trace.events.some(
     ({ reason, about, time }) =>
@@ -77,37 +79,35 @@ export const isLogFollowed = ({ log }: Pick<ContainerFacts, 'log'>): boolean =>
   log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
 
 /** It ended by this kill, soon after it. */
-export function stateKill({ stage }: InferContext, { name }: ContainerSpec): void {
+export function stateKill(network: PodNetwork, { name }: ContainerSpec): void {
   const [kill, exit] = [moment('kill', name), moment('exit', name)];
-  stage.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
-  stage.follows(kill, exit, { max: millisecondsOf('kill-lag') }, { because: 'kill-lag' });
+  network.follows(kill, exit, {}, { because: 'SIGKILL ends it (§2 S9)' });
+  network.follows(kill, exit, { max: millisecondsOf('kill-lag') }, { because: 'kill-lag' });
 }
 
 /** Whether 137 may be something else than the kill at the end of the grace, though its time fits that. */
 export function isDoubtfulKill(
   context: InferContext,
   facts: ContainerFacts,
-  { began, killings, ended, since, isLate }: StopAttempts & { since: Estimate; isLate: boolean },
+  { began, killings, ended, since, isLate }: Stop & { since: Estimate; isLate: boolean },
 ): boolean {
-  const { trace, deletion, kubelet, stage } = context;
+  const { trace, deletion, kubelet, network } = context;
   // Where the grace is not certain it must fit the one that was seen, or the longest: chance hits another moment more often.
   const isEarly = isBefore(ended ?? began, afterStop(began, likelyStop(kubelet)));
   const isReported = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
-    : ended && isPrompt(context, since, ended);
+    : ended && endsPromptly(context, since, ended);
   if (isEarly && !isReported) return true;
-  const isUntimed = stage.stepped.node !== undefined && !endsWithKill(facts, since);
-  return !isLate && (isUntimed || (killings.length === 0 && isVague(context, began)));
+  const isUntimed = network.stepped.node !== undefined && !endsWithKill(facts, since);
+  return !isLate && (isUntimed || (killings.length === 0 && isStartUncertain(context, began)));
 }
 
 /**
  * It ended with the grace that was seen, and not long after it: chance would have hit that moment. A grace of 0 or 1 is one
  * that was written since (SIGNALS.md §1 "Repeat delete", trap 2), and marks no moment.
  */
-function isPrompt({ deletion }: InferContext, since: Estimate, ended: Estimate): boolean {
-  const soon = moved(since, { lo: promptly, hi: promptly });
-  return deletion.grace > 1 && isBefore(ended, soon);
-}
+const endsPromptly = ({ deletion }: InferContext, since: Estimate, ended: Estimate): boolean =>
+  deletion.grace > 1 && isBefore(ended, moved(since, { lo: promptly, hi: promptly }));
 
 /** ms: the whole second of finishedAt, and as much for the kill to take effect. */
 const promptly = 2000;

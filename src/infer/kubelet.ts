@@ -1,16 +1,24 @@
 /** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
 import { noMoreThan, offsetAt, toClient, upTo, type Clock } from '../model/clock.ts';
-import type { Occurrence, Trace } from '../model/trace.ts';
-import type { Kubelet, Staged } from './context.ts';
-import { arrival } from './arrival.ts';
-import { withDoubts } from './clocks.ts';
-import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
-import { cite, onClient, onNode, type Estimate } from './estimate.ts';
-import { mayBeOwn } from './kubelets-own-stop.ts';
-import { beginsNewAttempt, isStart } from './stop-attempts.ts';
-import { moment } from './stage.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
+import type { Occurrence, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
+import { mayBeKubeletsOwn } from './before-deletion.ts';
+import { withDoubts } from './clocks.ts';
+import type { DeletionContext, Kubelet } from './context.ts';
+import {
+  belongs,
+  isAfterNotice,
+  isWitnessed,
+  loweredGraces,
+  ranAtDeletion,
+  type Deletion,
+  type Grace,
+} from './deletion.ts';
+import { cite, notAfter, onBothClocks, onClient, type Estimate } from './estimate.ts';
+import { moment } from './pod-network.ts';
+import { beginsNewAttempt, isStart } from './stop.ts';
 
 /** The Killings of this deletion, oldest first, and what they show of the node's clock. */
 export interface Stops {
@@ -25,7 +33,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const arrivals = trace.clocks.node;
   const all = trace.events.filter(isStop);
   const later = all.filter((event) => belongs(deletion, event, shownBy(arrivals, event)));
-  const stops = later.filter((event) => !mayBeOwn(trace, deletion, event));
+  const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
   const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const others = all.filter((event) => !later.includes(event));
@@ -43,14 +51,14 @@ function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
 }
 
 /** What the kubelet knew and when, once its Killings are stated. */
-export function kubeletOf(known: Staged, { own, killings }: Stops): Kubelet {
+export function kubeletOf(known: DeletionContext, { own, killings }: Stops): Kubelet {
   const { trace } = known;
   const noticed = stateNoticed(known, killings);
-  const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isAnew);
+  const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isNewAttempt);
   return { killings, noticed, grace: graceAt(known, { noticed, own, isRetried }) };
 }
 
-const isAnew = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
+const isNewAttempt = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
 
 const isStop = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
@@ -77,10 +85,6 @@ function groupByContainer(events: readonly Occurrence[]): Map<string, Occurrence
   return groups;
 }
 
-/** A stamp that certainly lies before the deletion was accepted, or that arrived before we asked, is not of this deletion. */
-export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>
-  !(ours && seq < ours.sent.seq) && Math.min(client.hi, at + 1) >= accepted.client.lo;
-
 /** When it was (client), by what had arrived by then: its clock may have been set since. */
 const shownBy = (arrivals: Clock, { time, at }: Occurrence): Span => toClient(upTo(arrivals, at + 1), time, at + 1);
 
@@ -88,19 +92,22 @@ const shownBy = (arrivals: Clock, { time, at }: Occurrence): Span => toClient(up
  * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
  * application says of its signal, or the end itself, shows that the kubelet knew by then, not since when.
  */
-function stateNoticed({ trace, deletion, stage }: Staged, killings: Stops['killings']): Estimate | undefined {
-  const stops = [...killings.keys()].map((name) => stage.read(moment('stopping', name), 'observed'));
+function stateNoticed(
+  { trace, deletion, network }: DeletionContext,
+  killings: Stops['killings'],
+): Estimate | undefined {
+  const stops = [...killings.keys()].map((name) => network.read(moment('stopping', name), 'observed'));
   const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
   const signs = stops.length + statuses.length > 0 ? [...stops, ...statuses] : lateSigns(trace, deletion);
   const [first, ...others] = signs;
   if (!first) return undefined;
-  const { client, node, basis, evidence } = others.reduce(earlier, first);
+  const sign = others.reduce(earlier, first);
   // A kubelet that had been there before this one took what it knew with it.
-  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= node.hi);
-  const limits = isRestarted ? { client: atMost(client.hi), node: atMost(node.hi) } : { client, node };
-  stage.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
-  stage.within('noticed', limits, { because: 'the first sign of the kubelet (§2 S3)', evidence });
-  return { ...stage.read('noticed', basis), evidence: cite(deletion.accepted.evidence, evidence) };
+  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
+  network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+  const proof = { because: 'the first sign of the kubelet (§2 S3)', evidence: sign.evidence };
+  network.within('noticed', isRestarted ? notAfter(sign) : sign, proof);
+  return { ...network.read('noticed', sign.basis), evidence: cite(deletion.accepted.evidence, sign.evidence) };
 }
 
 function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
@@ -108,14 +115,13 @@ function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
   if (!trace.terminal || !ranAtDeletion({ facts, grace })) return [];
   const lines = [...trace.containers.values()]
     .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
-    .map(({ value, at, seq }) => ({ ...onNode(atMost(value), [seq]), client: atMost(at + 1) }));
+    .map(({ value, at, seq }) => ({ ...onClient(atMost(at + 1), [seq]), node: atMost(value) }));
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
 
 const earlier = (a: Estimate, b: Estimate): Estimate => ({
   ...(b.client.hi < a.client.hi ? b : a),
-  client: earlierOf(a.client, b.client),
-  node: earlierOf(a.node, b.node),
+  ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
 });
 
 interface Began {
@@ -130,10 +136,10 @@ interface Began {
  * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
  * come before the kubelet began, or began again, counts as possible.
  */
-function graceAt(known: Staged, { noticed, own, isRetried }: Began): Kubelet['grace'] {
+function graceAt(known: DeletionContext, { noticed, own, isRetried }: Began): Kubelet['grace'] {
   const { trace, deletion } = known;
   const first = Math.max(1, deletion.grace);
-  const later = lowered(trace, deletion);
+  const later = loweredGraces(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
   const mayCount = (one: Grace): boolean => !isAfterBegin(known, own, one) && loweredSince(known, one) <= since.hi;
   const possible = later.filter((one) => isRetried || mayCount(one));
@@ -143,30 +149,16 @@ function graceAt(known: Staged, { noticed, own, isRetried }: Began): Kubelet['gr
   return { min: least(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
 }
 
-type Grace = Trace['graces'][number];
-
-/** What somebody lowered it to; the kubelet's own last DELETE does not. */
-const lowered = (trace: Trace, deletion: Deletion): Grace[] =>
-  trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
-
 /**
  * The pod's own states have an order: this one was written after the kubelet had reported that it knew. A probe's status may do so
  * before it begins (S3): so a Killing must have arrived before this can have been written. That it came first proves nothing:
  * each stream may be late by itself.
  */
-function isAfterBegin(known: Staged, own: readonly Occurrence[], grace: Grace): boolean {
+function isAfterBegin(known: DeletionContext, own: readonly Occurrence[], grace: Grace): boolean {
   const { trace, deletion } = known;
   const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(known, grace));
   return isAfterNotice(trace, grace.seq) && own.some((killing) => killing.at + 1 <= written);
 }
-
-/** Perhaps before the kubelet began, though it knew of the deletion by then. */
-export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
-  lowered(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
-
-/** A state of the pod, by its observation, that came after the first status which knows of the deletion. */
-const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
-  acknowledged !== undefined && acknowledged.seq < seq;
 
 /**
  * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
@@ -185,16 +177,16 @@ const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
 
 const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
 
-const isLastDelete = (trace: Trace, seq: number): boolean =>
-  trace.finalDelete?.seq === seq && trace.terminal !== undefined;
-
 /**
  * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
  * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
  */
-function loweredSince({ deletion: { facts, grace, accepted }, stage }: Staged, { value, at }: Grace): number {
+function loweredSince(
+  { deletion: { facts, grace, accepted }, network }: DeletionContext,
+  { value, at }: Grace,
+): number {
   const stamp = parseTime(value.deadline);
   const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
   if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
-  return stage.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
+  return network.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
 }

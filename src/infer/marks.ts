@@ -1,22 +1,26 @@
-/** Marks: the points of the timeline, each with a stable id. */
+/**
+ * Marks: the points of the timeline, each with a stable id. Phases: the stretches between two of them, each listed once both its
+ * ends are known. Pure.
+ */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { MarkName } from '../model/report.ts';
+import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { Exit } from './conclusions.ts';
-import type { ContainerExit } from './context.ts';
+import { isEndSettled, type ContainerExit, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted } from './deletion.ts';
-import { capAtNow, isBefore, onClient, onNode, type Estimate } from './estimate.ts';
-import type { TimelineMark } from './schedule.ts';
+import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
+import { shownLength, type TimelineMark, type TimelineScale } from './schedule.ts';
+import type { Phase } from './timeline.ts';
 
-export function marksOf(trace: Trace, exit: Exit): TimelineMark[] {
+export function marksOf(exit: PodExit): TimelineMark[] {
+  const { trace } = exit;
   const marks = [
     ...requestMarks(exit),
-    ...kubeletMarks(trace, exit),
-    ...exit.containers.flatMap((container) => containerMarks(trace, exit, container)),
+    ...mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(exit) }),
+    ...exit.containers.flatMap((container) => containerMarks(exit, container)),
     ...endpointMarks(exit),
-    ...nodeMarks(trace, exit),
+    ...nodeMarks(exit),
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
@@ -43,7 +47,7 @@ function mark(
   return [{ id, name, subject, at, note, provisional }];
 }
 
-function requestMarks({ deletion }: Exit): TimelineMark[] {
+function requestMarks({ deletion }: PodExit): TimelineMark[] {
   const { ours, facts } = deletion;
   return [
     ...(ours ? requestMark(ours) : []),
@@ -60,11 +64,7 @@ const requestMark = (request: RequestFacts): TimelineMark[] =>
 /** When it left. */
 const sentAt = ({ sent }: RequestFacts): Estimate => onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
-function kubeletMarks(trace: Trace, exit: Exit): TimelineMark[] {
-  return mark('acknowledged', exit.kubelet.noticed, { note: killTrouble(trace, exit) });
-}
-
-function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): TimelineMark[] {
+function containerMarks({ trace, deletion }: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
   // Until every Event of its hook has come, what came after it may not have come at all.
@@ -82,7 +82,7 @@ function containerMarks(trace: Trace, exit: Exit, container: ContainerExit): Tim
       note: exitNote(container),
       provisional: container.exit?.provisional ?? false,
     }),
-    ...mark('ready-lost', lost && arrival(trace, lost, 'pod', exit.deletion.accepted), { subject }),
+    ...mark('ready-lost', lost && arrival(trace, lost, 'pod', deletion.accepted), { subject }),
   ];
 }
 
@@ -94,7 +94,7 @@ function exitNote({ exit }: ContainerExit): string | undefined {
     : `code ${exit.code}, ${exit.reason}`;
 }
 
-const endpointMarks = ({ endpoints }: Exit): TimelineMark[] =>
+const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
   endpoints.flatMap(({ slice, unrouted, removed, otherReady }) => [
     ...mark('unrouted', unrouted, {
       subject: slice,
@@ -104,19 +104,19 @@ const endpointMarks = ({ endpoints }: Exit): TimelineMark[] =>
   ]);
 
 /** Only what happened to the node while the pod was going. */
-function nodeMarks(trace: Trace, exit: Exit): TimelineMark[] {
+function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   const name = trace.node?.value.metadata.name;
-  const since = exit.deletion.accepted.client.lo;
+  const since = deletion.accepted.client.lo;
   const changes = trace.nodeReady.filter((ready, index) => index > 0 && ready.at + 1 >= since);
   const down = changes.find((ready) => ready.value !== 'True');
   const up = changes.find((ready) => ready.value === 'True' && (!down || ready.seq > down.seq));
   return [
-    ...mark('node-not-ready', down && arrival(trace, down, 'node', exit.deletion.accepted), { subject: name }),
-    ...mark('node-ready', up && arrival(trace, up, 'node', exit.deletion.accepted), { subject: name }),
+    ...mark('node-not-ready', down && arrival(trace, down, 'node', deletion.accepted), { subject: name }),
+    ...mark('node-ready', up && arrival(trace, up, 'node', deletion.accepted), { subject: name }),
   ];
 }
 
-function removalMarks({ removal }: Exit): TimelineMark[] {
+function removalMarks({ removal }: PodExit): TimelineMark[] {
   const { done, finalDelete, finalizers, held, removed } = removal;
   return [
     ...mark('containers-done', done),
@@ -126,7 +126,7 @@ function removalMarks({ removal }: Exit): TimelineMark[] {
   ];
 }
 
-const replacementMarks = ({ replacement }: Exit): TimelineMark[] => [
+const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
   ...mark('replacement-created', replacement?.created, { subject: replacement?.name }),
   ...mark('replacement-scheduled', replacement?.scheduled, { subject: replacement?.name }),
   ...mark('replacement-started', replacement?.started, { subject: replacement?.name }),
@@ -139,10 +139,8 @@ const overdueAfter = 5000;
 const longestMessage = 200;
 
 /** A phrase; undefined where nothing shows. */
-function killTrouble(trace: Trace, { deletion, containers }: Exit): string | undefined {
-  const failed = trace.events
-    .filter(({ reason, time }) => reason === 'FailedKillPod' && !isBefore(onNode(time, []), deletion.accepted))
-    .at(-1);
+function killTrouble({ trace, deletion, containers }: PodExit): string | undefined {
+  const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
     const times = failed.count > 1 ? ` (${failed.count} times)` : '';
     return `its kill fails${times}: ${failed.message.slice(0, longestMessage)}`;
@@ -170,3 +168,96 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
 
 /** Its last state shows that it was there, and is older than its arrival by `delivery-lag` at most. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
+
+/** A moment, and the id of the mark that it is. */
+type End = readonly [at: Estimate | undefined, mark: string];
+
+interface Stretch {
+  readonly name: PhaseName;
+  readonly subject?: string;
+  readonly from: End;
+  readonly to: End;
+}
+
+export function phasesOf(exit: PodExit, scale: TimelineScale): Phase[] {
+  const stretches = [
+    ...requestPhases(exit),
+    ...exit.endpoints.map(({ slice, unrouted }): Stretch => ({
+      name: 'route-removal',
+      subject: slice,
+      from: accepted(exit),
+      to: [unrouted, `unrouted/${slice}`],
+    })),
+    ...exit.containers.filter((one) => one.ran && isEndSettled(exit.trace, one)).flatMap(containerPhases),
+    ...removalPhases(exit),
+    ...replacePhases(exit),
+  ];
+  return stretches.flatMap((one) => phaseOf(one, exit, scale));
+}
+
+/** Absent where an end is not known yet, and where not even the window bounds how long it took. */
+function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodExit, scale: TimelineScale): Phase[] {
+  const [known, until] = [capAtNow(trace, from[0]), capAtNow(trace, to[0])];
+  if (!from[0] || !to[0] || !known || !until) return [];
+  const [start, end] = [scale.interval(known, from[1]), scale.interval(until, to[1])];
+  const lasted = between(from[0], to[0]);
+  const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
+  if (!Number.isFinite(hi)) return [];
+  const { min, max } = kubelet.grace;
+  const length = shownLength({ lo: Math.max(0, lasted.lo), hi: Math.max(0, hi) }, start, end);
+  const ofGrace = { min: length.min / (max * 1000), max: length.max / (min * 1000) };
+  return [{ name, subject, start, end, length, ofGrace }];
+}
+
+const accepted = ({ deletion }: PodExit): End => [deletion.accepted, 'accepted'];
+
+function requestPhases(exit: PodExit): Stretch[] {
+  const { ours } = exit.deletion;
+  return [
+    { name: 'accept', from: [ours && sentAt(ours), 'requested'], to: accepted(exit) },
+    { name: 'notice', from: accepted(exit), to: [exit.kubelet.noticed, 'acknowledged'] },
+  ];
+}
+
+function containerPhases(container: ContainerExit): Stretch[] {
+  const { spec, hook, stopping, signal, kill, exit, graceEnd } = container;
+  const subject = spec.name;
+  const ended: End = [exit?.provisional ? undefined : exit?.at, `exited/${subject}`];
+  const called: End = [signal, `stop-signal/${subject}`];
+  const turn: End = hook ? [hook.end, `prestop-ended/${subject}`] : [stopping, `stopping/${subject}`];
+  const ran = hook && !hook.doubted;
+  return [
+    ...(ran
+      ? [{ name: 'prestop', subject, from: [hook.start, `stopping/${subject}`], to: turn } satisfies Stretch]
+      : []),
+    ...(spec.kind === 'sidecar' ? [{ name: 'sidecar-wait', subject, from: turn, to: called } satisfies Stretch] : []),
+    { name: 'drain', subject, from: called, to: kill ? [kill, `kill/${subject}`] : ended },
+    ...(overran(container)
+      ? [{ name: 'overtime', subject, from: [graceEnd, `grace-end/${subject}`], to: ended } satisfies Stretch]
+      : []),
+  ];
+}
+
+/** It was still there when the grace had certainly ended (K + grace, SIGNALS.md trap 1). */
+export function overran({ graceEnd, exit }: ContainerExit): boolean {
+  if (!graceEnd || !exit || exit.provisional) return false;
+  return exit.at.node.lo >= graceEnd.node.hi || exit.at.client.lo >= graceEnd.client.hi;
+}
+
+function removalPhases({ removal }: PodExit): Stretch[] {
+  const { done, finalDelete, held, removed } = removal;
+  const gone: End = [removed, 'removed'];
+  // What finalizers held until it was removed says nothing of the clean-up.
+  const cleaned: End = finalDelete ? [finalDelete, 'final-delete'] : [held ? undefined : removed, 'removed'];
+  return [
+    { name: 'cleanup', from: [done, 'containers-done'], to: cleaned },
+    { name: 'finalize', from: [held, 'finalizing'], to: gone },
+  ];
+}
+
+function replacePhases({ replacement }: PodExit): Stretch[] {
+  if (!replacement) return [];
+  const { name, created, ready } = replacement;
+  const [from, to] = [`replacement-created/${name}`, `replacement-ready/${name}`];
+  return [{ name: 'replace', subject: name, from: [created, from], to: [ready, to] }];
+}

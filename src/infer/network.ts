@@ -28,7 +28,6 @@ const equal = 1e-6;
 
 /** Distances from one origin, or to it, and the edge by which each was reached. */
 interface Distances {
-  readonly origin: number;
   /** From each moment to the origin instead. */
   readonly isBack: boolean;
   readonly at: number[];
@@ -45,10 +44,9 @@ export class Network {
   readonly #feasible: number[] = [];
   readonly #origins = new Map<string, readonly [from: Distances, back: Distances]>();
   readonly refused: Row[] = [];
-  /** What distances were before, while something is only supposed. */
+  /** What distances were before, inside withRollback. */
   readonly #changes: { distances: Distances; moment: number; at: number; by: number }[] = [];
-  #depth = 0;
-
+  #isTrial = false;
   readonly #clocks: ReadonlySet<number>;
 
   /**
@@ -88,20 +86,20 @@ export class Network {
     return allowed;
   }
 
-  /** What is stated in `trial` is taken back after it, unless it says that it is to stay. */
-  suppose<T extends { readonly stays: boolean }>(trial: () => T): T {
+  /** Takes back what is stated in `trial`, unless its result `isKept`. Trials are not nested. */
+  withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
     const count = this.#edges.row.length;
-    const begin = this.#changes.length;
-    this.#depth += 1;
+    this.#isTrial = true;
     const result = trial();
-    this.#depth -= 1;
-    if (!result.stays) {
+    this.#isTrial = false;
+    if (!isKept(result)) {
       this.#removeSince(count);
-      for (const { distances, moment, at, by } of this.#changes.splice(begin).reverse()) {
+      for (const { distances, moment, at, by } of this.#changes.reverse()) {
         distances.at[moment] = at;
         distances.by[moment] = by;
       }
-    } else if (this.#depth === 0) this.#changes.length = 0;
+    }
+    this.#changes.length = 0;
     return result;
   }
 
@@ -113,33 +111,24 @@ export class Network {
     return { lo: -(distances[1].at[id] ?? Infinity), hi: distances[0].at[id] ?? Infinity };
   }
 
-  /** What proves the bounds of a moment on an origin: of both, or of one. */
-  evidenceOf(moment: string, origin: string, sides: readonly ('lo' | 'hi')[] = ['lo', 'hi']): number[] {
+  /** What proves the bounds of a moment on an origin. */
+  evidenceOf(moment: string, origin: string): number[] {
     const id = this.#ids.get(moment);
     const distances = this.#origins.get(origin);
     if (id === undefined || !distances) return [];
     const cited = new Set<number>();
-    for (const side of sides)
-      for (const { evidence = [] } of this.#path(distances[side === 'hi' ? 0 : 1], id, this.#clocks))
-        for (const seq of evidence) cited.add(seq);
+    for (const one of distances)
+      for (const { evidence = [] } of this.#path(one, id)) for (const seq of evidence) cited.add(seq);
     return [...cited].sort((a, b) => a - b);
   }
 
-  /** The rows that a moment's bounds lean on. */
-  reasonsOf(moment: string, origin: string): readonly string[] {
-    const id = this.#ids.get(moment);
-    const distances = this.#origins.get(origin);
-    if (id === undefined || !distances) return [];
-    return [...new Set(distances.flatMap((one) => this.#path(one, id)).map(({ because }) => because))];
-  }
-
-  /** How long it was from one moment to another. */
-  lengthOf(from: string, to: string): Span {
+  /** The least that can lie between one moment and another. */
+  leastBetween(from: string, to: string): number {
     const [start, end] = [this.#ids.get(from), this.#ids.get(to)];
-    if (start === undefined || end === undefined) return { lo: -Infinity, hi: Infinity };
-    const [there, back] = [this.#distances(start, false), this.#distances(start, true)];
-    for (const distances of [there, back]) this.#spread(distances, [start]);
-    return { lo: -(back.at[end] ?? Infinity), hi: there.at[end] ?? Infinity };
+    if (start === undefined || end === undefined) return -Infinity;
+    const back = this.#distances(start, true);
+    this.#spread(back, [start]);
+    return -(back.at[end] ?? Infinity);
   }
 
   #idOf(moment: string): number {
@@ -161,7 +150,7 @@ export class Network {
   #distances(origin: number, isBack: boolean): Distances {
     const at = Array.from({ length: this.#ids.size }, () => Infinity);
     at[origin] = 0;
-    return { origin, isBack, at, by: at.map(() => -1) };
+    return { isBack, at, by: at.map(() => -1) };
   }
 
   #add(row: Row): boolean {
@@ -240,15 +229,16 @@ export class Network {
     const far = this.#farEnd(distances, edge);
     const distance = (at[near] as number) + (most[edge] as number);
     if (!(distance < (at[far] as number) - equal)) return false;
-    if (this.#depth > 0) this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
+    if (this.#isTrial) this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
     at[far] = distance;
     by[far] = edge;
     return true;
   }
 
-  #path({ by, isBack, origin }: Distances, moment: number, until?: ReadonlySet<number>): Row[] {
+  /** The rows by which a distance was reached, as far as a clock. */
+  #path({ by, isBack }: Distances, moment: number): Row[] {
     const rows: Row[] = [];
-    for (let at = moment; at !== origin && !until?.has(at);) {
+    for (let at = moment; !this.#clocks.has(at);) {
       const edge = by[at] as number;
       if (edge < 0 || rows.length > this.#edges.row.length) break;
       rows.push(this.#edges.row[edge] as Row);

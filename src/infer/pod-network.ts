@@ -1,137 +1,159 @@
-/** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
-import { millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, type Clock } from '../model/clock.ts';
-import { containersOf } from '../model/pod.ts';
-import { atLeast, atMost } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import { requestTime, type Deletion } from './deletion.ts';
-import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
-import type { InferContext, Staged } from './context.ts';
-import { factsOfLastRun } from './was-running.ts';
-import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
-import { Stage, moment } from './stage.ts';
-import type { Estimate } from './estimate.ts';
-import { probeResultsOf } from './probes.ts';
-
-/** The stage with all that is known before any container is judged. */
-export function podNetworkOf(trace: Trace, deletion: Deletion): InferContext {
-  const stops = stopsOf(trace, deletion);
-  const stage = new Stage(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
-  const known = { trace, deletion, stage };
-  stateClockFacts(stage, trace, deletion);
-  stateAcceptance(known);
-  const specs = containersOf(deletion.facts.first.value);
-  for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
-  for (const { name } of specs) stateEnd(stage, name, factsOfLastRun(known, name));
-  stateServed(known);
-  stateStored(stage, trace);
-  statePromptness(stage, trace, deletion);
-  return { ...known, kubelet: kubeletOf(known, stops) };
-}
-
-/** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
-function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): Stage['zeros'] {
-  const client = deletion.facts.seenAt;
-  const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
-  const roughly = (one: Clock): number => {
-    const { lo } = offsetAt(one, client);
-    return client + (Number.isFinite(lo) ? lo : 0);
-  };
-  const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
-  return {
-    client,
-    node: first ?? roughly(node),
-    api: requestTime(trace, deletion.facts)?.lo ?? roughly(deletion.api),
-  };
-}
-
-function stateAcceptance({ trace, deletion, stage }: Staged): void {
-  const { client, evidence } = deletion.accepted;
-  stage.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
-  const asked = requestTime(trace, deletion.facts);
-  const because = 'deletionTimestamp less the grace (§1 "First delete")';
-  if (asked) stage.stamp('api', 'accepted', asked, client.hi, { because, evidence: [deletion.facts.seenSeq] });
-}
-
-/** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
-function stateStopping({ deletion, stage }: Staged, container: string, killings: readonly Occurrence[]): void {
-  const [first] = killings;
-  if (!first) return;
-  const at = moment('stopping', container);
-  const evidence = [first.seq];
-  stage.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
-  stage.stamp(
-    'node',
-    at,
-    first.time,
-    first.at + 1,
-    { because: 'Killing is made before the hook (§2 S5)', evidence },
-    deletion.accepted.client.lo,
-  );
-  stage.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
-}
-
-/** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
-function stateEnd(stage: Stage, container: string, facts: ContainerFacts): void {
-  const { terminated, log } = facts;
-  const finished = parseFloor(terminated?.value.finishedAt);
-  if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
-  const at = moment('exit', container);
-  const evidence = [terminated.seq];
-  stage.within(
-    at,
-    { client: atMost(terminated.at + 1) },
-    { because: 'the status of its end had arrived (§2 S12)', evidence },
-  );
-  stage.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
-  const line = log.lastLine;
-  // Of a clock that was set, what it showed before does not come before what it showed after.
-  if (!line || stage.stepped.node) return;
-  stage.stamp('node', at, atLeast(line.value - millisecondsOf('log-stamp-lag')), line.at + 1, {
-    because: 'log-stamp-lag',
-    evidence: [line.seq],
-  });
-}
-
-/** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
-export const isMadeUp = (reason: string | undefined, code: number): boolean =>
-  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
-
 /**
- * A request that it answered was sent while it took requests, and so while it lived; where the port refuses, it takes none any
- * more. Said of one container alone: of several nobody knows which one answered. And only where the pod alone can have
- * answered: neither a node's address nor a name that its successor has (StatefulSet, bare pods) says which pod did, nor does an
- * address that answers after the container's end is known.
+ * The network of one pod's exit, and how its moments are named and read. Its origins are three clocks: `client`, which
+ * shows all that is printed, and `node` and `api` where they showed a reference stamp. A stamp lies that far from its
+ * origin, give or take the drift since.
  */
-function stateServed({ trace, deletion, stage }: Pick<InferContext, 'trace' | 'deletion'> & { stage: Stage }): void {
-  const { metadata, spec } = deletion.facts.first.value;
-  const [only, ...others] = containersOf(deletion.facts.first.value);
-  const { uid, ownerReferences = [] } = metadata;
-  const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
-  if (!only || others.length > 0 || !isOwnName || spec.hostNetwork === true) return;
-  const endKnownAt = trace.containers.get(only.name)?.terminated?.at ?? Infinity;
-  const [served, exit] = [moment('served', only.name), moment('exit', only.name)];
-  for (const { answered, refusedBy, pod } of probeResultsOf(trace.probes, {})) {
-    if (pod !== uid || !answered || answered.last >= endKnownAt) continue;
-    stage.follows(served, exit, {}, { because: 'it answers while it lives' });
-    stage.within(
-      served,
-      { client: atLeast(answered.last) },
-      { because: 'it answered a request that was sent then', evidence: [answered.seq] },
-    );
-    if (refusedBy)
-      stage.within(
-        served,
-        { client: atMost(refusedBy.at + 1) },
-        { because: 'its port refused a connection', evidence: [refusedBy.seq] },
-      );
+import { driftOver } from '../model/assumptions.ts';
+import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clock.ts';
+import type { Instant } from '../model/report.ts';
+import { anyTime, type Span } from '../model/span.ts';
+import type { Fact } from '../model/trace.ts';
+import { narrowed, notAfter, onClient, type Estimate } from './estimate.ts';
+import { Network, type Row } from './network.ts';
+
+export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit' | 'served';
+
+export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
+
+/** What each origin's clock showed, ms since the epoch. */
+interface Zeros {
+  readonly client: number;
+  readonly node: number;
+  readonly api: number;
+}
+
+/** A bound by a clock's stamps, and by client times. */
+interface Limits {
+  readonly client?: Span;
+  readonly node?: Span;
+}
+
+type Proof = Pick<Row, 'because' | 'evidence'>;
+
+/** When an observation arrived (client ms), and which it is. */
+type Arrival = Pick<Fact<unknown>, 'at' | 'seq'>;
+
+export class PodNetwork extends Network {
+  readonly zeros: Zeros;
+  /** Clocks that were set: of these no stamps are compared with one another. */
+  readonly stepped: { readonly node?: Clock; readonly api?: Clock };
+  /** What the node's clock itself showed: between two of its stamps there is no drift. */
+  readonly #shown = new Map<string, Span>();
+  /** What that was before each change, in withRollback. */
+  readonly #before: [moment: string, stamp: Span][] = [];
+
+  constructor(zeros: Zeros, { node, api }: { readonly node: Clock; readonly api: Clock }) {
+    super(['client', 'node'], ['client', 'node', 'api']);
+    this.zeros = zeros;
+    this.stepped = { node: isStepped(node) ? node : undefined, api: isStepped(api) ? api : undefined };
+  }
+
+  /** A clock showed a time of `stamp` (ms since the epoch) at the moment; it was known at `near` (client ms) at the latest. */
+  stamp(clock: 'node' | 'api', at: string, stamp: Span, near: number, proof: Proof, since = -Infinity): boolean {
+    const set = this.stepped[clock];
+    if (set) return this.within(at, { client: toClient(set, stamp, near, since) }, proof);
+    if (clock === 'node') this.#show(at, stamp);
+    const { lo, hi } = this.#sinceZero(clock, stamp);
+    return this.state({ from: clock, to: at, min: lo, max: hi, ...proof });
+  }
+
+  /** A clock showed `stamp`: when that was, by all that is stated. `near`, `since`: as for `stamp`. */
+  toClient(clock: 'node' | 'api', stamp: Span, near: number, since?: number): Span {
+    const set = this.stepped[clock];
+    if (set) return toClient(set, stamp, near, since);
+    const zero = shifted(this.boundsOf(clock, 'client'), -this.zeros.client);
+    const { lo, hi } = this.#sinceZero(clock, stamp);
+    return { lo: zero.lo + lo, hi: zero.hi + hi };
+  }
+
+  /** `known`, and no stamp of a clock that `fact` has contradicts it. `since`: as for `stamp`. */
+  stamped(
+    known: Estimate,
+    clock: 'node' | 'api',
+    stamp: Span | undefined,
+    { at, seq }: Arrival,
+    since?: number,
+  ): Estimate {
+    return stamp ? narrowed(known, onClient(this.toClient(clock, stamp, at + 1, since), [seq])) : known;
+  }
+
+  /** How far a clock is ahead of the client's at a client time (ms). */
+  offset(clock: 'node' | 'api', at: number): Span {
+    const set = this.stepped[clock];
+    if (set) return offsetAt(set, at);
+    const ahead = this.zeros[clock] - this.zeros.client;
+    const zero = this.boundsOf(clock, 'client');
+    const drift = driftOver(at - this.zeros.client);
+    return { lo: ahead - zero.hi - drift, hi: ahead - zero.lo + drift };
+  }
+
+  /** Between which client times a clock was set, first step first. */
+  stepsOf(clock: 'node' | 'api'): Span[] {
+    const set = this.stepped[clock];
+    return set ? stepsOf(set) : [];
+  }
+
+  /** The moment lies within these, by either clock. */
+  within(at: string, { client, node }: Limits, proof: Proof): boolean {
+    const rows: Row[] = [];
+    const add = (from: string, { lo, hi }: Span) => rows.push({ from, to: at, min: lo, max: hi, ...proof });
+    if (client) add('client', shifted(client, this.zeros.client));
+    if (node && !this.stepped.node) add('node', this.#sinceZero('node', node));
+    if (node) this.#show(at, node);
+    return this.state(...rows);
+  }
+
+  /** By either clock no later than what is known of another moment, which need not be its effect. */
+  notAfter(at: string, later: Estimate, because = 'no later than what followed'): boolean {
+    return this.within(at, notAfter(later), { because, evidence: later.evidence });
+  }
+
+  /** `to` follows `from`, by `min` to `max` ms. */
+  follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
+    return this.state({ from, to, min, max, ...proof });
+  }
+
+  /** What is known of a moment. */
+  read(at: string, basis: Instant['basis'] = 'inferred'): Estimate {
+    return {
+      client: shifted(this.boundsOf(at, 'client'), -this.zeros.client),
+      node: this.stepped.node ? anyTime : this.#onNode(at),
+      basis,
+      evidence: this.evidenceOf(at, 'client'),
+    };
+  }
+
+  override withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
+    this.#before.length = 0;
+    const result = super.withRollback(trial, isKept);
+    if (!isKept(result)) for (const [at, stamp] of this.#before.reverse()) this.#shown.set(at, stamp);
+    return result;
+  }
+
+  /** How far from its origin a clock shows a stamp, give or take the drift. */
+  #sinceZero(clock: 'node' | 'api', stamp: Span): Span {
+    const { lo, hi } = shifted(stamp, this.zeros[clock]);
+    return { lo: lo - driftOf(lo), hi: hi + driftOf(hi) };
+  }
+
+  #show(at: string, stamp: Span): void {
+    const before = this.#shown.get(at) ?? anyTime;
+    this.#before.push([at, before]);
+    this.#shown.set(at, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
+  }
+
+  #onNode(at: string): Span {
+    const { lo, hi } = shifted(this.boundsOf(at, 'node'), -this.zeros.node);
+    const shown = this.#shown.get(at) ?? anyTime;
+    return { lo: Math.max(lo, Math.min(shown.lo, hi)), hi: Math.min(hi, Math.max(shown.hi, lo)) };
   }
 }
 
-/** Undefined where no probe asked it, or nothing bounds when it stopped. */
-export function servedOf({ stage }: { stage: Stage }, container: string): Estimate | undefined {
-  const at = moment('served', container);
-  const known = stage.net.has(at) ? stage.read(at) : undefined;
-  return known && Number.isFinite(known.client.lo) && Number.isFinite(known.client.hi) ? known : undefined;
-}
+const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
+
+/** ms of drift since a clock's reference; none for what is unbounded, and none that a printed millisecond could show. */
+export const driftOf = (elapsed: number): number =>
+  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - tooShort)) : 0;
+
+/** ms */
+const tooShort = 50;

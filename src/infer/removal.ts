@@ -3,21 +3,11 @@ import { isFinished } from '../model/pod.ts';
 import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit, Staged } from './context.ts';
+import type { ContainerExit, DeletionContext, Removal } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
-import { narrowed, notBefore, onClient, type Estimate } from './estimate.ts';
+import { narrowed, narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
-export interface Removal {
-  /** The terminal phase, after the deletion. */
-  readonly done?: Estimate;
-  readonly finalDelete?: Estimate;
-  readonly finalizers: readonly string[];
-  /** From when on nothing but finalizers held the object. */
-  readonly held?: Estimate;
-  readonly removed?: Estimate;
-}
-
-export function removalOf(context: Staged, exits: readonly ContainerExit[]): Removal {
+export function removalOf(context: DeletionContext, exits: readonly ContainerExit[]): Removal {
   const { trace, deletion } = context;
   const done = doneAt(context, exits);
   const final = finalAt(context, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
@@ -33,23 +23,20 @@ export function removalOf(context: Staged, exits: readonly ContainerExit[]): Rem
 const isIdle = (deletion: Deletion): boolean =>
   !ranAtDeletion(deletion) || deletion.facts.first.value.spec.nodeName === undefined;
 
-function doneAt({ trace, deletion }: Staged, exits: readonly ContainerExit[]): Estimate | undefined {
+function doneAt({ trace, deletion }: DeletionContext, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
-  return ends.reduce(
-    (next, end) => narrowed(next, { ...notBefore(end), evidence: [] }),
-    arrival(trace, trace.terminal, 'pod', deletion.accepted),
-  );
+  return ends.reduce(narrowedByCause, arrival(trace, trace.terminal, 'pod', deletion.accepted));
 }
 
 /** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */
-function finalAt({ trace, stage }: Staged, done: Estimate | undefined): Estimate | undefined {
+function finalAt({ trace, network }: DeletionContext, done: Estimate | undefined): Estimate | undefined {
   const final = trace.finalDelete;
   if (!final || !isFinished(final.value) || !done) return undefined;
   const arrived = arrival(trace, final, 'pod', done);
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
   if (!stamp) return arrived;
   // That it came late the stamp does not prove: the server's clock may have been set back just as well.
-  const { lo } = stage.toClient('api', stamp, final.at + 1, arrived.client.lo);
+  const { lo } = network.toClient('api', stamp, final.at + 1, arrived.client.lo);
   return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

@@ -5,28 +5,17 @@
  */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
-import { atMost } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
 import type { TriggerKind } from '../model/report.ts';
-import { agesIn, isReplacementSlot, kinIn, olderThanDeletion, type Age } from './siblings.ts';
+import { atLeast, atMost } from '../model/span.ts';
+import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { deletedBy } from './cause-window.ts';
-import { narrowed, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
-import type { Staged } from './context.ts';
-import { isOfNewerTemplate } from './template.ts';
+import type { DeletionContext, Replacement } from './context.ts';
+import { requestTime } from './deletion.ts';
+import { narrowed, narrowedByCause, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
+import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
-export interface Replacement {
-  readonly name: string;
-  readonly uid: string;
-  readonly created: Estimate;
-  readonly scheduled?: Estimate;
-  /** All its main containers run. */
-  readonly started?: Estimate;
-  readonly ready?: Estimate;
-}
-
-export function replacementOf(context: Staged, trigger: TriggerKind): Replacement | undefined {
+export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
   const { trace, deletion } = context;
   const own = deletion.facts.first.value;
   if (isUnwanted(trace, own, trigger)) return undefined;
@@ -78,41 +67,39 @@ const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): bool
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
     (parseFloor(other.pod.metadata.creationTimestamp)?.hi ?? Infinity);
 
-function isStampedBefore({ deletion, stage }: Staged, { pod, seen }: SiblingFacts): boolean {
+function isStampedBefore({ deletion, network }: DeletionContext, { pod, seen }: SiblingFacts): boolean {
   const stamp = parseFloor(pod.metadata.creationTimestamp);
-  return stamp !== undefined && stage.toClient('api', stamp, seen.at + 1).hi < deletion.accepted.client.lo;
+  return stamp !== undefined && network.toClient('api', stamp, seen.at + 1).hi < deletion.accepted.client.lo;
 }
 
-function replacement(context: Staged, uid: string, facts: SiblingFacts): Replacement {
-  const { trace, deletion, stage } = context;
+function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
+  const { trace, deletion, network } = context;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const seen = toldBy(trace, facts, facts.seen, unbounded);
-  const known = stamp
-    ? narrowed(seen, onClient(stage.toClient('api', stamp, facts.seen.at + 1), [facts.seen.seq]))
-    : seen;
+  const known = network.stamped(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
   // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
-  const isCounted = facts.listedFirst && kinIn(trace)(facts) === 'new';
+  const isCounted = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
   const after = facts.listedFirst
     ? !isCounted
     : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
-  const since =
-    isCounted && trace.kin ? onClient({ lo: trace.kin.value.sentAt, hi: Infinity }, [trace.kin.seq]) : known;
+  const since = isCounted && trace.kin ? onClient(atLeast(trace.kin.value.sentAt), [trace.kin.seq]) : known;
   const created = after
     ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(known, since);
   const scheduled = scheduledAt(context, facts, created);
   const started = facts.started && startedAt(context, facts.started, scheduled ?? created);
-  const ready = facts.ready && toldBy(trace, facts, facts.ready, created);
+  const ready = facts.ready && arrivalOf(trace, facts, facts.ready, created);
   return { name: facts.pod.metadata.name, uid, created, scheduled, started, ready };
 }
 
 /** The apiserver stamps the condition as it binds the pod to its node. */
-function scheduledAt({ trace, stage }: Staged, facts: SiblingFacts, created: Estimate): Estimate | undefined {
+function scheduledAt(
+  { trace, network }: DeletionContext,
+  facts: SiblingFacts,
+  created: Estimate,
+): Estimate | undefined {
   const { scheduled: fact } = facts;
   if (!fact) return undefined;
-  const seen = toldBy(trace, facts, fact, created);
-  const stamp = parseFloor(fact.value);
-  return stamp ? narrowed(seen, onClient(stage.toClient('api', stamp, fact.at + 1), [fact.seq])) : seen;
+  return network.stamped(arrivalOf(trace, facts, fact, created), 'api', parseFloor(fact.value), fact);
 }
 
 /**
@@ -120,24 +107,111 @@ function scheduledAt({ trace, stage }: Staged, facts: SiblingFacts, created: Est
  * replacement runs on the node whose clock is known.
  */
 function startedAt(
-  { deletion, stage }: Staged,
-  { value, seq, at }: NonNullable<SiblingFacts['started']>,
+  { deletion, network }: DeletionContext,
+  fact: NonNullable<SiblingFacts['started']>,
   scheduled: Estimate,
 ): Estimate {
-  const known = narrowed(onClient(atMost(at + 1), [seq], 'observed'), { ...notBefore(scheduled), evidence: [] });
-  const stamp = parseFloor(value.at);
-  const isSameNode = value.node !== undefined && value.node === deletion.facts.first.value.spec.nodeName;
-  if (!stamp || !isSameNode) return known;
-  return narrowed(known, onClient(stage.toClient('node', stamp, at + 1, known.client.lo), [seq]));
+  const known = arrivedBy(fact, scheduled);
+  const { at, node } = fact.value;
+  const isSameNode = node !== undefined && node === deletion.facts.first.value.spec.nodeName;
+  return isSameNode ? network.stamped(known, 'node', parseFloor(at), fact, known.client.lo) : known;
 }
 
 /** What stands in a late first list may have been so for long. */
-function toldBy(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
+function arrivalOf(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
   const { listedFirst, seen, onPodStream = [] } = facts;
   const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
   if (!listedFirst || fact.seq !== seen.seq) return arrival(trace, fact, stream, cause);
-  return narrowed(onClient({ lo: -Infinity, hi: fact.at + 1 }, [fact.seq], 'observed'), {
-    ...notBefore(cause),
-    evidence: [],
-  });
+  return arrivedBy(fact, cause);
+}
+
+const arrivedBy = ({ at, seq }: Fact<unknown>, cause: Estimate): Estimate =>
+  narrowedByCause(onClient(atMost(at + 1), [seq], 'observed'), cause);
+
+/** `unknown`: created in the second of the deletion, or unknown; it is neither said to be old nor a replacement. */
+export type Age = 'old' | 'new' | 'unknown';
+
+/**
+ * A pod that came up while we watched is new, one that was there before the request is old. What a list first held after
+ * that is judged by who was there before, and else by the API server's own clock: its creation against the second in which it
+ * took the deletion. What holds for all of them is found once: there may be thousands.
+ */
+export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
+  const byEarlierList = agesByEarlierList(trace);
+  const isWrittenBefore = olderThanDeletion(trace);
+  const first = trace.deletion?.first.value;
+  const asked = trace.deletion && requestTime(trace, trace.deletion);
+  return (sibling) => {
+    const { pod, old, listedFirst } = sibling;
+    if (old) return 'old';
+    if (!listedFirst) return 'new';
+    const counted = byEarlierList(sibling);
+    if (counted) return counted;
+    if (!first) return 'unknown';
+    if (isWrittenBefore(pod)) return 'old';
+    const created = parseFloor(pod.metadata.creationTimestamp);
+    if (!created || !asked) return 'unknown';
+    if (created.hi <= asked.lo) return 'old';
+    return created.lo >= asked.hi ? 'new' : 'unknown';
+  };
+}
+
+/**
+ * Whether the state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may
+ * be compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
+ */
+export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
+  const { deletion } = trace;
+  if (!deletion || deletion.underWay || !(deletion.isAnswer || wasWholeUntil(trace, deletion.seenAt)))
+    return () => false;
+  const first = deletion.first.value.metadata.resourceVersion;
+  return ({ metadata }) => isOlder(metadata.resourceVersion, first);
+}
+
+/** Nothing of the pod was missed by then (client ms). */
+const wasWholeUntil = ({ gaps }: Trace, at: number): boolean =>
+  gaps.every(({ value }) => value.stream !== 'pod' || value.from >= at);
+
+/** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
+function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
+  const { kin, deletion } = trace;
+  const own = deletion?.first.value;
+  // A list without the pod itself is no list of its controller's pods.
+  if (!kin || !own || !kin.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own)) return () => undefined;
+  const controller = controllerOf(own)?.uid;
+  return ({ pod }) => {
+    if (kin.value.uids.has(pod.metadata.uid)) return 'old';
+    return controllerOf(pod)?.uid === controller ? 'new' : undefined;
+  };
+}
+
+/**
+ * Versions of pods may be compared. The first state that is seen to be terminating may be younger than the deletion, where
+ * something was missed: then the list must have been answered before we asked.
+ */
+function wasMadeBefore(trace: Trace, own: Pod): boolean {
+  const { kin, requests, deletion } = trace;
+  if (!kin || !isOlder(kin.value.resourceVersion, own.metadata.resourceVersion)) return false;
+  return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => kin.seq < sent.seq);
+}
+
+const index = (pod: Pod): string | undefined => pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
+
+/**
+ * Some owners give their pods places: a StatefulSet by name, a DaemonSet by node, an indexed Job by index. Whether it may
+ * take over from `own`: it is in the same place, or there are no places. Until a DaemonSet's pod has a
+ * node it is unknown which one it is for.
+ */
+export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {
+  const sameName = pod.metadata.name === own.metadata.name;
+  switch (controllerOf(own)?.kind) {
+    case 'StatefulSet':
+      return sameName;
+    case 'DaemonSet':
+      return sameName || (node !== undefined && node === own.spec.nodeName);
+    case 'Job':
+      return index(pod) === index(own);
+    default:
+      return true;
+  }
 }

@@ -6,9 +6,9 @@
  * causes and effects make them.
  */
 import type { MarkName } from '../model/report.ts';
-import type { Exit } from './conclusions.ts';
-import { between, spanOf, type Estimate } from './estimate.ts';
 import type { Span } from '../model/span.ts';
+import type { PodExit } from './context.ts';
+import { between, spanOf, type Estimate } from './estimate.ts';
 import type { Interval, Length } from './timeline.ts';
 
 /** A mark before it has its place. `id` is stable; `provisional`: it may yet be corrected or withdrawn. */
@@ -27,7 +27,7 @@ type Schedule = ReadonlyMap<string, number>;
 /** `arrivals`: when an observation came in, by its `seq`. `window`: what stands in where nothing bounds a mark. */
 export function scheduleOf(
   marks: readonly TimelineMark[],
-  exit: Exit | undefined,
+  exit: PodExit | undefined,
   { arrivals, window }: { arrivals: ReadonlyMap<number, number>; window: Span },
 ): Schedule {
   const links = linksBetween(marks, exit);
@@ -95,7 +95,7 @@ const chains: readonly (readonly MarkName[])[] = [
 /** What a deletion does not cause, or what may have come before it. */
 const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
 
-function linksBetween(marks: readonly TimelineMark[], exit: Exit | undefined): Link[] {
+function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined): Link[] {
   const accepted = marks.find(({ name }) => name === 'accepted');
   const done = marks.find(({ name }) => name === 'containers-done');
   const ofSubject = groupBy(marks, ({ subject = '' }) => subject);
@@ -126,7 +126,7 @@ function measured(from: TimelineMark, to: TimelineMark): Link {
 }
 
 /** The ends that a sidecar's signal waits for (SIGNALS.md §2 S7), where nothing speaks against it. */
-function exitsBefore(exit: Exit | undefined, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
+function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
   const containers = exit?.containers ?? [];
   const index = containers.findIndex(({ spec }) => spec.name === mark.subject && spec.kind === 'sidecar');
   if (mark.name !== 'stop-signal' || index === -1) return [];

@@ -1,19 +1,18 @@
 /** The stop signal (SIGNALS.md §2 S6 to S8, §5): after hook and turn, before the exit, and never reported by the API. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
-import { atMost, earlierOf, second } from '../model/span.ts';
-import type { ContainerFacts, Trace } from '../model/trace.ts';
-import { graceSpan, shortestStop, type ContainerExit, type HookFacts, type InferContext } from './context.ts';
-import { isBefore, type Estimate } from './estimate.ts';
-import { isInTime, mayHaveRetried } from './stop-attempts.ts';
-import { moment } from './stage.ts';
-import { sinceOf, type Stop } from './stop.ts';
-import { deliverableSince } from './arrival.ts';
-import { isWitnessed } from './deletion.ts';
+import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
+import type { ContainerFacts, Trace } from '../model/trace.ts';
+import { deliverableSince } from './arrival.ts';
+import { graceSpan, shortestStop, type ContainerExit, type HookFacts, type InferContext } from './context.ts';
+import { isWitnessed } from './deletion.ts';
+import { isBefore, moved, notAfter, onBothClocks, type Estimate } from './estimate.ts';
+import { moment } from './pod-network.ts';
+import { isInTime, killedCode, mayHaveRetried, sinceOf, type Stop } from './stop.ts';
 
 /** What the signal's moment depends on. */
-export interface StopAsked extends Stop {
+export interface SignalStop extends Stop {
   readonly turn: Estimate | undefined;
   /** The stop signal, where its status names one. */
   readonly named: string | undefined;
@@ -21,7 +20,7 @@ export interface StopAsked extends Stop {
   readonly restarts: number;
 }
 
-export interface Call {
+export interface SignalRows {
   /** A line of the application names it: it was sent, whatever becomes of the kill. */
   readonly proved: boolean;
   /** It can have been sent before the container ended. */
@@ -35,14 +34,14 @@ export function stateSignal(
   context: InferContext,
   spec: ContainerSpec,
   facts: ContainerFacts,
-  stop: StopAsked,
+  stop: SignalStop,
   hook: HookFacts | undefined,
-): Call | undefined {
-  const { stage, kubelet } = context;
+): SignalRows | undefined {
+  const { network, kubelet } = context;
   const { ended, lag, turn, began, killings } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'began', spec.name);
-  const own = stage.read(ready);
+  const own = network.read(ready);
   const grace = graceSpan(kubelet);
   const due = turn ? waited(own, turn, began, grace) : own;
   const isPrompt = !hook && !turn && isKilledAtOnce(context, facts, ended);
@@ -51,49 +50,43 @@ export function stateSignal(
   const wait = millisecondsOf(lag) + (leansOnAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = isOpen || turn ? Infinity : wait;
   const isLaterAttempt = isOpen && hook?.failure !== undefined && killings.length !== 1;
-  const callAt = isLaterAttempt ? moment('began', spec.name) : ready;
-  stage.follows(callAt, at, { max }, { because: isOpen || turn ? 'the signal follows the hook (§2 S8)' : lag });
+  const from = isLaterAttempt ? moment('began', spec.name) : ready;
+  network.follows(from, at, { max }, { because: isOpen || turn ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
     const latest = isOpen ? Infinity : millisecondsOf(lag);
-    const lo = isLaterAttempt ? { client: -Infinity, node: -Infinity } : { client: due.client.lo, node: due.node.lo };
-    const limits = {
-      client: { lo: lo.client, hi: due.client.hi + latest },
-      node: { lo: lo.node, hi: due.node.hi + latest },
-    };
-    stage.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
+    const limits = moved(isLaterAttempt ? notAfter(due) : due, { lo: 0, hi: latest });
+    network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const since = isLaterAttempt ? stage.read(callAt) : turn ? due : own;
+  const since = isLaterAttempt ? network.read(from) : turn ? due : own;
   const line = signalLine(context, facts, stop, { hook, since });
-  const isPossible = ended ? context.stage.notAfter(at, ended) : true;
+  const isPossible = ended ? network.notAfter(at, ended) : true;
   if (line)
-    stage.within(
+    network.within(
       at,
       { client: atMost(line.at + 1), node: atMost(line.value) },
       { because: 'a log line names the signal (§5)', evidence: [line.seq] },
     );
-  return Number.isFinite(stage.read(at).client.hi)
+  return Number.isFinite(network.read(at).client.hi)
     ? { proved: line !== undefined, isPossible, leansOnAcknowledgement }
     : undefined;
 }
 
 /** The later of the two, but the turn ends with the grace at the latest. */
-function waited(own: Estimate, turn: Estimate, began: Estimate, grace: { lo: number; hi: number }): Estimate {
-  const later = (axis: 'client' | 'node') => ({
-    lo: Math.max(own[axis].lo, Math.min(turn[axis].lo, began[axis].lo + grace.lo)),
-    hi: Math.max(own[axis].hi, Math.min(turn[axis].hi, began[axis].hi + grace.hi + second)),
-  });
-  return { client: later('client'), node: later('node'), basis: 'inferred', evidence: turn.evidence };
+function waited(own: Estimate, turn: Estimate, began: Estimate, grace: Span): Estimate {
+  const graceEnd = moved(began, { lo: grace.lo, hi: grace.hi + second });
+  const spans = onBothClocks((clock) => laterOf(own[clock], earlierOf(turn[clock], graceEnd[clock])));
+  return { ...spans, basis: 'inferred', evidence: turn.evidence };
 }
 
 /**
- * The first line that names the signal, of those that cannot be older than the call. It is an upper bound unless a
+ * The first line that names the signal, of those that cannot be older than the signal. It is an upper bound unless a
  * hook that still ran may have sent a signal of its own (`kill -TERM 1`). A sidecar's may repeat what another container
  * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
  */
 function signalLine(
   context: InferContext,
   facts: ContainerFacts,
-  stop: StopAsked,
+  stop: SignalStop,
   { hook, since }: { hook: HookFacts | undefined; since: Estimate },
 ) {
   const { began, turn } = stop;
@@ -101,7 +94,7 @@ function signalLine(
   const earliest = Math.max(since.node.lo, sinceOf(context, stop), turn?.node.hi ?? -Infinity);
   // What an application writes of signals anyway, before one can have come, proves nothing when it writes it again.
   const possible = hook?.inert ? Math.max(since.node.lo, began.node.lo) : began.node.lo;
-  const from = Math.max(possible, context.stage.read('accepted').node.lo);
+  const from = Math.max(possible, context.network.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
   return facts.log.signalLines.find(
     (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(context, facts, line)),
@@ -116,9 +109,6 @@ const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value 
 
 /** ms: a kill that failed is tried again after this long at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
 const backOff = 10_000;
-
-/** 128 + SIGKILL. */
-const killedCode = 137;
 
 /**
  * The stop signal follows the acknowledgement at once (`kill-at-once`), where the container ended too soon for a kill that
@@ -157,27 +147,22 @@ const namesOwnSignal = (
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
 
-/** `turn`, `graceEnd`: as in context.ts; `ended`: by its status. */
-interface Ending extends Pick<ContainerExit, 'facts' | 'killings' | 'hook' | 'exit' | 'outcome'> {
+interface Ending extends SignalStop, Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
   /** The clock of its node certainly was set. */
   readonly wasSet: boolean;
-  readonly turn: Estimate | undefined;
-  readonly ended: Estimate | undefined;
   readonly graceEnd: Estimate;
-  /** How often it had ended before. */
-  readonly restarts: number;
 }
 
 /** It may have ended before its signal was due, so that none was sent. Counts only against one that no line of the log proves. */
-export const mayHaveGone = (ending: Ending): boolean =>
-  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveGoneBefore(ending) || isOlder(ending);
+export const mayHaveEndedUnsignalled = (ending: Ending): boolean =>
+  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveEndedWaiting(ending) || endedBeforeDue(ending);
 
 /**
  * By the clock of its node the second of its end was over before the kubelet began with it, or before its turn: the kubelet had
  * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
  * that was set; of one that certainly was, stamps show no order.
  */
-function isOlder({ wasSet, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
+function endedBeforeDue({ wasSet, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
   const ended = parseFloor(terminated?.value.finishedAt);
   if (!ended || wasSet) return false;
   const dues = [
@@ -201,7 +186,7 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
  * that the exit may have been at lies before; of one that has ended by itself before, where any of it does. A code of a signal
  * shows that one came.
  */
-function mayHaveGoneBefore({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
+function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
   // A turn comes with the end of the grace at the latest (stop-signal.ts).
   const due = turn && earlierOf(turn.client, graceEnd.client);

@@ -6,12 +6,11 @@ import { controllerOf } from '../model/pod.ts';
 import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
-import type { Exit } from './conclusions.ts';
 import { containerTimeline } from './container-timeline.ts';
+import type { PodExit } from './context.ts';
 import { cite, type Estimate } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
-import { marksOf, unseenMarks } from './marks.ts';
-import { phasesOf } from './phases.ts';
+import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, timelineScale, type TimelineScale } from './schedule.ts';
 import type {
@@ -24,15 +23,14 @@ import type {
   Workload,
 } from './timeline.ts';
 
-/** `exit` is absent where nobody was seen to delete the pod. */
-export function timelineFrom(trace: Trace, exit: Exit | undefined, newest: Pod): Timeline {
-  const pod = exit?.deletion.facts.first.value ?? newest;
-  const known = exit ? marksOf(trace, exit) : unseenMarks(trace);
+/** `pod`: as the deletion found it, or as it was last seen. */
+export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
+  const known = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
   const schedule = scheduleOf(known, exit, { arrivals: arrivalsIn(trace), window });
   const scale = timelineScale(schedule, window);
   const marks = inOrder(known, schedule).map((mark): Mark => ({ ...mark, at: scale.interval(mark.at, mark.id) }));
-  const phases = exit ? phasesOf(trace, exit, scale) : [];
+  const phases = exit ? phasesOf(exit, scale) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
@@ -47,14 +45,14 @@ export function timelineFrom(trace: Trace, exit: Exit | undefined, newest: Pod):
     trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
     marks: [...marks, ...failureMarks(probes)],
     phases,
-    containers: (exit?.containers ?? []).map((one) => containerTimeline({ trace, exit, scale, phases }, one)),
+    containers: exit ? exit.containers.map((one) => containerTimeline({ exit, scale, phases }, one)) : [],
     endpoints: (exit?.endpoints ?? []).map((one) => endpointOf(one, scale)),
     replacement: exit?.replacement && replacementOf(exit.replacement, scale),
     total: totalOf(marks),
     probes,
     clocks: clocksOf(trace, exit),
     assumes: assumesOf(exit),
-    gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.stage) : [])],
+    gaps: [...streamGaps(trace), ...(exit ? clockGaps(exit.network) : [])],
     notes: trace.notes,
   };
 }
@@ -71,11 +69,11 @@ function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
  * stamps the creation (SIGNALS.md §5 "Clocks"): it says nothing of the client's time where nothing bounds how far ahead
  * its clock is.
  */
-function windowOf(trace: Trace, exit: Exit | undefined): Span {
+function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
   if (!created) return { lo: trace.now, hi: trace.now + 1 };
   const { lo } = exit
-    ? exit.stage.toClient('api', created, trace.now)
+    ? exit.network.toClient('api', created, trace.now)
     : toClient(withDates(trace.clocks.api, trace.clocks.dates), created, trace.now);
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
@@ -92,7 +90,7 @@ function totalOf(marks: readonly Mark[]): Length | undefined {
   return shownLength(lapse, from, to);
 }
 
-function graceOf(trace: Trace, pod: Pod, exit: Exit | undefined): GraceTimeline {
+function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeline {
   const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const planned = requestedSeconds ?? specSeconds;
@@ -108,7 +106,7 @@ function graceOf(trace: Trace, pod: Pod, exit: Exit | undefined): GraceTimeline 
 }
 
 function endpointOf(
-  { unrouted, removed, ...endpoint }: Exit['endpoints'][number],
+  { unrouted, removed, ...endpoint }: PodExit['endpoints'][number],
   scale: TimelineScale,
 ): EndpointTimeline {
   const { slice } = endpoint;
@@ -119,7 +117,7 @@ function endpointOf(
   };
 }
 
-function replacementOf(one: NonNullable<Exit['replacement']>, scale: TimelineScale): ReplacementTimeline {
+function replacementOf(one: NonNullable<PodExit['replacement']>, scale: TimelineScale): ReplacementTimeline {
   const at = (estimate: Estimate | undefined, name: string) =>
     estimate && scale.interval(estimate, `replacement-${name}/${one.name}`);
   return {
@@ -132,19 +130,19 @@ function replacementOf(one: NonNullable<Exit['replacement']>, scale: TimelineSca
   };
 }
 
-function clocksOf(trace: Trace, exit: Exit | undefined): Timeline['clocks'] {
+function clocksOf(trace: Trace, exit: PodExit | undefined): Timeline['clocks'] {
   const { api, node, dates } = trace.clocks;
   const finite = ({ lo, hi }: Span) => (Number.isFinite(lo) && Number.isFinite(hi) ? { min: lo, max: hi } : undefined);
   return {
-    api: finite(exit ? exit.stage.offset('api', trace.now) : offsetAt(withDates(api, dates), trace.now)),
-    node: finite(exit ? exit.stage.offset('node', trace.now) : offsetAt(node, trace.now)),
+    api: finite(exit ? exit.network.offset('api', trace.now) : offsetAt(withDates(api, dates), trace.now)),
+    node: finite(exit ? exit.network.offset('node', trace.now) : offsetAt(node, trace.now)),
   };
 }
 
 /** Offsets and arrivals lean on these in every report; the others are named where an instant does. */
 const always: readonly AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
 
-function assumesOf(exit: Exit | undefined): AssumptionName[] {
+function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   if (!exit) return [];
   return [
     ...new Set([...always, ...exit.deletion.assumes, ...exit.containers.flatMap((container) => container.assumes)]),

@@ -10,10 +10,8 @@
  */
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
-import type { HookKind } from '../model/observe/container.ts';
 import type { Mode } from '../model/observation.ts';
-import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, TriggerKind } from '../model/report.ts';
-import type { Note } from '../model/trace.ts';
+import type { HookKind } from '../model/observe/container.ts';
 import type {
   NotMeasuredReason,
   ProbeConnection,
@@ -21,6 +19,8 @@ import type {
   ProbeTally,
   ProbeVia,
 } from '../model/probe-observation.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, TriggerKind } from '../model/report.ts';
+import type { Note } from '../model/trace.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {

@@ -1,35 +1,35 @@
 /** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
 import type { Condition, Pod } from '../model/kube.ts';
+import type { StreamName } from '../model/observation.ts';
+import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
-import {
-  deletedBy,
-  isDeleting,
-  arrivedInTime,
-  controllerDelay,
-  deliveryLag,
-  isAroundDeletion,
-  requestedAt,
-  withinCauseWindow,
-  type Rule,
-  type Trigger,
-} from './cause-window.ts';
-import { newestMessage } from '../model/observe/event.ts';
+import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
-import type { StreamName } from '../model/observation.ts';
 import {
+  arrivedInTime,
   comingTemplate,
+  controllerDelay,
+  deletedBy,
+  deliveryLag,
   hasPlace,
+  isAroundDeletion,
+  isDeleting,
   loweredNear,
   otherTemplate,
+  requestedAt,
   scalingsOf,
   shrunkNear,
   wantedAt,
+  withinCauseWindow,
   type Lowering,
   type Scaling,
-} from './template.ts';
+} from './workload-changes.ts';
+
+/** Undefined where it does not hold. */
+type Rule = (trace: Trace, deletion: Deletion) => Trigger | undefined;
 
 export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
   for (const rule of rules) {

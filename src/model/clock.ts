@@ -3,7 +3,7 @@
  * observation (docs/architecture.md "Time"). Nothing arrives before it happened, so every remote stamp that arrives is a
  * lower bound; nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
- * This is what has to be known before rows can be stated in the network (infer/stage.ts): which Events are of this deletion, by
+ * This is what has to be known before rows can be stated in the network (infer/pod-network.ts): which Events are of this deletion, by
  * what had arrived when they came, and whether a clock was set. Everything else asks the network.
  *
  * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds

@@ -1,6 +1,5 @@
 /** `-o ndjson`: marks and gaps as they become known, and the report at the end. */
-import { timelineOf } from '../infer/conclude.ts';
-import { afterLook, isChatter, type Looks } from '../infer/chatter.ts';
+import { afterLook, isChatter, timelineOf, type Looks } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';

@@ -1,7 +1,6 @@
 /** Lines, and the live view over them, on stdout. */
-import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
-import { afterLook, isChatter, type Looks } from '../infer/chatter.ts';
+import { afterLook, isChatter, timelineOf, type Looks } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';

@@ -6,7 +6,7 @@ import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../i
 import { second } from '../model/span.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
-import type { EndpointExit } from '../infer/endpoints.ts';
+import type { EndpointExit } from '../infer/context.ts';
 import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
@@ -100,7 +100,7 @@ function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): num
       event.reason === 'Unhealthy' &&
       event.about.container === name &&
       (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
-        exit.stage.toClient('node', event.time, event.at + 1).lo >= since) &&
+        exit.network.toClient('node', event.time, event.at + 1).lo >= since) &&
       event.message.includes('Readiness') &&
       event.message.includes('connection refused') &&
       !event.isOld &&

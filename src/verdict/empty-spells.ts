@@ -3,8 +3,8 @@
  * was late, by the server's stamps.
  */
 import { deliverableSince } from '../infer/arrival.ts';
-import type { Exit } from '../infer/conclusions.ts';
-import type { Stage } from '../infer/stage.ts';
+import type { PodExit } from '../infer/context.ts';
+import type { PodNetwork } from '../infer/pod-network.ts';
 import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
 export interface EmptySpell {
@@ -15,12 +15,12 @@ export interface EmptySpell {
   readonly evidence: number[];
 }
 
-export function emptySpells(trace: Trace, { deletion, stage }: Exit): EmptySpell[] {
+export function emptySpells(trace: Trace, { deletion, network }: PodExit): EmptySpell[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
-    const spells = spellsOf(trace, stage, service).filter(
+    const spells = spellsOf(trace, network, service).filter(
       (spell) => spell.to > since && (spell.open || spell.to - spell.from >= worthTelling),
     );
     const longest = spells.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
@@ -38,7 +38,7 @@ interface Spell {
   evidence: number[];
 }
 
-function spellsOf(trace: Trace, stage: Stage, service: string): Spell[] {
+function spellsOf(trace: Trace, network: PodNetwork, service: string): Spell[] {
   const slices = [...trace.slices].filter(([, facts]) => facts.service === service);
   const changes = slices
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
@@ -52,9 +52,13 @@ function spellsOf(trace: Trace, stage: Stage, service: string): Spell[] {
     const ready = [...now.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
     const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
     if ((ready > 0 || isUntold) && open)
-      Object.assign(open, { to: earliest(trace, stage, state), open: false, evidence: [...open.evidence, state.seq] });
+      Object.assign(open, {
+        to: earliest(trace, network, state),
+        open: false,
+        evidence: [...open.evidence, state.seq],
+      });
     if (ready === 0 && had && !open && !isUntold)
-      spells.push({ from: latest(stage, state), to: watchedUntil(trace), open: true, evidence: [state.seq] });
+      spells.push({ from: latest(network, state), to: watchedUntil(trace), open: true, evidence: [state.seq] });
     had = ready > 0 || (had && !isUntold);
   }
   return spells;
@@ -68,15 +72,15 @@ const watchedUntil = ({ lastReceivedAt, gaps }: Trace): number =>
   );
 
 /** The moment of a change as late as it can have been, so that a spell is never said to be longer than it was. */
-const latest = (stage: Stage, { value, at }: Fact<SliceState>): number =>
-  Math.min(at, value.written ? stage.toClient('api', value.written, at).hi : at);
+const latest = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>
+  Math.min(at, value.written ? network.toClient('api', value.written, at).hi : at);
 
 /** As early as it can have been: what comes on a stream that is alive came when it arrived. */
-function earliest(trace: Trace, stage: Stage, { value, at }: Fact<SliceState>): number {
+function earliest(trace: Trace, network: PodNetwork, { value, at }: Fact<SliceState>): number {
   const deliverable = deliverableSince(trace, 'endpointslices', at);
   return deliverable === at
     ? at
-    : Math.max(deliverable, value.written ? stage.toClient('api', value.written, at).lo : deliverable);
+    : Math.max(deliverable, value.written ? network.toClient('api', value.written, at).lo : deliverable);
 }
 
 const readyIn = (state: SliceState): number => state.otherReady + (state.own?.ready ? 1 : 0);

@@ -6,8 +6,8 @@
  * guards nothing.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { isSignalSettled, type ContainerExit } from '../infer/context.ts';
-import { unroutedBefore, type EndpointExit } from '../infer/endpoints.ts';
+import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
+import { unroutedBefore } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
@@ -101,7 +101,7 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
   const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
-  const spoke = exit.stage.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
+  const spoke = exit.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
   const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
@@ -130,7 +130,7 @@ type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
 /** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
 const routesOf = ({ trace, exit }: RuleInput): Route[] => [
   ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
-  ...unroutedBefore({ trace, ...exit }, exit.endpoints).filter(
+  ...unroutedBefore(exit, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
   ),
 ];

@@ -3,7 +3,7 @@ import type { ContainerExit } from '../infer/context.ts';
 import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/deletion.ts';
-import { overran } from '../infer/phases.ts';
+import { overran } from '../infer/marks.ts';
 import { mainExitsOf, ranExitsOf, type RuleInput } from './rule-input.ts';
 
 /** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */

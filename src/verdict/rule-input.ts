@@ -1,6 +1,5 @@
 /** What the rules of a verdict look at, and which containers serve a Service: traffic is judged by their exits alone. */
-import type { Exit } from '../infer/conclusions.ts';
-import type { ContainerExit } from '../infer/context.ts';
+import type { ContainerExit, PodExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
@@ -12,7 +11,7 @@ export interface RuleInput {
   readonly trace: Trace;
   readonly timeline: Timeline;
   /** What the timeline was made from: for rules that need more than it keeps. */
-  readonly exit: Exit;
+  readonly exit: PodExit;
 }
 
 /** Containers that ran when the deletion came. */
@@ -23,9 +22,9 @@ export const mainsIn = (timeline: Timeline): ContainerTimeline[] =>
   ranIn(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
 
 /** The same as the inference knows them. */
-export const ranExitsOf = ({ containers }: Exit): ContainerExit[] => containers.filter((one) => one.ran);
+export const ranExitsOf = ({ containers }: PodExit): ContainerExit[] => containers.filter((one) => one.ran);
 
-export const mainExitsOf = (exit: Exit): ContainerExit[] =>
+export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
   ranExitsOf(exit).filter(({ spec }) => spec.kind === 'container' || spec.kind === 'init');
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>

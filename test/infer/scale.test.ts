@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/model/observation.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import type { Looks } from '../../src/infer/chatter.ts';
-import { afterLook, isChatter } from '../../src/infer/chatter.ts';
+import type { Looks } from '../../src/infer/conclude.ts';
+import { afterLook, isChatter } from '../../src/infer/conclude.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { judged } from '../helpers/cases.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';

@@ -1,11 +1,11 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import { requestedAt } from '../../infer/cause-window.ts';
+import { requestedAt } from '../../infer/workload-changes.ts';
 import type { ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
-import { killingsUnwritten } from '../../infer/missing-events.ts';
-import { isStart } from '../../infer/stop-attempts.ts';
+import { killingsUnwritten } from '../../infer/gaps.ts';
+import { isStart } from '../../infer/stop.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';
@@ -124,7 +124,7 @@ function asOld({ exit }: RuleInput, sign: Sign): Sign {
 function signsOfLife({ trace, exit }: RuleInput): Sign[] {
   const { underWay, seenAt } = exit.deletion.facts;
   const written = (line: Fact<number>): Sign => {
-    const { lo } = exit.stage.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
+    const { lo } = exit.network.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
     return { at: Math.min(line.at, lo), seq: line.seq, isOld: true };
   };
   return [...trace.containers.values()].flatMap(({ log, readyLost }) => [

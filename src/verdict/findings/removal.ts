@@ -1,6 +1,6 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
-import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-outcome.ts';
+import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { JudgedFinding, Rule } from '../finding.ts';
@@ -65,13 +65,11 @@ const slowCleanup: Rule = ({ trace, exit }) => {
   };
 };
 
-const forceDeleted: Rule = ({ trace, exit }) => {
+const forceDeleted: Rule = ({ exit }) => {
   const { deletion, containers } = exit;
   const { removed } = exit.removal;
-  if (removed && mayBeItsKubelets({ trace, deletion }))
-    return containers.some(({ spec }) => wasStoppedAsStatic({ trace, deletion }, spec))
-      ? undefined
-      : copyRemoved(removed.evidence);
+  if (removed && mayBeItsKubelets(exit))
+    return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
   const left = ranExitsOf(exit).filter((one) => one.outcome === 'abandoned');
   if (left.length === 0 || !removed) return undefined;
   const evidence = [...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])];
@@ -106,7 +104,7 @@ const copyDeleted = (evidence: number[]): JudgedFinding => ({
   evidence,
 });
 
-/** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-outcome.ts). */
+/** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-end.ts). */
 const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
   code: 'force-deleted',
   severity: 'info',

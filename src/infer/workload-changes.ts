@@ -1,17 +1,56 @@
-/** What shows a rollout or a scale-down: a second template, and what a Deployment says that it did to its ReplicaSets (SIGNALS.md §4). */
+/**
+ * What happened early enough to be a cause of a deletion; a second template, and what a Deployment says that it did to its
+ * ReplicaSets, which show a rollout or a scale-down (SIGNALS.md §4).
+ */
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
 import { isMerged, newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
-import {
-  controllerDelay,
-  deliveryLag,
-  isAroundDeletion,
-  isStampNearRequest,
-  requestedAt,
-  withinCauseWindow,
-} from './cause-window.ts';
+
+/** ms. Streams are not ordered among themselves: what caused a write may arrive this much after it. */
+export const deliveryLag = millisecondsOf('delivery-lag');
+
+export const arrivedInTime = <T>(fact: Fact<T> | undefined, trace: Trace, by = deliveryLag): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at <= trace.deletion.seenAt + by ? fact : undefined;
+
+/** ms. A controller acts within this time on a change that it receives. */
+export const controllerDelay = 10_000;
+
+export const withinCauseWindow = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at >= trace.deletion.seenAt - controllerDelay ? arrivedInTime(fact, trace) : undefined;
+
+/** When the deletion was asked for, by the API server's clock. */
+export function requestedAt({ deletion }: Trace): number {
+  const { metadata } = deletion?.first.value ?? {};
+  return (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
+}
+
+/** Whether a stamp (RFC 3339) lies close to the request. */
+function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
+  const at = parseTime(stamp);
+  return at !== undefined && at >= requestedAt(trace) - controllerDelay && at <= requestedAt(trace) + deliveryLag;
+}
+
+/** It arrived live around the deletion, or in a list with a stamp that fits. */
+export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
+  event.isOld
+    ? event.time.hi >= requestedAt(trace) - deliveryLag
+    : event.at >= (trace.deletion?.seenAt ?? 0) - controllerDelay &&
+      event.at <= (trace.gone?.at ?? Infinity) + deliveryLag;
+
+/** A controller says that it deletes a pod. */
+export const isDeleting = (event: Occurrence, trace: Trace): boolean =>
+  event.reason === 'SuccessfulDelete' && isAroundDeletion(event, trace);
+
+/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
+export function deletedBy(trace: Trace): Occurrence | undefined {
+  const name = trace.deletion?.first.value.metadata.name;
+  return trace.events.find(
+    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isDeleting(event, trace),
+  );
+}
 
 /** The observations that show another template than the pod's; undefined where none does. */
 export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
@@ -100,8 +139,8 @@ function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
     return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
   });
   if (wants) return [wants.seq];
-  const isKept = states.every(({ value }) => hasPlace(value, pod) === true);
-  return isKept && !isFinished(pod) ? [owner.first.seq] : [];
+  const keepsPlace = states.every(({ value }) => hasPlace(value, pod) === true);
+  return keepsPlace && !isFinished(pod) ? [owner.first.seq] : [];
 }
 
 /**

@@ -16,9 +16,9 @@ export interface Cluster {
   readonly env: Env;
   /** What one stream has learnt and the others need not learn again. */
   readonly memory: ClusterMemory;
-  /** Asks and reads the whole answer, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
+  /** Reads the whole response, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** Asks and hands over the body as it comes. Its throws are those of `request`. */
+  /** Hands over the body as it comes. Its throws are those of `request`. */
   stream(request: ApiRequest): Promise<StreamedResponse>;
   /**
    * Sends a request of a probe, with the run's credentials. Expired ones are renewed, since a request that was not
@@ -40,7 +40,7 @@ export interface ClusterMemory {
   reached: boolean;
   /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
   streamingLists: 'untried' | 'given' | 'withheld';
-  /** What this machine had no room for last, which has been said (http/client.ts): Node's code. */
+  /** The last shortage of this machine that was reported (http/client.ts): Node's code. */
   shortOf?: string;
 }
 

@@ -55,7 +55,7 @@ const flags: Record<Named, string> = {
   asUserExtra: '--as-user-extra',
 };
 
-/** As they stand behind a command, each with a blank before it; empty where none was given. */
+/** As arguments of a command, each with a blank before it; empty where none was given. */
 export function reachOf(options: Partial<ConnectOptions>): string {
   const words = Object.entries(flags).flatMap(([name, flag]) => {
     const value = options[name as Named];
@@ -68,7 +68,7 @@ export function reachOf(options: Partial<ConnectOptions>): string {
   return words.map((word) => ` ${word}`).join('');
 }
 
-/** A server's address may hold a password before its host, and a token behind its path. */
+/** A server's address may hold a password before its host, and a token after its path. */
 function withoutSecrets(server: string): string {
   const given = server.trim();
   if (!/[@?#]/.test(given)) return given;

@@ -13,7 +13,7 @@ import { createRedactor, showUrl } from './redact.ts';
 import type { Env } from './env.ts';
 
 /**
- * From flags and kubeconfig to a cluster that can be asked. Sends nothing: the first request does. Throws PodexitError
+ * From flags and kubeconfig to a cluster. Sends nothing: the first request does. Throws PodexitError
  * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
  */
 export async function connect(options: ConnectOptions, env: Env): Promise<Cluster> {
@@ -73,7 +73,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   };
 }
 
-/** The kubeconfig names no authority of its own: then Node takes those that it has, and those it is given. */
+/** The kubeconfig names no authority: then Node trusts its built-in ones and those of NODE_EXTRA_CA_CERTS. */
 const trustsPublicAuthorities = (cluster: ClusterEntry): boolean =>
   !cluster.certificateAuthority && !cluster.certificateAuthorityData && !cluster.insecureSkipTlsVerify;
 

@@ -18,7 +18,7 @@ export type Outcome =
   | { kind: 'unanswered'; failure?: TransportFailure }
   /** An HTTP status that is no success, or (`frame`) the code of an ERROR line inside a 200. */
   | { kind: 'refused'; refusal: Refusal; frame: boolean; verb: Verb }
-  /** A streaming list was asked for and is not given: refused, or its end mark does not come. */
+  /** The server gives no streaming list: it refused, or its end mark does not come. */
   | { kind: 'no-streaming-list' }
   /** A line, or a list of one object, longer than we hold in memory. */
   | { kind: 'oversized'; refusal?: Refusal; verb: Verb }
@@ -26,7 +26,7 @@ export type Outcome =
   | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
   | { kind: 'behind' }
-  /** The server has long had less than what the stream brought: where the stream stands means nothing to that server. */
+  /** The server has long had less than what the stream brought: the stream's position means nothing to that server. */
   | { kind: 'ahead' }
   /** The credentials ran out in the middle of a watch (an ERROR line), and others are there. */
   | { kind: 'renewed' }
@@ -85,7 +85,7 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   cut: (_, cursor) => again(cursor),
   // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
   // What failed in between says nothing against that: a list would only have what is left, not how it came to it.
-  // Where that one is dead too, the server that answers watches stands still: only a list can show the state.
+  // Where that one is dead too, the server's watches are stuck: only a list can show the state.
   dead: (_, cursor) =>
     cursor.dead === 0 && cursor.resourceVersion !== undefined
       ? { next: 'resume', wait: now }
@@ -106,11 +106,11 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
   // RetryWatcher: going on "might cause lastResourceVersion inconsistency".
   unversioned: (_, cursor) => afresh(cursor, 'disconnected'),
   behind: (_, cursor) => {
-    // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is said.
+    // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is reported.
     if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor.failures), lost: 'behind' };
     return { next: 'relist', wait: backoff(cursor.behind), notOlder: true };
   },
-  // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is said.
+  // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is reported.
   ahead: () => ({ next: 'relist', wait: now, lost: 'behind' }),
   renewed: (_, cursor) => again(cursor),
   // Before anything was listed it is what will always answer here; later it is an outage that a proxy covers up.

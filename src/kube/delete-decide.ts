@@ -49,7 +49,7 @@ function decideReal(tried: Tried, failures: number): DeleteStep {
 
 function afterRefusal(refusal: Refusal, failures: number): DeleteStep {
   const { status, retryAfterMs } = refusal;
-  // A budget says no until somebody heals the application: that is the user's to decide, not ours to wait for.
+  // A budget refuses until the application is healthy again: whether to wait for that is the user's decision.
   if (isBudget(refusal)) return { next: 'give-up' };
   // Flow control turns a request away before it is executed (429, Kubernetes API priority and fairness).
   if (status === 429)

@@ -30,7 +30,7 @@ export interface DeleteTarget {
  * Requests the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
  * where flow control turned it away and it is sent again), or
  * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
- * executed. Ends quietly on abort. Throws PodexitError where the server says no (see refused.ts) and
+ * executed. Ends quietly on abort. Throws PodexitError where the server refuses it (see refused.ts) and
  * `server.unreachable` where no connection could be made for as long as it was tried.
  */
 export async function* deletePod(
@@ -59,7 +59,7 @@ export async function* deletePod(
 const isGone = (tried: Tried): boolean =>
   tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
 
-/** Reported, so that nobody takes this try for the one that began the deletion. */
+/** Reported, so that this try is not taken for the one that began the deletion. */
 function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
   const verb = evict ? 'evict' : 'delete';
   return { kind: 'answered', at: cluster.env.now(), verb, status, message: cluster.clean(message) };

@@ -5,9 +5,9 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface Env {
   /** As in process.env. */
   variables: Variables;
-  /** Where an exec credential plugin speaks to the person. */
+  /** Where an exec credential plugin writes to the user. */
   stderr: { write(text: string): void };
-  /** Whether a plugin may ask the person something. */
+  /** Whether a plugin can prompt the user. */
   stdinIsTty: boolean;
   /** As in process.platform. */
   platform: string;
@@ -68,7 +68,7 @@ export function within<T>(
         reject(error);
       },
     );
-    // What has settled already is taken all the same.
+    // A promise that has settled already still counts.
     if (signal?.aborted) void Promise.resolve().then(giveUp);
   });
 }

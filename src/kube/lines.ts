@@ -22,7 +22,7 @@ export interface LineOptions {
 
 /** A body, line by line. */
 export interface Lines {
-  /** The next line of the chunk that has been taken, if there is one: nobody waits for that, and no timer is needed. */
+  /** The next line of the chunk that has been taken, if there is one: that takes no wait and no timer. */
   left(this: void): LineEvent | undefined;
   /** Resolves when a line is left, or the end; nothing comes after that. Never rejects. */
   more(this: void): Promise<void>;

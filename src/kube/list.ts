@@ -31,7 +31,7 @@ export interface ListOptions {
 const requestOnce: typeof requestWithRetries = (cluster, request) => cluster.request(request);
 
 /**
- * The whole collection, page by page. When the pages expire on the way (410) they are asked for again: half an old state and
+ * The whole collection, page by page. When the pages expire on the way (410) the list starts again: half an old state and
  * half a new one is no state. Throws what Cluster.request throws.
  */
 export async function listObjects(cluster: Cluster, target: WatchTarget, options: ListOptions): Promise<ListResult> {

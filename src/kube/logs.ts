@@ -33,7 +33,7 @@ const waitingMs = 1000;
  * Follows one container's log from now on: `log-opened`, its lines (at most one in 50 ms, `skipped` counts the
  * others), `log-ended`. One that does not open at first is a `gap` until it does. After an end that was not the server's it
  * is opened again after the last line seen; where that works, `log-opened` comes again. `refused` where the
- * server does not let us, or has no log of a pod that is still there; nothing at all where the pod is gone. Ends on abort.
+ * server refuses it, or has no log of a pod that is still there; nothing at all where the pod is gone. Ends on abort.
  * Throws PodexitError `auth.unauthorized`.
  */
 export async function* followLog(

@@ -1,5 +1,5 @@
 /**
- * Keeps credentials out of everything that is said: known secrets by their value, unknown ones by their form. Both,
+ * Keeps credentials out of everything that is printed: known secrets by their value, unknown ones by their form. Both,
  * because a server or a proxy may echo what it was sent.
  */
 export interface Redactor {
@@ -19,7 +19,7 @@ export function createRedactor(): Redactor {
       const given = secret?.trim() ?? '';
       if (given.length < shortestSecret) return;
       secrets.add(given);
-      // As it goes out: half a surrogate pair has no bytes of its own, in headers or elsewhere.
+      // As it is sent: half a surrogate pair has no bytes, in headers or elsewhere.
       const value = given.toWellFormed();
       secrets.add(value);
       secrets.add(Buffer.from(value).toString('base64'));
@@ -41,7 +41,7 @@ export function showUrl(url: string | URL): string {
 }
 
 const forms: readonly (readonly [RegExp, string])[] = [
-  // A scheme and a word with a capital, a digit or a sign in it: "basic authentication" may be said.
+  // A scheme and a word with a capital, a digit or a sign in it: "basic authentication" is no secret.
   [/\b([Bb]earer|[Bb]asic|[Nn]egotiate)\s+(?=\S*[A-Z0-9=._])[A-Za-z0-9+/=._~-]{4,}/g, `$1 ${mask}`],
   [/(\w+:\/\/)[^\s/]+@/g, `$1${mask}@`],
   [

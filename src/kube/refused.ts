@@ -95,7 +95,7 @@ function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted
   );
 }
 
-/** The pod that has the name now is not the one that was meant. */
+/** Another pod has the name now. */
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',
@@ -114,7 +114,7 @@ export function refusedDelete(
   const pod = `pod "${name}" in namespace "${namespace}"`;
   const asked = evict ? 'eviction' : 'deletion';
   if (status === 401) return unauthorized(cluster);
-  // A server without the eviction API has words of its own, which say nothing of the pod.
+  // A server without the eviction API answers with another message, which says nothing about the pod.
   if (status === 404 && !/the requested resource/.test(message)) {
     return new PodexitError(
       'pod.gone',

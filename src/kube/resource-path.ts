@@ -24,7 +24,7 @@ export function readPath(path: string): Resource {
   return {
     group,
     resource: subresource === undefined ? kind : `${kind}/${subresource}`,
-    ...(namespaced && rest[1] !== undefined ? { namespace: rest[1] } : {}),
+    namespace: namespaced ? rest[1] : undefined,
     name,
   };
 }
@@ -45,14 +45,14 @@ export interface WatchTarget {
   stream: StreamName;
   /** The collection, e.g. `/api/v1/namespaces/shop/pods`. */
   path: string;
-  /** The one object: narrows by `metadata.name`, and is what is asked for when the stream has long been silent. */
+  /** The one object: narrows by `metadata.name`, and is what is read when the stream has long been silent. */
   name?: string;
   fieldSelector?: string;
   labelSelector?: string;
 }
 
 /**
- * Of another name or another namespace than was asked for: from a server, or something before it, that does not respect
+ * Of another name or another namespace than requested: from a server, or a proxy before it, that does not respect
  * the selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {

@@ -11,7 +11,7 @@ import { isExecFailure } from './server-errors.ts';
 import { asArray, continueOf, isNewer, newestOf, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
-/** What a stream has brought, to be compared with what the server says when it is asked. */
+/** What a stream has brought, to be compared with what the server has. */
 export type Known = Pick<Position, 'newest' | 'received' | 'keys'>;
 
 interface Comparison {
@@ -24,17 +24,17 @@ interface Comparison {
   latest?: string;
   /** The answer spoke of all that the stream is about, not of its first page. */
   complete: boolean;
-  /** The server does not want to be asked again before this has passed. */
+  /** The server's Retry-After. */
   retryAfterMs?: number;
   dated: RawObservation[];
 }
 
-/** Enough to see the newest Event of a pod, which stands anywhere in the list, and that none is missing; of a whole kind, a handful. */
+/** Objects to list. Enough to see the newest Event of a pod, which may be anywhere in the list, and that none is missing. */
 const lookedAt = { narrowed: 50, mostNarrowed: 500, whole: 1 };
 
 /**
- * Whether a silent stream has missed something: found by asking, since silence is what a good stream does for minutes.
- * Only metadata is asked for, where the server can. A question without an answer proves nothing.
+ * Whether a silent stream has missed something. A healthy stream may be silent for minutes, so the server is asked: for
+ * metadata alone, where it can. No answer proves nothing.
  */
 export async function askWhatIsNew(
   cluster: Cluster,
@@ -105,7 +105,7 @@ function aboutCollection(target: WatchTarget, { keys }: Known, signal: AbortSign
   return { method: 'GET', path: target.path, query, accept, signal } as const;
 }
 
-/** ms; an answer that takes longer says nothing any more: it is asked again. */
+/** ms; an answer that takes longer is out of date: the server is asked again. */
 const longestAnswerMs = 3000;
 /** ms; the answer was ahead: so long may the line itself still be under way. */
 const lateLineMs = 1000;
@@ -155,19 +155,20 @@ function isLongBehind(position: Position, asked: number): boolean {
   return asked - position.lessSince >= longBehindMs;
 }
 
-/** ms without a line before somebody asks. */
+/** ms without a line before the server is asked. */
 const quiet = {
   /** An open stream may be silent for minutes; now and then it is worth asking. */
   whenUndoubted: 10_000,
-  /** Somebody waits for the answer. */
+  /** The run waits for the answer. */
   whenDoubted: 10,
 };
 
 /**
- * How long the silence of an open stream is believed, and when it is asked about: more and more seldom while nobody answers.
+ * How long the silence of an open stream is believed, and when the server is asked about it: less and less often while it does
+ * not answer.
  *
- * An open connection proves nothing where the stream is silent and nobody answers either: it is as good as lost, until one of
- * them speaks. Health is reported only of what is new to it, since that is a look at the whole run.
+ * An open connection proves nothing where the stream is silent and the server does not answer: it counts as lost until a line
+ * or an answer comes. Health is told of changes only, since it looks at the whole run each time.
  */
 export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health) {
   let isLost = false;
@@ -181,11 +182,11 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
     /** ms to wait for a line before the stream is asked about. */
     patience: (isDoubted: boolean): number =>
       Math.max(isDoubted ? quiet.whenDoubted : quiet.whenUndoubted, notBefore - now()),
-    /** The server, or our own patience, wants no question yet. */
+    /** It is too early to ask again, by the server's Retry-After or our own backoff. */
     isTooEarly: (): boolean => now() < notBefore,
     /** A line came: nothing before it can be missing. */
     broken,
-    /** The server said how it is. */
+    /** The server answered. */
     answered: (): void => {
       questions = 0;
       broken();

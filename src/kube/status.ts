@@ -24,14 +24,13 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       reason: asText(asObject(cause)['reason']),
       message: asText(asObject(cause)['message']),
     })),
-    // 0 is no wish to be asked at once and for ever: our own patience serves then.
-    ...(seconds === undefined || !(seconds > 0)
-      ? {}
-      : { retryAfterMs: Math.min(Math.max(seconds, 1), longestWaitSeconds) * 1000 }),
+    // 0 does not mean to retry at once and for ever: our own backoff holds then.
+    retryAfterMs:
+      seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), longestWaitSeconds) * 1000,
   };
 }
 
-/** Kubernetes asks for a few seconds; more than this would be a broken proxy's wish. */
+/** Kubernetes asks for a few seconds; more than this comes from a broken proxy. */
 const longestWaitSeconds = 30;
 
 /** Only seconds: the API server never sends a date there. */

@@ -67,8 +67,8 @@ export function resetFailures(position: Position): void {
 }
 
 /**
- * The position is said to be later than something that the stream never brought: what said so (a bookmark, a list) spoke
- * of something else. Back to what the objects themselves prove.
+ * The position (of a bookmark or a list) is later than something that the stream never brought, so it is wrong. Back to what
+ * the objects themselves prove.
  */
 export function rewind(position: Position): void {
   const { newest, sureAt } = position;
@@ -100,11 +100,11 @@ export interface StreamContext {
   health: Health;
 }
 
-/** What a stream says of itself while it runs, and how it is asked; the run decides by it when enough is known. */
+/** What a stream reports about itself while it runs; the run decides by it when enough is known. */
 export interface Health {
   /**
    * What came after `since` (client ms) is not known, until it flows again: the connection is gone, or the stream is silent
-   * and nobody answers whether it should be.
+   * and the server does not answer whether it should be.
    */
   lost(since: number): void;
   flows(): void;
@@ -112,7 +112,7 @@ export interface Health {
   waitingFor?: ((this: void, reason: string) => void) | undefined;
   /** Nothing that came until `at` (client ms) is missing. */
   sure(at: number): void;
-  /** Aborts when somebody wants to know whether the stream has brought all there is. */
+  /** Aborts when the run needs to know whether the stream has brought all there is. */
   readonly doubted: AbortSignal;
   /** The answer: it has. */
   whole(): void;

@@ -137,7 +137,7 @@ async function* readChanges(context: StreamContext, next: NextLine): AsyncGenera
   }
 }
 
-/** It said that its object is gone: whatever else it may have to say is of another one. */
+/** The object is gone: whatever else the stream may bring is about another one. */
 const isObjectGone = ({ name }: WatchTarget, { whole, keys }: Position): boolean =>
   name !== undefined && keys.size === 0 && !whole;
 

@@ -21,8 +21,8 @@ import { followWatch } from './watch-response.ts';
 
 /**
  * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
- * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server does
- * not let us; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
+ * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server
+ * refuses it; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
  * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
  * `server.not-kubernetes`, and, where the server was never reached, `server.unreachable` or `auth.exec-failed`.
@@ -63,7 +63,7 @@ export async function* watchObjects(
   }
 }
 
-/** A caller that doubts the stream, or is done, does not wait for its patience. The signal is made only where there is a wait. */
+/** Ends early when the caller doubts the stream, or is done. The signal is made only where there is a wait. */
 async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
   if (ms <= 0) return;
   const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
@@ -110,7 +110,7 @@ async function* attempt(context: StreamContext, step: GoOn): Attempt {
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
     if (signal.aborted) return { kind: 'ended' };
-    // A laptop wakes before its network does: who has reached the server once tries the plugin again, as the server itself.
+    // A laptop wakes before its network does: once the server was reached, the plugin is tried again as the server is.
     if (isExecFailure(error) && cluster.memory.reached) return { kind: 'unanswered' };
     throw error;
   }

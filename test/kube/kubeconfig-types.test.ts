@@ -112,9 +112,9 @@ describe('a switch', () => {
 
 describe('data of a certificate', () => {
   it.each(['!!!!', 'Zm9', 'Zm 9v', 'Zm9-', 'Zg='])('that Go’s base64 cannot decode is refused: %j', (data) => {
-    expect(() => cluster(`{certificate-authority-data: "${data}"}`)).toThrow('is no base64');
-    expect(() => user(`{client-certificate-data: "${data}"}`)).toThrow('is no base64');
-    expect(() => user(`{client-key-data: "${data}"}`)).toThrow('is no base64');
+    expect(() => cluster(`{certificate-authority-data: "${data}"}`)).toThrow('is not valid base64');
+    expect(() => user(`{client-certificate-data: "${data}"}`)).toThrow('is not valid base64');
+    expect(() => user(`{client-key-data: "${data}"}`)).toThrow('is not valid base64');
   });
 
   it.each(['Zm9v', 'Zm9=', 'Zg==', '\\nZm\\r\\n9v\\n'])('may be broken into lines, as in Go: %j', (data) =>

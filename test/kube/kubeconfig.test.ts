@@ -98,7 +98,10 @@ describe('a kubeconfig that leads nowhere', () => {
       '"users[0].user.exec.args[0]" is a mapping',
     ],
     ['users: [{name: u, user: {as-groups: [[secret-canary]]}}]', '"users[0].user.as-groups[0]" is a list'],
-    ['users: [{name: u, user: {client-key-data: secret-canary}}]', '"users[0].user.client-key-data" is no base64'],
+    [
+      'users: [{name: u, user: {client-key-data: secret-canary}}]',
+      '"users[0].user.client-key-data" is not valid base64',
+    ],
   ])('names the file and the place, and nothing that stands there: %j', async (text, what) => {
     const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
     expect(error.code).toBe('kubeconfig.invalid');

@@ -11,7 +11,7 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
   servername?: string;
 }
 
-/** Who we are, for one request. */
+/** What authenticates one request. */
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
@@ -35,7 +35,7 @@ export interface Proof {
   key?: string;
 }
 
-/** One way to say who we are. */
+/** One way to authenticate. */
 export interface Source {
   prove(): Promise<Proof>;
   /** After a 401: forget what is cached. False where nothing can be renewed. */
@@ -47,6 +47,6 @@ export interface ResolveOptions {
   user: UserEntry;
   env: Env;
   redactor: Redactor;
-  /** Aborted when the cluster is closed: nobody waits for a plugin any more. */
+  /** Aborted when the cluster is closed: a plugin is no longer waited for. */
   closed: AbortSignal;
 }

@@ -12,8 +12,8 @@ import type { Proof, ResolveOptions, Source } from './credentials.ts';
 import { windowsLaunch, type Launch } from './windows-launch.ts';
 
 /**
- * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: asked once, kept until the
- * expiry that it names or a 401. What it writes to stderr is shown to the user; what it writes to stdout is shown to nobody.
+ * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: once, and again after the
+ * expiry that it names or a 401. What it writes to stderr is shown to the user; what it writes to stdout never is.
  * Throws PodexitError `auth.exec-failed` (with the plugin's installHint where it is not installed) and
  * `auth.exec-needs-terminal`.
  */
@@ -51,7 +51,7 @@ interface Credential {
 /** A credential is a few kilobytes, and so is what a login asks of a person. */
 const mostBytes = 1_048_576;
 
-/** How long a plugin may take, in ms: a person who logs in in a browser needs minutes. kubectl would wait for ever. */
+/** How long a plugin may take, in ms: logging in in a browser takes minutes. kubectl waits without a limit. */
 const longest = { alone: 60_000, withPerson: 600_000 };
 
 function run(
@@ -69,7 +69,7 @@ function run(
   }
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    // A process group of its own can be ended whole. At a terminal that would take the terminal from it.
+    // Its own process group can be killed as a whole; a plugin at a terminal would lose the terminal by it.
     const isGroup = !info.interactive && env.platform !== 'win32';
     const child = started(exec, launchOf(exec, env), {
       env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },

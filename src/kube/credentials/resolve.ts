@@ -8,7 +8,7 @@ import type { Redactor } from '../redact.ts';
 /**
  * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
  * legacy auth-provider is loaded only where the kubeconfig asks for one. Where there are several, the order is
- * client-go's: token file, token, basic, client certificate, exec, auth-provider. Without TLS there is none of them (client-go ClientConfig), only whom
+ * client-go's: token file, token, basic, client certificate, exec, auth-provider. Without TLS none of them is sent (client-go ClientConfig), only whom
  * to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
  * read, and later the errors of exec plugins.
  */
@@ -55,7 +55,7 @@ async function chooseSource(options: ResolveOptions): Promise<Source> {
   if (!isOverTls(cluster.server)) return fixed({});
   if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
   if (user.username) return fixed({ authorization: basic(user.username, user.password ?? '') });
-  // A client certificate says who we are: no plugin is asked then (client-go exec.UpdateTransportConfig).
+  // With a client certificate no plugin runs (client-go exec.UpdateTransportConfig).
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
   if (user.authProvider !== undefined)
@@ -133,7 +133,7 @@ function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, re
   return {
     ca,
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
-    // Always said: where it is left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
+    // Always set: if it were left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
     rejectUnauthorized: cluster.insecureSkipTlsVerify !== true,
     ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
   };

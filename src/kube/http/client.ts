@@ -185,7 +185,7 @@ export function urlOf(
   return url;
 }
 
-/** Selectors are worth showing; they hold no secrets, and `clean` has the last word. */
+/** With its selectors: they hold no secrets, and `clean` runs over it afterwards. */
 function shown(url: URL): string {
   return `${showUrl(url)}${url.search}`;
 }
@@ -219,7 +219,7 @@ function redirected(base: URL, next: URL | undefined): PodexitError {
     next === undefined ? 'nowhere' : next.origin === base.origin ? 'in circles' : `to ${showUrl(next.origin)}`;
   return new PodexitError(
     'server.redirected',
-    `the server ${showUrl(base)} redirects ${where}, and credentials are not taken there`,
+    `the server ${showUrl(base)} redirects ${where}: refusing to forward credentials`,
     'Write the address of the API server itself into the kubeconfig (or give it with --server).',
   );
 }

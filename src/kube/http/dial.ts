@@ -35,7 +35,7 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
       reject(error);
     };
     const watch = (one: Socket) => {
-      // Stays: between here and its first request nobody else listens.
+      // Stays: until its first request there is no other listener.
       one.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, { sent: false, stale: false })));
       one.once('close', () =>
         rejectWith(asFailure(closedBefore('its TLS handshake was done'), { sent: false, stale: false })),
@@ -60,7 +60,7 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
   });
 }
 
-/** TLS on a connection as soon as that stands. What it takes is read while the connection's first packet is on its way. */
+/** TLS on a connection as soon as that is made. The modules for it are loaded while the connection's first packet is on its way. */
 async function secureOver(plain: Socket, base: URL, options: TlsOptions): Promise<TLSSocket> {
   const connected = new Promise((resolve) => plain.once('connect', resolve));
   await nextTurn();
@@ -86,5 +86,5 @@ function usable(context: () => SecureContext): SecureContext {
   }
 }
 
-/** Of the loop: packets that this one asked for are on their way then. */
+/** Of the event loop: the packets of this turn are on their way then. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

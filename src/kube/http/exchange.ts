@@ -16,11 +16,11 @@ export interface Exchange {
   tls: TlsOptions;
   /** Works at any time, also before there is a connection. */
   signal?: AbortSignal;
-  /** ms until the connection stands, and from there until the answer's headers; sockets live in real time. */
+  /** ms until the connection is made, and from there until the answer's headers; sockets live in real time. */
   connectTimeoutMs: number;
   headersTimeoutMs: number;
   now(): number;
-  /** A connection stands, and the request goes out on it in this very turn; `sentAt` as in the reply. */
+  /** A connection is made, and the request goes out on it in this very turn; `sentAt` as in the reply. */
   onSent?(sentAt: number): void;
 }
 
@@ -71,7 +71,7 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     });
     request.on('response', (body) => {
       clearTimeout(timer);
-      // The reader of the body sees its error there; a body that nobody reads must not end the process.
+      // The reader of the body sees its error there; an unread body must not end the process.
       body.on('error', () => undefined);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });

@@ -21,7 +21,7 @@ export interface Sessions {
   destroy(): void;
 }
 
-/** For one request: a server that says goodbye as often as this does not want it now. */
+/** Connections to make for one request: a server that closes as many (GOAWAY) does not take it now. */
 const mostDialled = 4;
 
 /** Requests side by side wait for one connection, which they share: a second is made only where the first is full. */
@@ -98,7 +98,7 @@ const streamWindow = 4 * 1024 * 1024;
 /** Of all streams together; each is held back by its own window. */
 const connectionWindow = 256 * 1024 * 1024;
 
-/** ms without a byte either way before the server is asked for a sign of life, and how long that may take. */
+/** ms without a byte either way before the server is sent a PING, and how long its answer may take. */
 const quietMs = 10_000;
 const pongMs = 5_000;
 
@@ -117,9 +117,9 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   let streams = 0;
   let hasAnswered = false;
   let lastTaken = Infinity;
-  /** Neither end has said goodbye. */
+  /** Neither end has closed it, or sent GOAWAY. */
   const isOpen = (): boolean => !connection.closed && !connection.destroyed;
-  // Its streams say the same to those who wait for them.
+  // Its streams report the same error.
   connection.on('error', () => undefined);
   connection.on('goaway', (_code: number, lastStreamId: number) => (lastTaken = lastStreamId));
   endWhenDead(connection);
@@ -142,7 +142,7 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
         throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
       }
     },
-    /** Whether the server has provably not executed it: it refused it, or said goodbye before it (RFC 9113 §8.7, §6.8). */
+    /** Whether the server has provably not executed it: it refused it, or sent GOAWAY before it (RFC 9113 §8.7, §6.8). */
     hasRefused: ({ id, rstCode }: ClientHttp2Stream): boolean =>
       id === undefined || id > lastTaken || rstCode === constants.NGHTTP2_REFUSED_STREAM,
     destroy: (): void => connection.destroy(),

@@ -8,7 +8,7 @@ type UpgradeRequest = Pick<Exchange, 'url' | 'headers' | 'tls'> & { signal: Abor
 /** `socket` where the server switched protocols (101); else its answer's status and text. */
 export type Upgraded = { socket: Duplex; head: Buffer } | { status: number; text: string };
 
-/** Rejects where no connection stands, and with the signal's reason. Throws PodexitError `auth.unusable`. */
+/** Rejects where no connection is made, and with the signal's reason. Throws PodexitError `auth.unusable`. */
 export function upgrade(wire: Wire, { url, headers, tls, signal }: UpgradeRequest): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const webSocket = {

@@ -41,7 +41,7 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   };
 }
 
-/** Half a surrogate pair, which YAML can write, stands in no path. */
+/** Half a surrogate pair, which YAML can write, cannot be in a path. */
 function assertText(namespace: string): string {
   if (namespace.isWellFormed()) return namespace;
   throw new PodexitError(
@@ -51,7 +51,7 @@ function assertText(namespace: string): string {
   );
 }
 
-/** client-go DefaultServerURL: an address without a scheme is https where anything speaks of TLS, else http. */
+/** client-go DefaultServerURL: an address without a scheme is https where any TLS setting is given, else http. */
 function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): string {
   if (server.includes('://')) return server;
   const hints = [
@@ -64,7 +64,7 @@ function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): str
   return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
-/** Also where the flags say everything: kubectl refuses a current context that is not there all the same. */
+/** Also where the flags replace all of it: kubectl refuses a current context that does not exist even then. */
 function chooseContext(kubeconfig: Kubeconfig, name: string, files: readonly string[]): ContextEntry {
   const context = kubeconfig.contexts.get(name);
   if (context !== undefined) return context;
@@ -169,7 +169,7 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
   if (contextName !== undefined) {
     return new PodexitError(
       'kubeconfig.no-server',
-      `the context "${contextName}" leads to no server address`,
+      `the context "${contextName}" has no server address`,
       'Give its cluster a server in the kubeconfig, or use --server.',
     );
   }

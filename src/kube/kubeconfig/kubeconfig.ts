@@ -71,7 +71,7 @@ export function assertUsable(cluster: ClusterEntry & { server: string }, user: U
   assertCertificate(user);
 }
 
-/** Without TLS credentials are not sent, and nobody is verified. */
+/** Without TLS credentials are not sent, and no certificate is verified. */
 export function isOverTls(server: string): boolean {
   return URL.canParse(server) && new URL(server).protocol === 'https:';
 }

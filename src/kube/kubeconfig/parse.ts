@@ -144,7 +144,7 @@ function readFields(value: unknown, file: string, place = ''): Fields {
     text,
     data(name) {
       const found = text(name);
-      if (found !== undefined && !isBase64(found)) throw invalid(file, `"${at(name)}" is no base64`);
+      if (found !== undefined && !isBase64(found)) throw invalid(file, `"${at(name)}" is not valid base64`);
       return found;
     },
     flag(name) {

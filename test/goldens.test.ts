@@ -16,8 +16,8 @@ const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
 
 describe.each(recordingNames)('%s', (name) => {
-  it('reads as it did', async () => compare(`${name}.txt`, (await told(name)).text));
-  it('reports what it did', async () => compare(`${name}.json`, (await told(name)).json));
+  it('reads as it did', async () => compare(`${name}.txt`, (await printed(name)).text));
+  it('reports what it did', async () => compare(`${name}.json`, (await printed(name)).json));
 });
 
 it.each(secondSeriesNames)('%s reads as it did', async (name) => {
@@ -33,7 +33,7 @@ it('has no golden without a recording', () => {
   expect(namesIn(`${folder}second/`).sort()).toEqual(secondSeriesNames);
 });
 
-async function told(name: string): Promise<{ text: string; json: string }> {
+async function printed(name: string): Promise<{ text: string; json: string }> {
   const { lines, report } = play(await rawObservationsOf(name), true);
   return { text: lines, json: renderJson(exitReportOf(report)) };
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { podexit } from '../helpers/built.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
-import type { Told } from './helpers/in-process.ts';
+import type { Printed } from './helpers/in-process.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -18,7 +18,7 @@ function fileWith(text: string): string {
 }
 
 /** What every refusal has in common. */
-function refused(ran: Pick<Told, 'stderr'> & { code: number | null }, sentence: RegExp): void {
+function refused(ran: Pick<Printed, 'stderr'> & { code: number | null }, sentence: RegExp): void {
   expect(ran.stderr).toMatch(sentence);
   expect(ran.stderr).not.toMatch(/^\s+at /m);
   expect(ran.stderr).not.toContain('unexpected error');
@@ -161,7 +161,7 @@ describe.concurrent('the file is no recording', () => {
   it('a missing file', async () =>
     refused(await runMain(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
 
-  it('cut in the middle of its last line: told, and the rest is shown', async () => {
+  it('cut in the middle of its last line: that is said, and the rest is shown', async () => {
     const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
     const ran = await runMain(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
     expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
@@ -216,7 +216,7 @@ it('under -o ndjson an error is one line, as every line there', async () => {
   expect(JSON.parse(ran.stdout)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'server.unreachable' } });
 });
 
-it('a server that cannot be reached is told as that also where a selector is asked for', async () => {
+it('a server that cannot be reached is reported as that also where a selector is asked for', async () => {
   const ran = await runMain(['-l', 'app=web', '--server', 'http://127.0.0.1:1', '--no-config']);
   expect(ran.stderr).toMatch(/^error: the server http:\/\/127\.0\.0\.1:1 cannot be reached/);
 });

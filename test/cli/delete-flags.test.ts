@@ -80,8 +80,8 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
         const report = join(folder, 'exit.json');
         writeFileSync(report, 'of an earlier run');
         const words = [target || server.pod, flag, '-o', format, '--report', report, ...flags];
-        const told = await runMain(words, answers ? { answers } : {});
-        return { ...told, report: readFileSync(report, 'utf8'), deletes: server.deletesAccepted };
+        const printed = await runMain(words, answers ? { answers } : {});
+        return { ...printed, report: readFileSync(report, 'utf8'), deletes: server.deletesAccepted };
       });
     const nothing = { code: 0, stdout: '', report: 'of an earlier run', deletes: 0 };
 
@@ -150,7 +150,7 @@ describe.concurrent('--evict', () => {
     }));
 });
 
-it.concurrent('who leaves while an eviction waits for its budget is told that nothing was deleted', () =>
+it.concurrent('interrupted while an eviction waits for its budget, it says that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {

@@ -72,13 +72,13 @@ describe.concurrent('demo', () => {
       'Choose another',
     ],
     [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit demo --help'],
-  ])('%j is told in a sentence, with the next step', async (words, message, hint) => {
+  ])('%j is one sentence, with the next step', async (words, message, hint) => {
     const ran = await runMain(['demo', 'exit-143', ...words]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
   });
 
-  it('whoever leaves it is told that its cluster is no more', async () => {
+  it('interrupted, it says that its cluster has ended', async () => {
     const ran = await runMain(['demo', 'sigkill-after-grace'], {
       onSignal: (listener) => {
         const timer = setTimeout(() => listener('SIGINT'), 1500);

@@ -55,7 +55,7 @@ describe.concurrent('--attach with a workload', () => {
       expect(report.gaps).toEqual([]);
     }));
 
-  it('says so where who routed was not heard in time', () =>
+  it('says so where its slices were not in sync in time', () =>
     during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 4000 }], async (scene) => {
       const { report } = await attached(scene, '--min-drain-lead=0.1s');
       expect(ids(report)).not.toContain('unrouted');

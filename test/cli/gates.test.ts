@@ -57,10 +57,10 @@ describe('flags', () => {
     ['--max-grace-used=-1%', 'usage.percentage', /is not a percentage/],
     ['--fail-on=drain-rcae', 'usage.finding', /unknown finding "drain-rcae"/],
   ])('%s is refused with what it should be', async (flag, code, message) => {
-    const told = await replay('graceful-exit', flag);
-    expect(told).toMatchObject({ code: 1, error: { code } });
-    expect(told.error?.message).toMatch(message);
-    expect(told.error?.hint).not.toBe('');
+    const printed = await replay('graceful-exit', flag);
+    expect(printed).toMatchObject({ code: 1, error: { code } });
+    expect(printed.error?.message).toMatch(message);
+    expect(printed.error?.hint).not.toBe('');
   });
 });
 

@@ -32,7 +32,7 @@ function leave(words: readonly string[], signal: NodeJS.Signals): Promise<Left> 
     let stdout = '';
     let stderr = '';
     let signalled = 0;
-    let told = 0;
+    let printed = 0;
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk.toString();
       if (signalled > 0 || !/accepted/.test(stdout)) return;
@@ -40,12 +40,12 @@ function leave(words: readonly string[], signal: NodeJS.Signals): Promise<Left> 
       child.kill(signal);
     });
     child.stderr.on('data', (chunk: Buffer) => {
-      if (told === 0) told = performance.now();
+      if (printed === 0) printed = performance.now();
       stderr += chunk.toString();
     });
     child.on('error', reject);
     child.on('close', (code) =>
-      resolve({ code, stdout, stderr, toldAfter: told - signalled, leftAfter: performance.now() - signalled }),
+      resolve({ code, stdout, stderr, toldAfter: printed - signalled, leftAfter: performance.now() - signalled }),
     );
   });
 }
@@ -141,7 +141,7 @@ describe.concurrent('a signal', () => {
   });
 });
 
-describe.concurrent('what is said of the deletion by whoever leaves', () => {
+describe.concurrent('what is said of the deletion when it is interrupted', () => {
   /** What the command says on stderr when it is left as soon as `ready` holds. */
   async function saidOn(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
     const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -240,7 +240,7 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
   });
 });
 
-/** Runs the command, and sends a signal once it has told on stderr what it waits for. */
+/** Runs the command, and sends a signal once stderr says what it waits for. */
 function leaveWaiting(words: readonly string[], signal: NodeJS.Signals): Promise<{ code: number | null; ms: number }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...words], {

@@ -39,12 +39,12 @@ it.concurrent(
       expect(ran.stderr).toMatch(
         new RegExp(`${server.namespace}/${second}: its eviction was refused: PodDisruptionBudget "checkout" allows 0`),
       );
-      const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
-      expect(told.workload).toEqual({ kind: 'Node', name: 'node1' });
-      expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
-      expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
-      expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
-      for (const report of told.exits) {
+      const printed = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
+      expect(printed.workload).toEqual({ kind: 'Node', name: 'node1' });
+      expect(printed.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
+      expect(printed.exits.map(({ trigger }) => trigger.kind)).toEqual(['eviction-api', 'eviction-api']);
+      expect(printed.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
+      for (const report of printed.exits) {
         const truths = server.truth().filter(({ pod }) => pod === report.pod.name);
         expect(heldAgainst(report, truths).filter(({ hit }) => !hit)).toEqual([]);
         expect(report.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
@@ -84,8 +84,8 @@ it.concurrent('refuses a node that is not there', () =>
 it.concurrent('goes on without a command until --timeout', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
-    const told = JSON.parse(ran.stdout) as { exits: ExitReport[] };
-    expect(told.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
+    const printed = JSON.parse(ran.stdout) as { exits: ExitReport[] };
+    expect(printed.exits.map(({ pod }) => pod.name)).toEqual([first, second]);
     expect(ran.code).toBe(0);
   }),
 );

@@ -50,16 +50,20 @@ describe.concurrent('several pods by name', () => {
     playing(async (scene, names) => {
       const ran = await runMain([...names, '-o', 'json', ...scene.flags]);
       expect(ran.stderr).toContain(`podexit: deleting 3 pods: ${names.join(', ')}`);
-      const told = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
-      expect(told.workload).toEqual({ kind: 'Pod', name: names.join(' ') });
-      expect(told.exits.map(({ pod }) => pod.name).sort()).toEqual([...names].sort());
-      expect(told.exits.map(({ trigger }) => trigger.kind)).toEqual(['this-command', 'this-command', 'this-command']);
+      const printed = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
+      expect(printed.workload).toEqual({ kind: 'Pod', name: names.join(' ') });
+      expect(printed.exits.map(({ pod }) => pod.name).sort()).toEqual([...names].sort());
+      expect(printed.exits.map(({ trigger }) => trigger.kind)).toEqual([
+        'this-command',
+        'this-command',
+        'this-command',
+      ]);
       const sent = deletesOf(scene);
       expect(sent).toHaveLength(3);
       const uids = sent.map(
         ({ body }) => (JSON.parse(body ?? '{}') as { preconditions: { uid: string } }).preconditions.uid,
       );
-      expect(uids.sort()).toEqual(told.exits.map(({ pod }) => pod.uid).sort());
+      expect(uids.sort()).toEqual(printed.exits.map(({ pod }) => pod.uid).sort());
     }));
 
   it('are all left alone where one of them is unknown', () =>

@@ -8,14 +8,14 @@ import { serving } from '../helpers/serving.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { runMain } from './helpers/in-process.ts';
 
-interface Told {
+interface Printed {
   exits: ExitReport[];
   summary: RolloutSummary;
 }
 
 const followed = async ({ flags }: Serving, ...target: string[]) => {
   const ran = await runMain([...target, '--all-terminating', '-o', 'json', '-v=2', ...flags]);
-  return { ...ran, told: JSON.parse(ran.stdout) as Told };
+  return { ...ran, printed: JSON.parse(ran.stdout) as Printed };
 };
 
 const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
@@ -39,17 +39,17 @@ const rows = [
 describe.concurrent.each(rows)('the recording %s', (name, target, pods, trigger) => {
   it(`is followed with every pod reported once, as ${trigger}, and nothing called lost`, () =>
     playing(name, async (scene) => {
-      const { told, code, stderr } = await followed(scene, target);
+      const { printed, code, stderr } = await followed(scene, target);
       expect(stderr).not.toMatch(/evidence|lost/);
       expect(code).toBe(0);
-      expect(new Set(told.exits.map(({ pod }) => pod.uid)).size).toBe(pods);
-      expect(told.exits).toHaveLength(pods);
-      expect(told.summary).toMatchObject({ pods, unseen: [], exitCode: 0 });
-      expect([...new Set(told.exits.map((one) => one.trigger.kind))]).toEqual([trigger]);
-      expect(told.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
-      const codes = told.exits.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
+      expect(new Set(printed.exits.map(({ pod }) => pod.uid)).size).toBe(pods);
+      expect(printed.exits).toHaveLength(pods);
+      expect(printed.summary).toMatchObject({ pods, unseen: [], exitCode: 0 });
+      expect([...new Set(printed.exits.map((one) => one.trigger.kind))]).toEqual([trigger]);
+      expect(printed.exits.flatMap(({ gaps }) => gaps)).toEqual([]);
+      const codes = printed.exits.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
       expect(codes).not.toContain('evidence-lost');
-      for (const report of told.exits) {
+      for (const report of printed.exits) {
         const truths = scene.server.truth().filter(({ pod }) => pod === report.pod.name);
         const missed = heldAgainst(report, truths).filter(({ hit }) => !hit);
         expect(missed.map(({ instant, container }) => `${report.pod.name} ${container} ${instant}`)).toEqual([]);

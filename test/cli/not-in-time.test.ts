@@ -24,12 +24,14 @@ it.concurrent('and one whose replacement is ready in time is none of that', () =
 it.concurrent('a rollout that is stuck after its first pod', () => {
   const scenario = loadRecording('rolling-update');
   // Its Deployment never comes to what a rollout is done with: as many pods as it wants, all of them new.
-  type Told = { event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } } };
-  const isDone = ({ event }: Told): boolean =>
+  type Printed = {
+    event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } };
+  };
+  const isDone = ({ event }: Printed): boolean =>
     event?.object?.kind === 'Deployment' &&
     event.object.status?.observedGeneration === 2 &&
     event.object.status.replicas === 1;
-  const stuck = { ...scenario, rows: scenario.rows.filter((row) => !isDone(row as Told)) };
+  const stuck = { ...scenario, rows: scenario.rows.filter((row) => !isDone(row as Printed)) };
   return serving('rolling-update', { attachDelayMs: 1500, scenario: stuck }, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=9s', '-o', 'json', ...flags]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ summary: { pods: 1, outcomes: { graceful: 1 }, exitCode: 3 } });

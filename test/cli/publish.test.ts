@@ -66,14 +66,14 @@ describe('--otlp', () => {
   const collecting = async (flags: string[], env: (url: string) => Record<string, string>) => {
     const collector = await startReceiver();
     Object.entries(env(collector.url)).forEach(([name, value]) => vi.stubEnv(name, value));
-    const told = await replay('graceful-exit', flags, env(collector.url));
+    const printed = await replay('graceful-exit', flags, env(collector.url));
     await collector.close();
-    return { ...told, requests: collector.received.length };
+    return { ...printed, requests: collector.received.length };
   };
 
   it('sends the exit to the collector of the environment', async () => {
-    const told = await collecting(['--otlp'], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }));
-    expect(told).toMatchObject({ code: 0, requests: 1, stderr: '' });
+    const printed = await collecting(['--otlp'], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }));
+    expect(printed).toMatchObject({ code: 0, requests: 1, stderr: '' });
   });
 
   it('=auto sends where the environment names a collector, and else nothing', async () => {
@@ -106,12 +106,12 @@ describe('--otlp', () => {
     'works by %s in the built command, where packages are bundled',
     async (protocol) => {
       const collector = await startReceiver();
-      const told = await podexit(['replay', recordingFile('exit-143'), '-o', 'name', '--no-config', '--otlp'], {
+      const printed = await podexit(['replay', recordingFile('exit-143'), '-o', 'name', '--no-config', '--otlp'], {
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
       });
       await collector.close();
-      expect(told).toMatchObject({ code: 0, stderr: '' });
+      expect(printed).toMatchObject({ code: 0, stderr: '' });
       expect(collector.received.flatMap(({ traces }) => traces.flatMap(({ spans }) => spans)).length).toBeGreaterThan(
         3,
       );

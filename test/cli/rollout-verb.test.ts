@@ -12,9 +12,9 @@ it.concurrent(
       const command = [process.execPath, '-e', 'console.log("release it")'];
       const ran = await runMain(['rollout', 'deploy/checkout', '-o', 'json', ...flags, '--', ...command]);
       expect(ran.stderr).toContain('release it\n');
-      const told = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
-      expect(told).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
-      expect(told.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
+      const printed = JSON.parse(ran.stdout) as { kind: string; workload: object; exits: ExitReport[] };
+      expect(printed).toMatchObject({ kind: 'RolloutReport', workload: { kind: 'Deployment', name: 'checkout' } });
+      expect(printed.exits.map(({ pod, trigger }) => [pod.name, trigger.kind])).toEqual([[server.pod, 'rollout']]);
       expect(ran.code).toBe(0);
     }),
 );

@@ -26,12 +26,12 @@ describe.concurrent('a recorded rollout', () => {
       const words = [...target, '--all-terminating', '-o', 'json', `--report=${join(folder, 'exit.md')}`, ...flags];
       const ran = await runMain(words);
       expect(ran.stderr).toMatch(/tracing every terminating pod of/);
-      const told = JSON.parse(ran.stdout) as { kind: string; exits: ExitReport[]; summary: RolloutSummary };
-      expect(told.kind).toBe('RolloutReport');
-      expect(told.exits.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
-      expect(told.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
-      expect(told.summary.slowest?.name).toBe(server.pod);
-      expect(told.summary.graceUsed?.max).toBeGreaterThan(0);
+      const printed = JSON.parse(ran.stdout) as { kind: string; exits: ExitReport[]; summary: RolloutSummary };
+      expect(printed.kind).toBe('RolloutReport');
+      expect(printed.exits.map(({ pod, mode }) => [pod.name, mode])).toEqual([[server.pod, 'attach']]);
+      expect(printed.summary).toMatchObject({ pods: 1, outcomes: { graceful: 1 }, killed: [], exitCode: 0 });
+      expect(printed.summary.slowest?.name).toBe(server.pod);
+      expect(printed.summary.graceUsed?.max).toBeGreaterThan(0);
       expect(readdirSync(folder)).toContain(`exit-${server.pod}.md`);
       expect(ran.code).toBe(0);
       expect(server.deletesAccepted).toBe(0);
@@ -75,12 +75,12 @@ it('pods that end together have a report and files each, and one recording', asy
   await serving('rolling-update', { attachDelayMs: 1500, scenario: twins }, async ({ flags, folder }) => {
     const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'run.ndjson')}`];
     const ran = await runMain(['-l', 'app=checkout', '--all-terminating', '-o', 'json', ...files, ...flags]);
-    const told = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: RolloutSummary };
-    expect(told.exits.map((item) => item.pod.name).sort()).toEqual(names);
-    expect(told.summary).toMatchObject({ pods: 3, outcomes: { graceful: 3 }, killed: [], exitCode: 0 });
+    const printed = JSON.parse(ran.stdout) as { exits: ExitReport[]; summary: RolloutSummary };
+    expect(printed.exits.map((item) => item.pod.name).sort()).toEqual(names);
+    expect(printed.summary).toMatchObject({ pods: 3, outcomes: { graceful: 3 }, killed: [], exitCode: 0 });
     for (const name of names) {
       expect(ran.stderr).toContain(`podexit: ${name}: is terminating\n`);
-      const item = told.exits.find((one) => one.pod.name === name);
+      const item = printed.exits.find((one) => one.pod.name === name);
       expect(item?.containers).toMatchObject([{ name: 'app', outcome: 'completed', exit: { code: 0 } }]);
       expect(JSON.parse(readFileSync(join(folder, `exit-${name}.json`), 'utf8'))).toEqual(item);
       const replayed = await runMain(['replay', join(folder, 'run.ndjson'), name, '-o', 'json']);

@@ -66,7 +66,7 @@ describe.concurrent('a command line that is wrong', () => {
     [['web', '--token', secret, '--timeout', secret], '--timeout: "<redacted>" is not a duration'],
     [['web', `--password=${secret}`, '-o', secret], 'for the output format "<redacted>"'],
     [['--token', secret, `${secret}_`], '"<redacted>_" cannot be the name of a pod'],
-  ])('%j is told without its values', async (words, sentence) => {
+  ])('%j is reported without its values', async (words, sentence) => {
     const { code, stderr } = await runMain(words);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) as unknown });
     const { stdout } = await runMain([...words, '-o', 'json']);
@@ -76,7 +76,7 @@ describe.concurrent('a command line that is wrong', () => {
 
 describe('the address of a server with a password in it, in the command to go on with', () => {
   it.each([`http://admin:p@${secret}@`, `admin:${secret}@`, ` http://admin:${secret}@`])(
-    'is told without it: %s127.0.0.1',
+    'is reported without it: %s127.0.0.1',
     (before) =>
       serving('graceful-exit', {}, async ({ server }) => {
         const words = ['web', '-n', 'nowhere', `--server=${server.url.replace('http://', before)}`];

@@ -60,18 +60,18 @@ describe.concurrent('a suspended process', () => {
     let now = 1000;
     const timers: (() => void)[] = [];
     const clock = { now: () => now, setTimeout: (run: () => void) => (timers.push(run), () => {}) };
-    const told: RawObservation[] = [];
+    const received: RawObservation[] = [];
     const suspension = watchSuspension(
       clock,
       () => ['pod', 'events', 'pod'],
-      (one) => void told.push(one),
+      (one) => void received.push(one),
     );
     for (; now < 4000; now += 1000) timers.shift()?.();
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     now = 63_000;
     if (ticks) timers.shift()?.();
-    else told.push(...suspension.before(63_000));
-    expect(told).toMatchObject(
+    else received.push(...suspension.before(63_000));
+    expect(received).toMatchObject(
       ['pod', 'events'].map((stream) => ({ kind: 'resumed', stream, at: 63_000, since: 3000 })),
     );
     // Another stream read on waking, a moment before that.
@@ -81,15 +81,15 @@ describe.concurrent('a suspended process', () => {
 
   it('is none where a virtual clock leaps, and timers fire in time by it', async () => {
     const clock = createSteppedClock(0);
-    const told: RawObservation[] = [];
+    const received: RawObservation[] = [];
     const suspension = watchSuspension(
       clock,
       () => ['pod'],
-      (one) => void told.push(one),
+      (one) => void received.push(one),
     );
     await clock.runUntil(new Promise<void>((resolve) => clock.setTimeout(resolve, 60_500)));
     suspension.cancel();
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 });
 

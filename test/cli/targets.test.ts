@@ -66,10 +66,10 @@ it.each([
   [['help'], /^Usage: kubectl-podexit TARGET/m],
   [['help', 'replay'], /^Usage: kubectl-podexit replay/m],
   [['version'], /^\d+\.\d+\.\d+\S*\n$/],
-])('%j names no pod', async (words, told) => {
+])('%j names no pod', async (words, printed) => {
   const ran = await runMain(words);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
-  expect(ran.stdout).toMatch(told);
+  expect(ran.stdout).toMatch(printed);
 });
 
 describe('several pods', () => {

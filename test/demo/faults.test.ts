@@ -40,7 +40,7 @@ describe('a dropped stream', () => {
     events.close();
   });
 
-  it('breaks as often as it is told to as soon as it is opened', async () => {
+  it('breaks as often as it should as soon as it is opened', async () => {
     const { pods, clock, server } = await playing('exit-143', { faults: [{ kind: 'drop', verb: 'watch', times: 2 }] });
     for (const isBroken of [true, true, false]) {
       const stream = await open(`${pods}?watch=1`);

@@ -51,6 +51,6 @@ it('a port is not kept where the server failed to start for another reason', asy
   await next.release();
 });
 
-it('a machine without a free port is told of', async () => {
+it('a machine without a free port is an error', async () => {
   await expect(keepPort(() => Promise.resolve(false))).rejects.toThrow('no free port was found from 10000 to 30000');
 });

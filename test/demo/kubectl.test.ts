@@ -15,7 +15,7 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
   let folder: string;
   let kubeconfig: string;
 
-  /** Real time: kubectl's clock cannot be bent. */
+  /** Real time: kubectl's clock cannot be replaced. */
   beforeAll(async () => {
     server = await startLoopback({ scenario: loadRecording('exit-143') });
     folder = mkdtempSync(join(tmpdir(), 'loopback-'));

@@ -1,4 +1,4 @@
-/** A watch that stays open and carries nothing more, while nobody says what it keeps back: its loss is told, and nobody is stormed. */
+/** A watch that stays open and carries nothing more, while nobody says what it keeps back: its loss is a gap, and no server is flooded. */
 import { expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -17,7 +17,7 @@ const openGapOf = ({ report }: Traced, resource: string) =>
   report?.gaps.find((gap) => gap.resource === resource && gap.to === undefined);
 
 it.each(needed.flatMap((resource) => noAnswers(4).map(([how, fault]) => [resource, how, fault] as const)))(
-  'a half-open watch of %s is a gap where %s answers whether it told all',
+  'a half-open watch of %s is a gap where %s answers whether it sent all',
   async (resource, _, fault) => {
     const faults = [halfOpen(resource), { ...fault, resource, verb: 'list' as const, afterMs: 0 }];
     const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
@@ -77,7 +77,7 @@ it('a server that is busy for some seconds costs nothing but the wait', async ()
   expect((run.observations.at(-1)?.at ?? NaN) - goneAt(run)).toBeLessThan(10_000);
 });
 
-it('a pod that its stream has told to be gone is not asked for: who may not read it by name misses nothing', async () => {
+it('a pod whose stream reported its removal is not requested again: who may not read it by name misses nothing', async () => {
   const faults: Fault[] = [{ kind: 'status', code: 403, resource: 'pods', verb: 'get' }];
   const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
   expect(run.report?.gaps).toEqual([]);

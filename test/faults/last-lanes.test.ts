@@ -46,7 +46,7 @@ it('asks for the namespace again when a pod that was waited for is deleted: that
   expect(asked[1]).toBeGreaterThanOrEqual(seen);
 });
 
-it.each([20, 100, 180])('a node that becomes NotReady %i ms after the DELETE is told', async (ms) => {
+it.each([20, 100, 180])('a node that becomes NotReady %i ms after the DELETE is reported', async (ms) => {
   const scenario = loadRecording('graceful-exit');
   const notReady = (server: Loopback, name: string) =>
     server.write('nodes', 'MODIFIED', {

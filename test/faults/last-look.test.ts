@@ -52,7 +52,7 @@ it('where nobody tells of it any more, its end is unknown', async () => {
   expect(report?.gaps.map(({ resource, to }) => [resource, to])).toContainEqual(['pods', undefined]);
 });
 
-/** The answer to the DELETE is the last that is heard; or the deletion itself is. */
+/** The answer to the DELETE is the last that is received; or the deletion itself is. */
 const lastHeard = [0, 150];
 /** Longer than a silent stream is left alone, and shorter: then nobody asks before the run gives up. */
 const limits = [20_000, 5_000];
@@ -74,9 +74,9 @@ it.each(
     const gap = run.report?.gaps.find(({ resource }) => resource === 'pods');
     expect(gap?.cause).toBe('disconnected');
     expect(gap?.to).toBeUndefined();
-    const heard = run.observations.filter((one) => one.kind === 'changed' && one.stream === 'pod');
+    const received = run.observations.filter((one) => one.kind === 'changed' && one.stream === 'pod');
     const sentAt = run.observations.find(({ kind }) => kind === 'requested')?.at ?? NaN;
-    expect(Date.parse(gap?.from ?? '')).toBeLessThanOrEqual(heard.at(-1)?.at ?? sentAt);
+    expect(Date.parse(gap?.from ?? '')).toBeLessThanOrEqual(received.at(-1)?.at ?? sentAt);
     expect(Date.parse(gap?.from ?? '')).toBeGreaterThan(sentAt - 1000);
   },
 );

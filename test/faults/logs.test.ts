@@ -23,7 +23,7 @@ it('a log that opens before the deletion has missed nothing that matters', async
   expect(report?.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
 });
 
-it('one for which the DELETE waited in vain is told once', async () => {
+it('one for which the DELETE waited in vain is reported once', async () => {
   const { report } = await traced(loadRecording('graceful-exit'), { server: { faults: [away] } });
   expect(report?.gaps).toMatchObject([{ resource: 'pods/log', cause: 'not-synced' }]);
 });

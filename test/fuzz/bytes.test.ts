@@ -121,19 +121,19 @@ it(
   async () => {
     const stories = await Promise.all(recordingNames.map(async (name) => [...rawRawObservations(await rowsOf(name))]));
     const count = cases(8000);
-    let told = 0;
+    let received = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
       const random = seeded(seed * 7907);
       const stop = new AbortController();
       const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
       const bodies = [0, 1].map(() => chunked(random, garble(random, watchBody(random, pick(random, stories)))));
       const seen = await allOf(watchObjects(clusterOf(bodies, stop), target, { signal: stop.signal }), `seed ${seed}`);
-      told += seen.length;
+      received += seen.length;
       const trace = seen.reduce((so, one, index) => reduce(so, observe(one, index + 1, { logText: true })), emptyTrace);
       reportOf(trace);
     }
-    process.stdout.write(`fuzzed watches: ${count} cases, ${told} rawObservations\n`);
-    expect(told).toBeGreaterThan(count);
+    process.stdout.write(`fuzzed watches: ${count} cases, ${received} rawObservations\n`);
+    expect(received).toBeGreaterThan(count);
   },
   fuzzTime,
 );
@@ -153,7 +153,7 @@ it(
   'reads any bytes of a log',
   async () => {
     const count = cases(3000);
-    let told = 0;
+    let received = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
       const random = seeded(seed * 15_485_863);
       const stop = new AbortController();
@@ -161,10 +161,10 @@ it(
       const bodies = [0, 1].map(() => chunked(random, garble(random, Buffer.from(lines.join('')))));
       const target = { namespace: 'shop', pod: 'web', container: 'app' };
       const seen = await allOf(followLog(clusterOf(bodies, stop), target, { signal: stop.signal }), `seed ${seed}`);
-      told += seen.length;
+      received += seen.length;
     }
-    process.stdout.write(`fuzzed logs: ${count} cases, ${told} rawObservations\n`);
-    expect(told).toBeGreaterThan(count);
+    process.stdout.write(`fuzzed logs: ${count} cases, ${received} rawObservations\n`);
+    expect(received).toBeGreaterThan(count);
   },
   fuzzTime,
 );

@@ -39,9 +39,9 @@ const documents: ((report: Report) => string)[] = [
   (report) => renderText(report, { verbose: true }),
   (report) => `${githubAnnotations(report).join('\n')}${githubSummary(report)}`,
   (report) => {
-    let told = '';
-    createNdjson((line) => (told += line)).end(exitReportOf(report));
-    return told;
+    let received = '';
+    createNdjson((line) => (received += line)).end(exitReportOf(report));
+    return received;
   },
 ];
 
@@ -53,7 +53,7 @@ it(
     let reports = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
       const random = seeded(seed * 104_729);
-      const rawObservations = spoilt(random, pick(random, stories));
+      const rawObservations = corrupted(random, pick(random, stories));
       try {
         reports += tellAll(rawObservations, seed) ? 1 : 0;
       } catch (error) {
@@ -68,7 +68,7 @@ it(
 );
 
 /** Some raw observations broken, lost, doubled or out of order. */
-function spoilt(random: Random, story: readonly RawObservation[]): RawObservation[] {
+function corrupted(random: Random, story: readonly RawObservation[]): RawObservation[] {
   const share = random() * 0.3;
   return story.flatMap((rawObservation): RawObservation[] => {
     if (random() > share) return [rawObservation];
@@ -103,9 +103,9 @@ function broken(random: Random, rawObservation: RawObservation): RawObservation 
 const window = { columns: 80, rows: 24, pen: penFor(plainStyle) };
 
 function tellAll(rawObservations: readonly RawObservation[], seed: number): boolean {
-  const told: string[] = [];
+  const received: string[] = [];
   const lines = createLines({
-    write: (text) => void told.push(text),
+    write: (text) => void received.push(text),
     style: plainStyle,
     timestamps: 'relative',
     columns: () => 100,
@@ -120,13 +120,13 @@ function tellAll(rawObservations: readonly RawObservation[], seed: number): bool
     const timeline = timelineOf(trace);
     if (seed % 16 === 0) lines.step(timeline, observation);
     else if (timeline)
-      told.push(...frame(timeline, trace.now + 100, window).flatMap((line) => line.map(({ text }) => text)));
+      received.push(...frame(timeline, trace.now + 100, window).flatMap((line) => line.map(({ text }) => text)));
   });
   const report = reportOf(trace);
   if (!report) return false;
   const render = documents[seed % documents.length];
-  if (render) told.push(render(report));
-  const unseen = unseenIn(told.join('\n'));
+  if (render) received.push(render(report));
+  const unseen = unseenIn(received.join('\n'));
   if (unseen.length > 0) throw new Error(`unescaped ${unseen.join(', ')}`);
   return true;
 }

@@ -24,7 +24,7 @@ export interface Raw {
 export const recorded = async (name: string): Promise<RawObservation[]> => [...rawRawObservations(await rowsOf(name))];
 
 /** What a recorder would have written of a plain story with these changes. */
-export function told(change: Partial<Story> = {}): RawObservation[] {
+export function storyObservations(change: Partial<Story> = {}): RawObservation[] {
   const { rows } = simulate(plainStory(change));
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   return [...rawRawObservations(parsed)];
@@ -48,7 +48,7 @@ export function judged(rawObservations: readonly RawObservation[]): ExitReport {
   return report;
 }
 
-export const storyReport = (change: Partial<Story> = {}): ExitReport => judged(told(change));
+export const storyReport = (change: Partial<Story> = {}): ExitReport => judged(storyObservations(change));
 
 function evidenceIn(value: unknown): number[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -116,7 +116,7 @@ export const changesOf = (
     one.kind === 'changed' && one.stream === stream ? [one as Change & { object: Raw }] : [],
   );
 
-/** The first state with deletionTimestamp, as its watch line told it. */
+/** The first state with deletionTimestamp, as its watch line has it. */
 export function markedIn(rawObservations: readonly RawObservation[]): Change & { object: Raw } {
   const marked = changesOf(rawObservations, 'pod').find(
     (one) => one.object.metadata['deletionTimestamp'] !== undefined,

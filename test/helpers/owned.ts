@@ -1,7 +1,7 @@
 /** Pods with an owner, and what the evidence of a trigger says. */
 import type { Story } from '../sim/story.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, told } from './cases.ts';
+import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, storyObservations } from './cases.ts';
 import type { Raw } from './cases.ts';
 import { somebody } from './story-changes.ts';
 
@@ -11,7 +11,7 @@ export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
 
 /** A pod of this owner that some client deletes, with the owner known before. */
 export function ownedCase(kind: string, name: string, owner: Partial<Raw> = {}, change: Partial<Story> = {}) {
-  const rawObservations = editing(told({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
+  const rawObservations = editing(storyObservations({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
   const begin = rawObservations[0]?.at ?? 0;
   const at = markedIn(rawObservations).at;
   return { at, rawObservations: adding(rawObservations, listed(begin + 100, 'owner', ownerOf(kind, name, owner))) };

@@ -13,9 +13,9 @@ export interface Judged {
   report: ExitReport;
   /** One line for each thing that the report says and that is not so. */
   wrong: string[];
-  /** What happened, and with how wide an interval (ms) it was told; undefined: not at all. */
+  /** What happened, and with how wide an interval (ms) it was reported; undefined: not at all. */
   instants: { name: InstantName; width: number | undefined }[];
-  /** Signals that the report tells and that nobody sent. */
+  /** Signals in the report that nobody sent. */
   unsent: string[];
 }
 

@@ -12,7 +12,7 @@ import { rowOf } from '../../src/recording/rows.ts';
 import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import { bend, bentStreams } from '../helpers/bend.ts';
+import { delayedStreams, distort } from '../helpers/distort.ts';
 import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
@@ -51,9 +51,9 @@ describe.each(recordingNames)('while %s lasts', (name) => {
     const rawObservations = [...rawRawObservations(await rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
-      const delay = Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000]));
+      const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, random() * 2000]));
       const still = { offset: 0, drift: 0 };
-      const late = bend(rawObservations, { api: still, node: still, delay }, truthsOf(name));
+      const late = distort(rawObservations, { api: still, node: still, delay }, truthsOf(name));
       expect(check(late, truths).broken, JSON.stringify(delay)).toEqual([]);
     }
   });

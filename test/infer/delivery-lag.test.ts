@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import { bend, bentStreams } from '../helpers/bend.ts';
+import { delayedStreams, distort } from '../helpers/distort.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../helpers/recordings.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
@@ -27,11 +27,11 @@ it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
 
 /** Every pod whose removal was watched, with all that the API server's watches brought 5 s late. */
 async function latePods(name: string) {
-  const delay = Object.fromEntries(bentStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
+  const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
   const still = { offset: 0, drift: 0 };
   const pods = await somePodsOf(name);
   return pods.flatMap(({ rawObservations, truths }) => {
-    const trace = traceOf(observationsOf(bend(rawObservations, { api: still, node: still, delay }, truths)));
+    const trace = traceOf(observationsOf(distort(rawObservations, { api: still, node: still, delay }, truths)));
     return trace.gone?.value === 'deleted' ? [{ trace, truths, removedBy: trace.gone.at - 5000 }] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** What failing seeds told, cut down to the story that each was about: every instant holds its truth, every outcome is right. */
+/** What failing seeds found, cut down to the story that each was about: every instant holds its truth, every outcome is right. */
 import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';
@@ -42,7 +42,7 @@ const stories: Record<string, Partial<Story>> = {
     preStop: { kind: 'exec', takesMs: 5000, fails: false, stopsAppMs: 30 },
     app: { ...dies, onSignal: { kind: 'exits', afterMs: 700, code: 143 } },
   }),
-  'a kubelet that froze right after it began, where no Event is told': {
+  'a kubelet that froze right after it began, where no Event is received': {
     ...alone({ app: deaf, logged: false }),
     trigger: { kind: 'namespace-deletion', atMs: 1240 },
     faults: [{ kind: 'freeze', atMs: 100, forMs: 30_000 }],

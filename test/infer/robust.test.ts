@@ -1,24 +1,24 @@
 /**
  * Whatever clocks and networks do to what a recording tells, no interval misses the truth, no outcome is another one (at
- * most it is unknown), and most instants stay told usefully. Seeded: a failure names its seed.
+ * most it is unknown), and most instants stay usefully narrow. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
 import { rawRawObservations } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
-import { bend, bentStreams } from '../helpers/bend.ts';
-import type { Bend } from '../helpers/bend.ts';
+import { delayedStreams, distort } from '../helpers/distort.ts';
+import type { Distortion } from '../helpers/distort.ts';
 import { mustReport, observationsOf, rowsOf, recordingNames, traceOf, truthsOf } from '../helpers/recordings.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import { expected } from './expected.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rounds } from '../helpers/sweep.ts';
 
-const still: Bend = { api: { offset: 0, drift: 0 }, node: { offset: 0, drift: 0 }, delay: {} };
+const still: Distortion = { api: { offset: 0, drift: 0 }, node: { offset: 0, drift: 0 }, delay: {} };
 const seeds = Number(process.env['PODEXIT_ROUNDS'] ?? rounds(1, 20));
 
-const cases: Record<string, (random: () => number, start: number, end: number) => Bend> = {
+const cases: Record<string, (random: () => number, start: number, end: number) => Distortion> = {
   'a node clock up to 90 s off': (random) => ({ ...still, node: { offset: (random() - 0.5) * 180_000, drift: 0 } }),
   'an API server clock up to 3 s off': (random) => ({ ...still, api: { offset: (random() - 0.5) * 6000, drift: 0 } }),
   'both clocks off and drifting': (random) => ({
@@ -28,11 +28,11 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   }),
   'every stream up to 2 s late': (random) => ({
     ...still,
-    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
+    delay: Object.fromEntries(delayedStreams.map((stream) => [stream, random() * 2000])),
   }),
   'one stream lost': (random) => ({
     ...still,
-    without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))],
+    without: delayedStreams[1 + Math.floor(random() * (delayedStreams.length - 1))],
   }),
   'logs cut': (random, start, end) => ({
     ...still,
@@ -41,8 +41,8 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   'all at once': (random, start, end) => ({
     api: { offset: (random() - 0.5) * 6000, drift: (random() - 0.5) * 0.4 },
     node: { offset: (random() - 0.5) * 180_000, drift: (random() - 0.5) * 0.4 },
-    delay: Object.fromEntries(bentStreams.map((stream) => [stream, random() * 2000])),
-    ...(random() < 0.4 ? { without: bentStreams[1 + Math.floor(random() * (bentStreams.length - 1))] } : {}),
+    delay: Object.fromEntries(delayedStreams.map((stream) => [stream, random() * 2000])),
+    ...(random() < 0.4 ? { without: delayedStreams[1 + Math.floor(random() * (delayedStreams.length - 1))] } : {}),
     ...(random() < 0.4 ? { cutLogs: { at: Math.floor(start + random() * (end - start)), clean: random() < 0.5 } } : {}),
   }),
 };
@@ -56,8 +56,8 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
     const rawObservations = [...rawRawObservations(await rowsOf(recording))];
     for (let seed = 1; seed <= seeds; seed += 1) {
       const random = seeded(seed * 7919);
-      const { bent, how } = bentBy(rawObservations, cases[name], random, recording);
-      const report = mustReport(traceOf(observationsOf([...endedLikeLive(bent)])));
+      const { distorted, how } = distortedBy(rawObservations, cases[name], random, recording);
+      const report = mustReport(traceOf(observationsOf([...endedLikeLive(distorted)])));
       const all = heldAgainst(report, truths);
       held += all.length;
       useful += all.filter(({ width }) => width <= usefulMs).length;
@@ -88,13 +88,13 @@ const otherOutcomes = ({ containers }: ExitReport, recording: string): string[] 
     [expected[recording]?.containers[name], 'unknown'].includes(outcome) ? [] : [`${name} ${outcome}`],
   );
 
-function bentBy(
+function distortedBy(
   rawObservations: RawObservation[],
   make: (typeof cases)[string] | undefined,
   random: () => number,
   recording: string,
-): { bent: RawObservation[]; how: Bend } {
+): { distorted: RawObservation[]; how: Distortion } {
   const request = rawObservations.find((one) => one.kind === 'requested')?.at ?? rawObservations[0]?.at ?? 0;
   const how = make?.(random, request, rawObservations.at(-1)?.at ?? request) ?? still;
-  return { bent: bend(rawObservations, how, truthsOf(recording)), how };
+  return { distorted: distort(rawObservations, how, truthsOf(recording)), how };
 }

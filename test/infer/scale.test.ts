@@ -10,7 +10,7 @@ import { rawObservationsOf } from '../helpers/recordings.ts';
 
 describe('a workload of 5000 pods', () => {
   it.each(['graceful-exit', 'statefulset', 'rolling-update'])(
-    'has its replacement told like a small one: %s',
+    'reports its replacement like a small one: %s',
     async (name) => {
       const [{ replacement }, small] = [judged(await amongMany(name, 5000)), judged(await amongMany(name, 0))];
       expect(replacement).toBeDefined();

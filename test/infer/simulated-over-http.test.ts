@@ -21,7 +21,7 @@ const withOneClock = (story: Story): Story => ({
 });
 
 /**
- * What the server cannot play as it was told: a second DELETE of ours, a node that never comes back, a pod that never goes,
+ * What the server cannot play as it was simulated: a second DELETE of ours, a node that never comes back, a pod that never goes,
  * and a DELETE that took long on its way, since the server takes its answer for the moment of acceptance.
  */
 const isPlayable = ({ faults, trigger, network }: Story): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Thousands of exits that a simulated kubelet tells, with everything known about them: no instant misses the truth, no
- * outcome is wrong, and nearly all that happened is told, with intervals that are of use. A failing seed prints its
+ * Thousands of simulated exits, with everything known about them: no instant misses the truth, no
+ * outcome is wrong, and nearly all that happened is reported, with intervals that are of use. A failing seed prints its
  * story; it then becomes a case.
  */
 import { expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const useful = 5000;
  */
 const mostUnsent = 0.015;
 
-/** Of all that happened, the least share that is told usefully. Hooks that succeed and signals behind them are silent. */
+/** Of all that happened, the least share that is reported usefully. Hooks that succeed and signals behind them are silent. */
 const floors: Record<InstantName, number> = {
   requested: 1,
   accepted: 1,
@@ -70,7 +70,7 @@ it(`judges ${stories} simulated exits without a miss, and tells what happened in
   expect(shares.filter(([name, share]) => !(share >= floors[name as InstantName]))).toEqual([]);
 });
 
-/** Of the instants of this name, how many are told usefully; NaN where there was none. */
+/** Of the instants of this name, how many are reported usefully; NaN where there was none. */
 function shareOf(instants: Judged['instants'], name: string): number {
   const all = instants.filter((one) => one.name === name);
   return all.filter(({ width }) => width !== undefined && width <= useful).length / all.length;

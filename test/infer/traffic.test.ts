@@ -17,7 +17,7 @@ import {
   markedIn,
   slicesRefused,
   storyReport,
-  told,
+  storyObservations,
   without,
 } from '../helpers/cases.ts';
 import type { Raw } from '../helpers/cases.ts';
@@ -31,7 +31,7 @@ const service = (change: Partial<ServiceStory> = {}): ServiceStory => ({
   ...change,
 });
 
-it('dual-stack: each family is told, and one that has others does not speak for the one that has none', () => {
+it('dual-stack: each family is reported, and endpoints of one do not count for the other', () => {
   const both = storyReport({ services: [service({ families: ['IPv4', 'IPv6'] })] });
   expect(both.endpoints.map(({ addressType, otherReady }) => [addressType, otherReady]).sort()).toEqual([
     ['IPv4', 1],
@@ -45,7 +45,7 @@ it('dual-stack: each family is told, and one that has others does not speak for 
 });
 
 it('dual-stack: a family that has none left is named, where another has some', () => {
-  const rawObservations = told({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
+  const rawObservations = storyObservations({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
   const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
   const fourHasMore = editing(rawObservations, 'endpointslices', (slice) =>
     slice['addressType'] === 'IPv4'
@@ -59,7 +59,7 @@ it('dual-stack: a family that has none left is named, where another has some', (
 });
 
 it('an endpoint that was unrouted did not stay ready, whatever its Service publishes', () => {
-  const rawObservations = told({ services: [service()] });
+  const rawObservations = storyObservations({ services: [service()] });
   const published = editing(rawObservations, 'services', (one) => ({
     ...one,
     spec: { ...one.spec, publishNotReadyAddresses: true },
@@ -68,7 +68,7 @@ it('an endpoint that was unrouted did not stay ready, whatever its Service publi
 });
 
 it('slices that are written one after another leave no Service without endpoints in between', () => {
-  const rawObservations = told({ services: [service({ others: 0 })] });
+  const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const own = changesOf(rawObservations, 'endpointslices')[0];
   const other = (ready: boolean) => ({
     ...own?.object,
@@ -92,7 +92,7 @@ it('several Services: each is judged by its own endpoints', () => {
 });
 
 it('several slices of one Service: ready endpoints of the others count', () => {
-  const rawObservations = told({ services: [service({ others: 0 })] });
+  const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const begin = rawObservations[0]?.at ?? 0;
   const slice = changesOf(rawObservations, 'endpointslices')[0]?.object;
   const second = {
@@ -111,8 +111,11 @@ it('a headless Service routes by its names: it is unrouted like any other', () =
   expect(after(report, report.endpoints[0]?.unroutedAt).latest).toBeLessThan(0.2);
 });
 
-it('a Service without a selector, whose slices somebody else writes, is told where a slice holds the pod', () => {
-  const foreign = editing(told(), 'services', (one) => ({ ...one, spec: { ...one.spec, selector: undefined } }));
+it('a Service without a selector, whose slices somebody else writes, is reported where a slice holds the pod', () => {
+  const foreign = editing(storyObservations(), 'services', (one) => ({
+    ...one,
+    spec: { ...one.spec, selector: undefined },
+  }));
   const rawObservations = editing(foreign, 'endpointslices', (slice) => ({
     ...slice,
     metadata: {
@@ -128,10 +131,10 @@ it('a Service without a selector, whose slices somebody else writes, is told whe
   expect(report.endpoints[0]?.unroutedAt).toBeDefined();
 });
 
-it('a slice that never held the pod is not told, nor is one that nobody marks as terminating an unrouted one', () => {
-  const strangers = editing(told(), 'endpointslices', (slice) => ({ ...slice, endpoints: null }));
+it('a slice that never held the pod is not reported, nor is one that nobody marks as terminating an unrouted one', () => {
+  const strangers = editing(storyObservations(), 'endpointslices', (slice) => ({ ...slice, endpoints: null }));
   expect(judged(strangers).endpoints).toEqual([]);
-  const still = editing(told(), 'endpointslices', (slice) => {
+  const still = editing(storyObservations(), 'endpointslices', (slice) => {
     const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
     return { ...slice, endpoints: endpoints?.map((one) => ({ ...one, conditions: { ready: true } })) ?? null };
   });
@@ -148,7 +151,7 @@ it('no Service at all: no lane, no finding about traffic', () => {
 });
 
 it('conditions that a slice leaves out mean what the API says: ready and serving, not terminating', () => {
-  const rawObservations = told({ services: [service({ others: 0 })] });
+  const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const { at } = markedIn(rawObservations);
   const terse = editing(rawObservations, 'endpointslices', (slice, rawObservation) => {
     const endpoints = slice['endpoints'] as Record<string, unknown>[] | null;
@@ -163,7 +166,7 @@ it('conditions that a slice leaves out mean what the API says: ready and serving
 it('a readiness gate that a load balancer clears while the pod drains makes no exit and takes no container out', () => {
   const gate = 'target-health.example.com/api';
   const gated = (pod: Raw): Raw => ({ ...pod, spec: { ...pod.spec, readinessGates: [{ conditionType: gate }] } });
-  const rawObservations = editing(told(alone({ app: drains(3000) })), 'pod', gated);
+  const rawObservations = editing(storyObservations(alone({ app: drains(3000) })), 'pod', gated);
   const marked = markedIn(rawObservations);
   const cleared = {
     ...marked.object,
@@ -186,7 +189,7 @@ it('a readiness gate that a load balancer clears while the pod drains makes no e
 });
 
 it('a pod that was not ready when it was deleted is not unrouted by it', () => {
-  const rawObservations = editing(told(), 'endpointslices', (slice) => {
+  const rawObservations = editing(storyObservations(), 'endpointslices', (slice) => {
     const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
     const unready = (one: { conditions: Record<string, unknown> }) => ({
       ...one,
@@ -222,7 +225,7 @@ it('a Service is without a ready endpoint for as long as its slice shows none', 
 });
 
 it('without the right to read EndpointSlices the lane is missing and nothing is claimed of routes', () => {
-  const rawObservations = without(told(), 'endpointslices');
+  const rawObservations = without(storyObservations(), 'endpointslices');
   const begin = rawObservations[0]?.at ?? 0;
   const report = judged(adding(rawObservations, slicesRefused(begin + 20), listed(begin + 30, 'services')));
   expect(report.endpoints).toEqual([]);

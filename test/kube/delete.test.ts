@@ -38,12 +38,12 @@ describe('deletePod', () => {
     expect(sent[0]?.query).toEqual({});
   });
 
-  it('is told as it goes out, before anything can come of it', async () => {
-    let told = 0;
+  it('is reported as it is sent, before anything can come of it', async () => {
+    let received = 0;
     const api = await serve((_, response) => setTimeout(() => json(response, 200, terminating), 100));
     const before: number[] = [];
     for await (const { kind } of deletePod(await connected(api), target, { signal: stopping() })) {
-      if (kind === 'requested') before.push(api.asked.length, ++told);
+      if (kind === 'requested') before.push(api.asked.length, ++received);
     }
     expect(before).toEqual([0, 1]);
   });
@@ -235,7 +235,7 @@ describe('the real refusals of a cluster', () => {
     expect(refused.filter((about) => !(about in codes))).toEqual([]);
   });
 
-  it('a webhook denial is told from a missing right', () => {
+  it('a webhook denial is distinguished from a missing right', () => {
     const denial = status(403, 'Forbidden', 'admission webhook "guard.example.com" denied the request: not on Fridays');
     const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(403, denial));
     expect(error).toMatchObject({ code: 'delete.denied' });

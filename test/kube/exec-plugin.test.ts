@@ -13,7 +13,7 @@ import { serveTls } from './helpers/tls-api.ts';
 
 const version = 'client.authentication.k8s.io/v1';
 
-/** A plugin beside the kubeconfig that counts its runs, notes what it was told and then runs `script`. */
+/** A plugin beside the kubeconfig that counts its runs, notes its environment and then runs `script`. */
 async function plugin(api: TlsApi, script: string, exec: object = {}, given?: TestEnv, cluster: object = {}) {
   const dir = await tempDir();
   const file = join(dir, 'config');
@@ -97,7 +97,7 @@ describe('an exec plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe('Bearer one-two');
   });
 
-  it('is told about the cluster where it asks for that', async () => {
+  it('gets the cluster where it asks for that', async () => {
     const api = await ok();
     const extension = { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } };
     const { cluster, info } = await plugin(

@@ -14,7 +14,7 @@ const flags = { as: 'jürgen', asGroup: ['żółw', 'plain'], asUserExtra: ['rea
 const path = '/api/v1/namespaces/shop/pods/web';
 const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: 7 };
 
-interface Heard {
+interface ReceivedRequest {
   method: string;
   headers: Record<string, string | string[] | undefined>;
   body: string;
@@ -26,7 +26,7 @@ async function ask(cluster: Cluster): Promise<void> {
   await all(deletePod(cluster, doomed, { signal: stopping(200) }));
 }
 
-function expectUtf8(asked: readonly Heard[]): void {
+function expectUtf8(asked: readonly ReceivedRequest[]): void {
   expect(asked.map(({ method }) => method)).toEqual(expect.arrayContaining(['GET', 'DELETE']));
   for (const { method, headers, body } of asked) {
     const read = (name: string) => Buffer.from([headers[name]].flat().join(), 'latin1').toString('utf8');
@@ -49,7 +49,7 @@ it('over HTTP/2', async () => {
   expectUtf8(api.asked);
 });
 
-it('through a proxy that is told whole URLs', async () => {
+it('through a proxy that gets whole URLs', async () => {
   const api = await serve((_, response) => json(response, 200, pod('web', '1')));
   const proxy = http.createServer((request, response) => {
     const url = new URL(request.url ?? '');

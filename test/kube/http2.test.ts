@@ -179,8 +179,8 @@ describe('an HTTP/2 connection that ends', () => {
         response.write(line('ADDED', pod('web', '1')) + bookmark('1', true), () => setTimeout(api.cut, 20));
       else response.write(line('MODIFIED', pod('web', '2')));
     });
-    const told = await take(watchObjects(await reach(api), pods, { signal: stopping() }), 3);
-    expect(kinds(told)).toEqual(['listed', 'synced', 'changed']);
+    const received = await take(watchObjects(await reach(api), pods, { signal: stopping() }), 3);
+    expect(kinds(received)).toEqual(['listed', 'synced', 'changed']);
     expect(seen).toEqual(['state', '1']);
   });
 
@@ -233,42 +233,42 @@ describe('an HTTP/2 connection that ends', () => {
 
 describe('a DELETE over HTTP/2', () => {
   it('that the server refused is sent again without a look: it was not executed', async () => {
-    const { told, asked } = await deleting((nth, _, response) => {
+    const { received, asked } = await deleting((nth, _, response) => {
       if (nth === 1) response.stream.close(constants.NGHTTP2_REFUSED_STREAM);
       else answer(response, 200, terminating);
     });
     expect(asked).toEqual(['DELETE', 'DELETE']);
-    expect(told).toEqual(['requested', 'requested', 'answered']);
+    expect(received).toEqual(['requested', 'requested', 'answered']);
   });
 
   it('that came after the last stream the server took is sent again without a look, on a new connection', async () => {
     for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
-      const { told, asked, connections } = await deleting((nth, _, response) => {
+      const { received, asked, connections } = await deleting((nth, _, response) => {
         if (nth === 1) response.stream.session?.goaway(code, 1);
         else answer(response, 200, terminating);
       });
       expect(asked).toEqual(['DELETE', 'DELETE']);
-      expect(told).toEqual(['requested', 'requested', 'answered']);
+      expect(received).toEqual(['requested', 'requested', 'answered']);
       expect(connections.at(-1)).toBe(2);
     }
   });
 
   it('whose stream was reset may have been executed: a look tells, and it is not sent again', async () => {
-    const { told, asked } = await deleting((nth, one, response) => {
+    const { received, asked } = await deleting((nth, one, response) => {
       if (one.method === 'GET') answer(response, 200, terminating);
       else reset(response);
     });
     expect(asked).toEqual(['DELETE', 'GET']);
-    expect(told).toEqual(['requested', 'looked']);
+    expect(received).toEqual(['requested', 'looked']);
   });
 
   it('whose connection broke may have been executed: a look tells, and it is sent again where it was not', async () => {
-    const { told, asked } = await deleting((nth, one, response, cut) => {
+    const { received, asked } = await deleting((nth, one, response, cut) => {
       if (nth === 1) cut();
       else answer(response, 200, one.method === 'GET' ? pod('web', '1') : terminating);
     });
     expect(asked).toEqual(['DELETE', 'GET', 'DELETE']);
-    expect(told).toEqual(['requested', 'requested', 'answered']);
+    expect(received).toEqual(['requested', 'requested', 'answered']);
   });
 });
 
@@ -289,12 +289,12 @@ async function deleting(
   const cluster = await reach(api, { env: testEnv({ speed: 100 }) });
   const held = cluster.stream({ method: 'GET', path: '/held' }).catch(() => undefined);
   while (api.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  const told = kinds(await all(deletePod(cluster, target, { signal: stopping() })));
+  const received = kinds(await all(deletePod(cluster, target, { signal: stopping() })));
   cluster.close();
   await held;
   const about = api.asked.filter((one) => one.path !== '/held');
   return {
-    told,
+    received,
     asked: about.map(({ method }) => method),
     connections: about.map(({ connection }) => connection),
   };

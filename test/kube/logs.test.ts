@@ -100,14 +100,14 @@ describe('followLog', () => {
   it.each([
     ['says that there is no log of a pod that is still there', 'uid-web', ['refused']],
     ['says nothing where another pod has the name', 'uid-old', []],
-  ])('%s', async (_, uid, told) => {
+  ])('%s', async (_, uid, received) => {
     const api = await serve(({ path }, response) => {
       if (!path.endsWith('/log')) return json(response, 200, pod('web', '8'));
       json(response, 404, status(404, 'NotFound', 'the server could not find the requested resource'));
     });
     const seen = await all(followLog(await connected(api), { ...target, uid }, { signal: stopping() }));
-    expect(kinds(seen)).toEqual(told);
-    if (told.length > 0) expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', status: 404 });
+    expect(kinds(seen)).toEqual(received);
+    if (received.length > 0) expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', status: 404 });
   });
 
   it('asks for the log again while nobody says whether the pod is there', async () => {

@@ -118,9 +118,9 @@ describe('the small YAML reader', () => {
     );
   });
 
-  it('never reads a kubeconfig that was bent by hand as another one', () => {
+  it('never reads a kubeconfig that was damaged by hand as another one', () => {
     const lines = written.split('\n');
-    const bend = fc.record({
+    const damage = fc.record({
       at: fc.nat(lines.length - 1),
       take: fc.nat(2),
       put: fc.array(
@@ -132,12 +132,12 @@ describe('the small YAML reader', () => {
       indent: fc.nat(5),
     });
     fc.assert(
-      fc.property(fc.array(bend, { minLength: 1, maxLength: 3 }), (bends) => {
-        const bent = bends.reduce(
+      fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), (damages) => {
+        const damaged = damages.reduce(
           (all, { at, take, put, indent }) => all.toSpliced(at, take, ...put.map((line) => ' '.repeat(indent) + line)),
           lines,
         );
-        expectTheSame(bent.join('\n'));
+        expectTheSame(damaged.join('\n'));
       }),
       { numRuns: 3000 },
     );

@@ -81,14 +81,14 @@ const servers: Record<string, Handler> = {
   'that breaks off': (_, __, request) => request.socket.destroy(),
 };
 
-describe('no secret is told at any verbosity', () => {
+describe('no secret is printed at any verbosity', () => {
   it.each(Object.keys(servers))('by a server %s', async (name) => {
     const api = await serveTls(servers[name] as Handler);
-    const told = await tellAll(api);
+    const received = await tellAll(api);
     expect(api.asked.map(({ headers }) => headers.authorization)).toContain(`Bearer ${canary('token')}`);
-    expect(told.text).not.toMatch(/canary-/);
-    expect(told.places).toBe(11);
-    expect(told.lines).toBeGreaterThan(20);
+    expect(received.text).not.toMatch(/canary-/);
+    expect(received.places).toBe(11);
+    expect(received.lines).toBeGreaterThan(20);
   });
 
   it('by a server that cannot be reached', async () => {
@@ -99,12 +99,12 @@ describe('no secret is told at any verbosity', () => {
     const { server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const url = api.url.replace('https://', `https://user:${canary('userinfo')}@`);
-    const told = await tellAll({ url: `${url}/?token=${canary('query')}` });
-    expect(told.text).not.toMatch(/canary-/);
-    expect(told.text).toContain('server.untrusted');
+    const received = await tellAll({ url: `${url}/?token=${canary('query')}` });
+    expect(received.text).not.toMatch(/canary-/);
+    expect(received.text).toContain('server.untrusted');
   });
 
-  it('but what is no secret is still told', async () => {
+  it('but what is no secret is still printed', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     expect((await tellAll(api)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
   });

@@ -170,7 +170,7 @@ describe('watchObjects', () => {
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '70' });
   });
 
-  it.each(['status', 'frame'])('says a gap and lists again when history expired, told as a %s', async (form) => {
+  it.each(['status', 'frame'])('says a gap and lists again when history expired, reported as a %s', async (form) => {
     const gone = status(410, 'Expired', 'too old resource version: 7 (2461)');
     let lists = 0;
     const api = await serve((asked, response) => {
@@ -546,7 +546,7 @@ describe('a server that does not heed the selector', () => {
     expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '9') });
   });
 
-  it('a successor of the same name is told', async () => {
+  it('a successor of the same name is reported', async () => {
     const successor = pod('web', '9', { uid: 'another' });
     const api = await serve((_, response) => {
       response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + line('ADDED', successor));

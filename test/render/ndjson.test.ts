@@ -86,7 +86,7 @@ describe('-o ndjson', () => {
     ndjson.marks(time(4.6), []);
     ndjson.marks(time(4.7), []);
     ndjson.marks(time(10), [sure(fact)]);
-    expect(lines().map(({ revision, withdrawn, mark: told }) => [revision, withdrawn, told])).toEqual([
+    expect(lines().map(({ revision, withdrawn, mark: printed }) => [revision, withdrawn, printed])).toEqual([
       [1, undefined, guess],
       [2, true, guess],
       [3, undefined, fact],
@@ -152,7 +152,7 @@ describe('-o ndjson', () => {
     expect(lines().flatMap((line) => faults('ndjson', line))).toEqual([]);
   });
 
-  it('stays one line for each thing told, whatever the strings hold', () => {
+  it('stays one line for each thing reported, whatever the strings hold', () => {
     const { ndjson, lines, written } = stream();
     const { marks, gaps } = hostile();
     ndjson.end(hostile());

@@ -32,10 +32,10 @@ describe('prose', () => {
   });
 
   it('never parts a number from its unit', () => {
-    const told = [plain('for at least 0.57 s, between 5.3 s and 6.7 s; ends in 4 steps')];
+    const printed = [plain('for at least 0.57 s, between 5.3 s and 6.7 s; ends in 4 steps')];
     for (let width = 12; width < 60; width++)
-      for (const line of flow(pen, told, { width, hang: 2 })) expect(line).not.toMatch(/^ *s\b|\d$(?<!\b4)/);
-    expect(flow(pen, told, { width: 18, hang: 2 })[0]).toBe('for at least');
+      for (const line of flow(pen, printed, { width, hang: 2 })) expect(line).not.toMatch(/^ *s\b|\d$(?<!\b4)/);
+    expect(flow(pen, printed, { width: 18, hang: 2 })[0]).toBe('for at least');
     // Where not even both have room on a line there is no other way.
     expect(flow(pen, [plain('1234567890123 s')], { width: 13, hang: 0 })).toEqual(['1234567890123', 's']);
   });

@@ -34,7 +34,7 @@ it('a pod that was given up on does not, though it is still there', async () => 
   expect(await isOver(progress)).toBe(true);
 });
 
-it('nor does what is heard of it after that', async () => {
+it('nor does later news of it', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   progress.podTraced('u1');
@@ -43,13 +43,13 @@ it('nor does what is heard of it after that', async () => {
 });
 
 it('what is waited for is called as it is everywhere else', () => {
-  const told: string[][] = [];
-  const progress = begun({ waits: (owners) => void told.push(owners) });
+  const reported: string[][] = [];
+  const progress = begun({ waits: (owners) => void reported.push(owners) });
   progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
   progress.ownerSeen('/apis/batch/v1/namespaces/shop/jobs/a%2Fb', false);
   progress.seen('u1', stuck);
   progress.podTraced('u1');
-  expect(told).toEqual([['deployment/checkout', 'job/a/b']]);
+  expect(reported).toEqual([['deployment/checkout', 'job/a/b']]);
 });
 
 it('a pod that went unseen was one of it', async () => {
@@ -72,8 +72,8 @@ describe('where nobody tells when the rollout is done', () => {
     progress.seen(uid, undefined);
   };
   /** One of two pods has ended. */
-  const halfway = (told: string[] = []) => {
-    const progress = begun({ notFollowed: (owner) => void told.push(owner) });
+  const halfway = (reported: string[] = []) => {
+    const progress = begun({ notFollowed: (owner) => void reported.push(owner) });
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.listed(['u1', 'u2'].map(living));
@@ -85,9 +85,9 @@ describe('where nobody tells when the rollout is done', () => {
     progress.untilOver(fast, AbortSignal.timeout(ms));
 
   it('it is said once, and the pods that were there at the start are waited for', async () => {
-    const told: string[] = [];
-    const progress = halfway(told);
-    expect(told).toEqual(['CloneSet web is not followed']);
+    const reported: string[] = [];
+    const progress = halfway(reported);
+    expect(reported).toEqual(['CloneSet web is not followed']);
     expect(await isOver(progress)).toBe(false);
     hasEnded(progress, 'u2');
     expect(await isOver(progress)).toBe(true);

@@ -1,4 +1,4 @@
-/** What is told on stdout while a run goes on. */
+/** What stdout shows while a run goes on. */
 import { expect, it } from 'vitest';
 import { openOnDeletion, openStage } from '../../src/run/audience.ts';
 import type { Ports } from '../../src/run/ports.ts';
@@ -18,18 +18,18 @@ it('ndjson tells nothing on a Date alone, and all that is new with the next obse
     one,
     { kind: 'dated', at: one.at, sentAt: one.at - 1, date: Math.floor(one.at / 1000) * 1000, seq: one.seq },
   ]);
-  let [trace, told, dates] = [emptyTrace, 0, 0];
+  let [trace, shown, dates] = [emptyTrace, 0, 0];
   for (const [index, one] of dated.entries()) {
     const before = written;
     trace = reduce(trace, { ...one, seq: index + 1 });
     stage.step(trace, one);
-    if (written !== before) told += 1;
+    if (written !== before) shown += 1;
     if (one.kind !== 'dated') continue;
     dates += 1;
     expect(written).toBe(before);
   }
-  expect(told).toBeGreaterThan(5);
-  expect(dates).toBeGreaterThan(told);
+  expect(shown).toBeGreaterThan(5);
+  expect(dates).toBeGreaterThan(shown);
 });
 
 it('opens a stage after the first list, and shows from the DELETE on what arrived together at once, with every log line', async () => {

@@ -16,10 +16,13 @@ describe('when the monotonic clock began', () => {
     expect(originWithin(began, readings([0.001, 0.002, 0.001]))).toBe(began);
   });
 
-  it.each([-30, 21, 400])('is told to the millisecond where the process was held up when it looked (%i ms)', (late) => {
-    const origin = originWithin(began + late, readings([0.001, 12, 0.001]));
-    expect(Math.abs(origin - began)).toBeLessThanOrEqual(1);
-  });
+  it.each([-30, 21, 400])(
+    'is known to the millisecond where the process was held up when it looked (%i ms)',
+    (late) => {
+      const origin = originWithin(began + late, readings([0.001, 12, 0.001]));
+      expect(Math.abs(origin - began)).toBeLessThanOrEqual(1);
+    },
+  );
 
   it('stays what was said where no reading was quick enough to say better', () => {
     expect(originWithin(began + 5, readings([40, 60]))).toBe(began + 5);

@@ -58,7 +58,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     cluster.close();
   }));
 
-it('whoever waits for an item to be taken is let go when the consumer leaves', async () => {
+it('a producer that waits for an item to be taken ends when the consumer leaves', async () => {
   const queue = createQueue<number>();
   const puts = [queue.put(1), queue.put(2)];
   for await (const item of queue) if (item === 1) break;

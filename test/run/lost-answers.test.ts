@@ -95,7 +95,7 @@ it.each([[{ uid: undefined }], [{ uid: '' }]])('a pod with %j is not asked to be
   expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('a stream that is refused for good, and was lost before, is told as one gap', async () => {
+it('a stream that is refused for good, and was lost before, is reported as one gap', async () => {
   let ended = false;
   const server = await onePod(terminating(), ({ path, query }, response, { endWatches }) => {
     if (!path.endsWith('/pods')) return false;

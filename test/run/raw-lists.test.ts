@@ -32,8 +32,8 @@ describe('a resource that a recording does not hold', () => {
     ['nodes', 'nodes'],
     ['replicasets', 'owners'],
     ['deployments', 'owners'],
-  ])('is a gap where it is %s', async (resource, told) => {
-    expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(told));
+  ])('is a gap where it is %s', async (resource, times) => {
+    expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(times));
   });
 
   it('is none where nothing hangs on it: a bare pod has no owner', async () => {

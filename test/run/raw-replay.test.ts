@@ -48,8 +48,8 @@ describe('a watch that ended', () => {
     const { rows, from, last } = await cut('endpointslices');
     const [object] = last;
     if (!object) throw new Error('no slice changed');
-    const told: Row = { at: from + 4000, type: 'watch', resource: 'endpointslices', change: 'MODIFIED', object };
-    const report = judged([...rawRawObservations(inOrder(...rows, told))]);
+    const change: Row = { at: from + 4000, type: 'watch', resource: 'endpointslices', change: 'MODIFIED', object };
+    const report = judged([...rawRawObservations(inOrder(...rows, change))]);
     expect(report.gaps.find(({ resource }) => resource === 'endpointslices')?.to).toBeUndefined();
     const [endpoint] = report.endpoints;
     expect(Date.parse(endpoint?.unroutedAt?.earliest ?? '')).toBeLessThanOrEqual(from);
@@ -57,7 +57,7 @@ describe('a watch that ended', () => {
 });
 
 describe('a watch that ended, and whose resource is listed only when the pod is gone,', () => {
-  /** The watch ends just before the request; what it would have told is in a list, so long after the last row. */
+  /** The watch ends just before the request; what it would have sent is in a list, so long after the last row. */
   async function relisted(name: string, resource: string, later: number) {
     const rows = await rowsOf(name);
     const from = (rows.find((row) => row.type === 'request')?.at ?? NaN) - 2;

@@ -146,8 +146,8 @@ describe('the query of a DELETE', () => {
 describe('a DELETE that a server in trouble answered, and nothing after it', () => {
   it('may have been executed', async () => {
     const { rows, request, response } = await exchangeIn('graceful-exit');
-    const heard = rows.filter((row) => row.at < request.at);
-    const report = reportOf([...heard, request, { ...response, ...refusedWith(504) }]);
+    const earlier = rows.filter((row) => row.at < request.at);
+    const report = reportOf([...earlier, request, { ...response, ...refusedWith(504) }]);
     expect(report.verdict).toMatchObject({ outcome: 'unknown', exitCode: 4 });
   });
 });

@@ -30,7 +30,7 @@ async function evicted(answer: Handler, retryEvict: boolean) {
   return { error, sent: api.asked.filter(({ method }) => method === 'POST'), asked: api.asked };
 }
 
-it('is told in the words of the server, and no budget is asked for', async () => {
+it('is reported in the words of the server, and no budget is asked for', async () => {
   const { error, sent, asked } = await evicted((_, response) => json(response, 403, denied), false);
   expect(error).toMatchObject({ code: 'evict.denied', hint: expect.stringContaining('that policy') as unknown });
   expect(error?.message).not.toContain('PodDisruptionBudget');

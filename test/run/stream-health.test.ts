@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStreamHealth } from '../../src/run/stream-health.ts';
 
 describe('a stream that is lost', () => {
-  it('is lost since the earliest time that anybody told of: what was taken for its last word may have been behind', () => {
+  it('is lost since the earliest time that is known: what was taken for its last change may have been behind', () => {
     const streams = createStreamHealth(() => {});
     const health = streams.open('pod', 0);
     health.lost(30_000);

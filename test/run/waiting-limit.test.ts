@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import { createWaitingLimit } from '../../src/run/time-limit.ts';
 
-/** Time that passes when it is told to, in seconds. */
+/** Time that passes when the test says so, in seconds. */
 function timeTeller() {
   let now = 0;
   const timers = new Map<object, { at: number; ring: () => void }>();

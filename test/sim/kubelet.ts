@@ -95,7 +95,7 @@ export class Kubelet {
     this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
   }
 
-  /** A status patch; nobody hears of it where the object is gone. */
+  /** A status patch; it is lost where the object is gone. */
   patch(change: (pod: Pod) => Pod): void {
     const pod = this.#current();
     if (!pod) return;
@@ -123,7 +123,7 @@ export class Kubelet {
     this.#lastKnown = object as Pod;
     const { deletionTimestamp, deletionGracePeriodSeconds: grace } = object.metadata;
     if (deletionTimestamp === undefined || this.#lastKnown.spec.nodeName === undefined) return;
-    // Whoever asks for grace 0 once it has finished has sent the last DELETE: the kubelet's own then changes nothing.
+    // A request for grace 0 after it has finished is the last DELETE: the kubelet's own then changes nothing.
     if (grace === 0 && this.finishedAt !== undefined) this.finalDeleteAt ??= this.#world.time.now;
     this.#smallestGrace = Math.min(this.#smallestGrace, grace ?? Infinity);
     if (!this.#working && !this.#down) this.#startWorker(this.#world.story.kubelet.noticeMs);

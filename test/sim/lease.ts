@@ -15,7 +15,7 @@ const watchedFromMs = 200;
 /** How long before the story's beginning the Lease was renewed last; from the seed, as everything that varies. */
 const ageMs = ({ story }: World): number => (story.seed * 7919) % renewMs;
 
-/** The recorder's list, for whoever may read it. */
+/** The recorder's list, for those who may read it. */
 export function listLease(world: World): void {
   if (!world.story.readsLeases) return;
   const passed = Math.max(0, world.time.now + nanoseconds(ageMs(world)));

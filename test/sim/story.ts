@@ -1,6 +1,6 @@
 /**
  * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and simulated again. Times
- * are ms; those named `atMs` count from the trigger (the moment the client, or whoever deletes, acts).
+ * are ms; those named `atMs` count from the trigger (the moment the client, or whatever deletes the pod, acts).
  */
 import type { ClockStory } from './clock.ts';
 import type { Resource } from './rows.ts';

@@ -8,11 +8,11 @@ import type { Policy } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { ContainerStory } from '../sim/story.ts';
 import { drains } from '../sim/plain-story.ts';
-import { alone, deaf, told } from '../helpers/cases.ts';
+import { alone, deaf, storyObservations } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 const judged = (container: Partial<ContainerStory>, policy?: Policy) =>
-  reportOf(traceOf(observationsOf([...endedLikeLive(told(alone(container)))])), policy);
+  reportOf(traceOf(observationsOf([...endedLikeLive(storyObservations(alone(container)))])), policy);
 
 function cardOf(container: Partial<ContainerStory>, policy?: Policy): string {
   const report = judged(container, policy);
@@ -37,7 +37,7 @@ it('marks such a kill as probable in the report, and no other', () => {
 
 it('hedges every SIGKILL in the second of the grace period’s end where no log was followed', () => {
   const withoutLogs = (app: ContainerStory['app']) => {
-    const rawObservations = told(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
+    const rawObservations = storyObservations(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
     const report = reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
   };

@@ -3,7 +3,7 @@ import type { Gate } from '../../src/model/report.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import { attached, listed, markedIn, slicesRefused, told } from '../helpers/cases.ts';
+import { attached, listed, markedIn, slicesRefused, storyObservations } from '../helpers/cases.ts';
 import {
   observationsOf,
   recordingNames,
@@ -96,7 +96,9 @@ describe('min-drain-lead', () => {
   });
 
   it('does not take who had left its routes before anybody looked for one who had none', () => {
-    const rawObservations = attached(told({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }));
+    const rawObservations = attached(
+      storyObservations({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }),
+    );
     const { at, object } = markedIn(rawObservations);
     const late = [
       listed(at + 500, 'pod', object),

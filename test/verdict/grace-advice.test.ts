@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drains, plainContainer } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory } from '../sim/story.ts';
 import type { ExitReport, Finding, FindingCode } from '../../src/model/report.ts';
-import { alone, attached, deaf, judged, storyReport, told } from '../helpers/cases.ts';
+import { alone, attached, deaf, judged, storyReport, storyObservations } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { asked, pod } from '../helpers/story-changes.ts';
 
@@ -50,8 +50,8 @@ describe('a deletion that asked for less grace than the spec gives', () => {
     expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or let proxy stop faster\.$/);
   });
 
-  it('is told of somebody else’s deletion too', () => {
-    const theirs = told({
+  it('is given for somebody else’s deletion too', () => {
+    const theirs = storyObservations({
       ...alone({ app: drains(6000) }),
       ...pod({ graceSeconds: 30 }),
       trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 3 },
@@ -77,7 +77,7 @@ describe('a deletion that asked for less grace than the spec gives', () => {
 });
 
 describe('a sidecar', () => {
-  it('that ignores its stop signal is told so, and more grace is no remedy', () => {
+  it('that ignores its stop signal is named so, and more grace is no remedy', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(deaf)] });
     expect(report.verdict.outcome).toBe('graceful');
     expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to SIGTERM/);
@@ -100,7 +100,7 @@ describe('a sidecar', () => {
     expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^proxy stops after app: make app exit sooner/);
   });
 
-  it('that spent the grace on its own hook is told to shorten that', () => {
+  it('that spent the grace on its own hook is advised to shorten that', () => {
     const hooked = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
     const report = storyReport({
       containers: [plainContainer({ app: drains(100) }), hooked],

@@ -6,7 +6,17 @@ import { endedLikeLive } from '../../src/run/replay.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { Raw } from '../helpers/cases.ts';
-import { adding, alone, attached, changed, changesOf, editing, listed, markedIn, told } from '../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  attached,
+  changed,
+  changesOf,
+  editing,
+  listed,
+  markedIn,
+  storyObservations,
+} from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 import { asked, kubelet, pod } from '../helpers/story-changes.ts';
 
@@ -21,7 +31,7 @@ describe('max-grace-used', () => {
   const half: GateSpec = { kind: 'max-grace-used', share: 0.5 };
 
   it.each([1500, 8000])('counts a grace that was lowered before the kubelet began after %i ms', (noticeMs) => {
-    const rawObservations = told({
+    const rawObservations = storyObservations({
       ...alone({ app: drains(1500) }),
       ...pod({ graceSeconds: 30 }),
       ...asked(null),
@@ -33,7 +43,7 @@ describe('max-grace-used', () => {
 
   it('counts the grace that was asked for, where nobody saw that it was not lowered', () => {
     const all = attached(
-      told({
+      storyObservations({
         ...alone({ app: drains(4300) }),
         ...pod({ graceSeconds: 30 }),
         trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 5 },
@@ -54,7 +64,7 @@ describe('max-grace-used', () => {
   const leastOf = (message: string): number => Number(/used at least ([\d.]+)%/.exec(message)?.[1] ?? 0) / 10;
 
   it('is not proven by how long it was listened to a pod whose end came in a gap', () => {
-    const all = told(alone({ app: drains(2000) }));
+    const all = storyObservations(alone({ app: drains(2000) }));
     const from = markedIn(all).at + 500;
     const to = from + 40_000;
     const seen = all.filter((one) => one.at <= from || (one.kind !== 'changed' && one.kind !== 'dated'));
@@ -66,7 +76,7 @@ describe('max-grace-used', () => {
   });
 
   it('of a pod that was forced away is what its last line proves, and has no end', () => {
-    const rawObservations = told({
+    const rawObservations = storyObservations({
       ...alone({ app: drains(3000) }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
     });
@@ -77,7 +87,7 @@ describe('max-grace-used', () => {
   });
 
   it('of which nothing tells is an unknown share', () => {
-    const all = told({
+    const all = storyObservations({
       ...alone({ app: drains(3000), logged: false }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
     });
@@ -110,13 +120,16 @@ describe('min-drain-lead', () => {
   }
 
   it.each([500, 1500])('is not proven where slices were first listed %i ms after the DELETE', (afterMs) => {
-    const gate = gateOf(slicesLate(told(alone({ app: drains(1000) })), afterMs), twoSeconds);
+    const gate = gateOf(slicesLate(storyObservations(alone({ app: drains(1000) })), afterMs), twoSeconds);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toContain('endpoints were not being watched when the pod was deleted');
   });
 
   it('is proven by what is left only where every Service that selects the pod is among it', () => {
-    const rawObservations = slicesLate(told(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })), 3);
+    const rawObservations = slicesLate(
+      storyObservations(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })),
+      3,
+    );
     const withServices = (...more: Raw[]) =>
       rawObservations.map((one) =>
         one.kind === 'listed' && one.stream === 'services' ? { ...one, objects: [...one.objects, ...more] } : one,
@@ -134,7 +147,7 @@ describe('min-drain-lead', () => {
 
   /** Before the DELETE, something else than the deletion makes the endpoint unready, or takes it out. */
   function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): RawObservation[] {
-    const rawObservations = told(alone({ app: drains(1000) }));
+    const rawObservations = storyObservations(alone({ app: drains(1000) }));
     const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
     const [slice] = rawObservations.flatMap((one) =>
       one.kind === 'listed' && isSlices(one) ? (one.objects as Raw[]) : [],
@@ -170,7 +183,9 @@ describe('min-drain-lead', () => {
   });
 
   it('is where nothing was to be seen: no Service takes the pod', () => {
-    const all = told(alone({ app: drains(1000) })).filter((one) => !('stream' in one && one.stream === 'services'));
+    const all = storyObservations(alone({ app: drains(1000) })).filter(
+      (one) => !('stream' in one && one.stream === 'services'),
+    );
     const none = slicesLate(all, 500).filter((one) => one.kind === 'gap' || !isSlices(one));
     expect(gateOf(none, twoSeconds)).toMatchObject({ passed: true });
   });

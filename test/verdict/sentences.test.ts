@@ -5,7 +5,17 @@ import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
 import { phaseTexts } from '../../src/verdict/explain/timeline.ts';
 import { triggerTexts } from '../../src/verdict/explain/outcomes.ts';
-import { adding, alone, findingCodes, judged, listed, markedIn, stampOf, storyReport, told } from '../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  findingCodes,
+  judged,
+  listed,
+  markedIn,
+  stampOf,
+  storyReport,
+  storyObservations,
+} from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 
 const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
@@ -13,7 +23,7 @@ const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
 
 describe('a pod that goes with its namespace or its owner', () => {
   it('needs no more replicas, and nobody to replace it', () => {
-    const rawObservations = told({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
+    const rawObservations = storyObservations({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
     const { at } = markedIn(rawObservations);
     const metadata = { name: 'story', uid: 'uid-story', deletionTimestamp: stampOf(at - 1000) };
     const ending = { kind: 'Namespace', metadata, spec: {}, status: { phase: 'Terminating' } };
@@ -24,7 +34,7 @@ describe('a pod that goes with its namespace or its owner', () => {
     expect(JSON.stringify(report.verdict.findings)).not.toContain('replica');
   });
 
-  it('is still told to have left its Service without endpoints', async () => {
+  it('is still reported to have left its Service without endpoints', async () => {
     const report = await reportOfRecording('owner-deleted');
     expect(findingCodes(report)).not.toContain('last-endpoint');
     expect(findingOf(report, 'no-ready-endpoint')?.advice).not.toContain('replica');

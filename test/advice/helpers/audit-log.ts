@@ -83,7 +83,7 @@ export function auditLogOf(
           },
           responseStatus: { code: 200 },
           responseObject: level === 'Metadata' ? undefined : object,
-          // Stored a moment before the watch told of it.
+          // Stored a moment before the watch reported it.
           requestReceivedTimestamp: new Date(receivedAt).toISOString().replace('Z', '000Z'),
           stageTimestamp: at.replace('Z', '000Z'),
         }),

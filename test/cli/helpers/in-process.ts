@@ -3,7 +3,7 @@ import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/run/clock.ts';
 import type { Output, Ports } from '../../../src/run/ports.ts';
 
-export interface Told {
+export interface Printed {
   code: number;
   stdout: string;
   stderr: string;
@@ -17,12 +17,12 @@ export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   onStdout?(text: string): void;
 }
 
-export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Told> {
+export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Printed> {
   const { answers, columns, onStdout, ...others } = pretending;
-  const told = { stdout: '', stderr: '' };
+  const printed = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
-      told[name] += text;
+      printed[name] += text;
       if (name === 'stdout') onStdout?.(text);
     },
     isTty: (name === 'stderr' ? answers : columns) !== undefined,
@@ -42,9 +42,11 @@ export async function runMain(argv: readonly string[], pretending: Pretending = 
     random: () => 0.999,
     onSignal: () => () => {},
     leave: () => {},
-    ...(answers === undefined ? {} : { ask: async (question: string) => ((told.stderr += question), answers.shift()) }),
+    ...(answers === undefined
+      ? {}
+      : { ask: async (question: string) => ((printed.stderr += question), answers.shift()) }),
     ...others,
   };
   const code = await main(argv, ports);
-  return { code, ...told };
+  return { code, ...printed };
 }

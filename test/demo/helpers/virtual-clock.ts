@@ -5,7 +5,7 @@ export interface VirtualClock extends Clock {
   advance(ms: number): Promise<void>;
 }
 
-/** A clock that stands still until it is told to go on; HTTP around it is real. */
+/** A clock that stands still until it is advanced; HTTP around it is real. */
 export function createVirtualClock(now: number): VirtualClock {
   const timers = new Set<{ due: number; run: () => void }>();
 

@@ -1,4 +1,4 @@
-/** A collector for a test: takes whatever is posted, and answers as it is told to. */
+/** A collector for a test: takes whatever is posted, and answers as the test says. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -31,9 +31,9 @@ const provenBy: Partial<Record<FindingCode, string[]>> = {
 /** What runs without a fault tell, whatever the sub-second phase of their clocks. */
 export interface Fair {
   report: ExitReport;
-  /** Told by all of them. */
+  /** Reported by all of them. */
   always: ReadonlySet<FindingCode>;
-  /** Told by any: whole-second stamps prove more of the same truth at one phase than at another. */
+  /** Reported by any: whole-second stamps prove more of the same truth at one phase than at another. */
   ever: ReadonlySet<FindingCode>;
 }
 
@@ -68,13 +68,13 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   const added = [...codes].filter(
     (code) => !fair.ever.has(code) && !(code === 'evidence-lost' && gaps.size > 0) && !isHedged(code),
   );
-  const told = ends(report);
-  const unlike = [...ends(fair.report)].filter(([name, end]) => told.get(name) !== end);
+  const reported = ends(report);
+  const unlike = [...ends(fair.report)].filter(([name, end]) => reported.get(name) !== end);
   const missed = heldAgainst(report, struck.truths).filter(({ hit }) => !hit);
   return {
     lost: [
       ...(isSameOutcome(fair.report, report, gaps) ? [] : [`outcome ${report.verdict.outcome}`]),
-      ...unlike.map(([name, end]) => `${name}: ${told.get(name) ?? 'not told'} instead of ${end}`),
+      ...unlike.map(([name, end]) => `${name}: ${reported.get(name) ?? 'not reported'} instead of ${end}`),
       ...missing.map((code) => `no ${code}`),
     ],
     invented: [

@@ -21,7 +21,7 @@ import {
 } from './edits.ts';
 
 const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...change });
-/** It comes 0.3 s before the object goes, and no Killing is told. */
+/** It comes 0.3 s before the object goes, and no Killing is received. */
 const atTheEnd: Edit[] = [attach, noEvents, coming(({ removed }) => removed - 300)];
 const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));
 /** The container of this name ended as nobody knows. */
@@ -167,7 +167,7 @@ const removalHeld: Expectation = {
 
 const gone: Case[] = [
   {
-    sentence: 'is not told as left alone after an eviction that was allowed',
+    sentence: 'is not reported as left alone after an eviction that was allowed',
     of: 'evicted',
     edit: [lostFromSight(400)],
     expect: {

@@ -255,7 +255,7 @@ const owners: Case[] = [
     ['by an Event of its own', '', 1] as const,
     ['by the newest of many alike', '(combined from similar events): ', 7] as const,
   ].map(([how, prefix, count]): Case => ({
-    sentence: `scaled down to all that the Deployment wants, told ${how}: no rollout`,
+    sentence: `scaled down to all that the Deployment wants, reported ${how}: no rollout`,
     of: 'graceful-exit',
     edit: [attach, wantsOne, deletedBySet, scaledToOne(prefix, count)],
     expect: { trigger: 'scale-down' },

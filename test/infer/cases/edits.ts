@@ -52,7 +52,7 @@ export const unacknowledged: Edit = each('pod', ({ status: { observedGeneration:
   status,
 }));
 
-/** Every end of a container that is told has this. */
+/** Every reported end of a container has this. */
 export const ending =
   (end: Record<string, unknown> | ((deletion: Deletion) => Record<string, unknown>)): Edit =>
   (all) =>
@@ -104,7 +104,7 @@ export interface Deletion {
   /** Client time of the run's beginning, ms. */
   began: number;
   pod: Raw;
-  /** Client time at which its removal was told, ms; NaN where it was not. */
+  /** Client time at which its removal was received, ms; NaN where it was not. */
   removed: number;
 }
 
@@ -125,7 +125,7 @@ interface About {
   firstMs?: number;
 }
 
-/** It is told 8 ms later. */
+/** It is received 8 ms later. */
 export const event = (reason: string, message: string, ms: number, more: About = {}): Edit =>
   change(ms + 8, 'events', aboutPod(reason, message, ms, more), 'ADDED');
 

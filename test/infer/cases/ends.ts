@@ -151,16 +151,16 @@ const silent = plainContainer({
   logged: false,
 });
 const ownEnd = (atMs: number, code: number, app: AppStory = dies): AppStory => ({ ...app, ownExit: { atMs, code } });
-/** Nothing of the container's end was told but 0.4 s after the deletion. */
+/** Nothing of the container's end was received but 0.4 s after the deletion. */
 const endToldEarly: Edit = (all) => {
   const { at, pod: object } = deletionIn(all);
   const { containerStatuses } = changesOf(all, 'pod').at(-1)?.object.status ?? {};
   const { resourceVersion: _later, ...metadata } = object.metadata;
-  const told = { ...object, metadata, status: { ...object.status, containerStatuses } };
+  const printed = { ...object, metadata, status: { ...object.status, containerStatuses } };
   const since = editing(all, 'pod', (one, rawObservation) =>
     rawObservation.at > at + 400 ? { ...one, status: { ...one.status, containerStatuses } } : one,
   );
-  return adding(since, changed(at + 400, 'pod', told));
+  return adding(since, changed(at + 400, 'pod', printed));
 };
 /** `done` had ended 3 s before the deletion, and then the runtime stood still for 9 s. */
 const doneBefore: Edit[] = [

@@ -29,7 +29,7 @@ const loweredFirst = (app: AppStory, noticeMs: number): Partial<Story> => ({
   ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
 });
 
-/** A probe told 0.6 s after the DELETE that the kubelet knew of it; then the pod's stream was held up for a while. */
+/** A probe showed 0.6 s after the DELETE that the kubelet knew of it; then the pod's stream was held up for a while. */
 const probedAndHeld = (heldMs: number): Edit[] => [
   arriving((one, { at }) => {
     const until = at + 1300 + heldMs;
@@ -74,7 +74,7 @@ const lowered: Case[] = [
     expect: { says: { 'killed-at-grace': /when its 1–30s grace period ended/ }, ofGrace: { drain: { until: 1 } } },
   },
   ...[[1600, 0] as const, [1600, 400] as const, [3000, 2000] as const].map(([noticeMs, heldMs]): Case => ({
-    sentence: `after a probe had told that the kubelet knew, it may be what it killed by (begun at ${noticeMs} ms, news ${heldMs} late)`,
+    sentence: `after a probe had shown that the kubelet knew, it may be what it killed by (begun at ${noticeMs} ms, news ${heldMs} late)`,
     of: { ...loweredAt(1300, deaf, 30), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) },
     edit: probedAndHeld(heldMs),
     expect: { containers: { app: { outcome: ['killed', 'unknown'] } } },
@@ -109,7 +109,7 @@ const lowered: Case[] = [
         const ended = changesOf(all, 'pod').find(({ object }) =>
           JSON.stringify(object.status).includes('"terminated"'),
         );
-        if (!ended) throw new Error('no end was told');
+        if (!ended) throw new Error('no end was received');
         const { at, object } = ended;
         const { metadata, ...rest } = object;
         const resourceVersion = String(BigInt(String(metadata['resourceVersion'])) + 1n);
@@ -357,7 +357,7 @@ const countedAnew: Case[] = [
     expect: { outcome: 'graceful' },
   },
   {
-    sentence: 'an exit that no kill explains did not overrun the only one that was told: another began unseen',
+    sentence: 'an exit that no kill explains did not overrun the only one that was received: another began unseen',
     of: restarted(14_500),
     edit: [laterRoundUnheard],
     expect: { outcome: 'graceful', without: ['grace-nearly-spent'], noPhases: ['overtime'] },

@@ -42,7 +42,7 @@ const takenAlong: Case[] = [
   })),
 ];
 
-const unheardOf: Case[] = [
+const withoutNews: Case[] = [
   {
     sentence: 'has eaten the grace where its Events say so',
     of: hooked(exec(null), drains(500)),
@@ -218,7 +218,7 @@ const untouched: Case[] = [
   })),
 ];
 
-/** Gone by its stop signal before the kubelet has told that it knows; its Killing never came. */
+/** Gone by its stop signal before the kubelet has reported that it knows; its Killing never came. */
 const unheard: Partial<Story> = {
   ...alone({ app: dies, logged: false }),
   ...kubelet({ ackMs: [700, 800] }),
@@ -245,7 +245,7 @@ const lostAfterKilling =
     return adding(all, lostEvents((killing?.at ?? NaN) + ms));
   };
 
-const noKillingTold: Case[] = [
+const killingNotReceived: Case[] = [
   {
     sentence: '143 may be of its own choice where the kubelet had all its Events left',
     of: unheard,
@@ -276,7 +276,7 @@ const noKillingTold: Case[] = [
     expect: { containers: { app: { outcome: 'signalled' } } },
   },
   {
-    sentence: 'a hook that ran past its grace is told by its Events',
+    sentence: 'a hook that ran past its grace is known by its Events',
     of: pastItsGrace,
     expect: { outcome: 'overran' },
   },
@@ -334,8 +334,8 @@ const outliving: Case[] = [
 export const hooks = {
   'a sleep that outlives its container': outliving,
   'a hook that its container took along': takenAlong,
-  'a hook that nobody heard of again': unheardOf,
+  'a hook without any further news': withoutNews,
   'what is not as it is declared': undeclared,
   'hooks and signals of which no Killing tells': untouched,
-  'a Killing that was not told': noKillingTold,
+  'a Killing that was not received': killingNotReceived,
 };

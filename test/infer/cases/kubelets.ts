@@ -63,7 +63,7 @@ const did: Case[] = [
     expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-failed'] },
   },
   {
-    sentence: 'a repeated Killing whose first time was not told begins at the first, and its signal stays open',
+    sentence: 'a repeated Killing whose first time was not received begins at the first, and its signal stays open',
     of: 'exit-143',
     edit: [eachEvent('Killing', (one) => ({ ...one, count: 2 }))],
     expect: {

@@ -93,7 +93,7 @@ const ofTheKubelet: Case[] = [
     expect: { marks: { acknowledged: { from: 0.01 } } },
   },
   {
-    sentence: 'are missed where an Event or a status could have told them',
+    sentence: 'are missed where an Event or a status could have reported them',
     of: { ...long(quietly), ...somebody },
     edit: silent,
     expect: { findings: ['node-silent'] },

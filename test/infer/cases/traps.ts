@@ -562,7 +562,7 @@ const exactness: Case[] = [
     },
   },
   {
-    sentence: '37: a preemption is told by its condition, one write before the deletion; its Event follows',
+    sentence: '37: a preemption is known by its condition, one write before the deletion; its Event follows',
     of: 'preempted',
     expect: { trigger: 'preemption', evidence: /PreemptionByScheduler[^]*Preempted/ },
   },

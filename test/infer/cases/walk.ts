@@ -1,7 +1,7 @@
 /** Runs a table of cases: each is judged as a live run would have been, and only its report is looked at. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
-import { after, containerOf, judged, markOf, recorded, told } from '../../helpers/cases.ts';
+import { after, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { observationsOf } from '../../helpers/recordings.ts';
@@ -15,7 +15,7 @@ import type { Case, Edit, ContainerExpectation, Expectation, Said, Window } from
 export function walk(topic: string, cases: readonly Case[]): void {
   describe(topic, () => {
     it.each(cases.map((one) => [one.sentence, one] as const))('%s', async (_, { of, edit = [], expect: wanted }) => {
-      const original = typeof of === 'string' ? await recorded(of) : told(of);
+      const original = typeof of === 'string' ? await recorded(of) : storyObservations(of);
       const rawObservations = edited(original, edit);
       const report = judged(rawObservations);
       check(report, wanted);

@@ -1,13 +1,13 @@
 /** A HorizontalPodAutoscaler's Event says which number it has set, and not of what: when is it named? */
 import { expect, it } from 'vitest';
-import { adding, changed, changesOf, eventOf, judged, told } from '../../helpers/cases.ts';
+import { adding, changed, changesOf, eventOf, judged, storyObservations } from '../../helpers/cases.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 
 const owner: Story['owner'] = { kind: 'deployment', name: 'api', replicas: 3, readyAfterMs: 500 };
 /** To two replicas. */
-const scaled = told({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
+const scaled = storyObservations({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
 const loweredAt = changesOf(scaled, 'owner').find(({ object }) => object['kind'] === 'Deployment')?.at ?? NaN;
 
 const rescaled = (name: string, message: string, at = loweredAt - 5): RawObservation => {

@@ -3,13 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, changed, changesOf, editing, eventOf, judged, markedIn, stampOf, told } from '../../helpers/cases.ts';
+import {
+  adding,
+  changed,
+  changesOf,
+  editing,
+  eventOf,
+  judged,
+  markedIn,
+  stampOf,
+  storyObservations,
+} from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { linesOf } from '../../helpers/owned.ts';
 import { podBefore } from '../../helpers/raw-edits.ts';
 
 const owner: Story['owner'] = { kind: 'deployment', name: 'api', replicas: 3, readyAfterMs: 500 };
-const scaled = told({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
+const scaled = storyObservations({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
 const { at } = markedIn(scaled);
 const begin = scaled[0]?.at ?? 0;
 const loweredAt = changesOf(scaled, 'owner').find(({ object }) => object['kind'] === 'Deployment')?.at ?? NaN;

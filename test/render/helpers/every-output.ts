@@ -31,8 +31,8 @@ export interface PodOutput {
 export const podsOf = async (name: string): Promise<PodOutput[]> =>
   (await tracedPodsOf(name)).map(({ rawObservations }, index) => play(rawObservations, index === 0));
 
-/** `isTold`: lines mode is told each step, not only the end. */
-export function play(rawObservations: readonly RawObservation[], isTold: boolean): PodOutput {
+/** `eachStep`: lines mode shows each step, not only the end. */
+export function play(rawObservations: readonly RawObservation[], eachStep: boolean): PodOutput {
   let text = '';
   const lines = createLines({
     write: (chunk) => (text += chunk),
@@ -44,7 +44,7 @@ export function play(rawObservations: readonly RawObservation[], isTold: boolean
   let trace = emptyTrace;
   for (const observation of observationsOf(rawObservations)) {
     trace = reduce(trace, observation);
-    if (isTold) lines.step(timelineOf(trace), observation);
+    if (eachStep) lines.step(timelineOf(trace), observation);
   }
   const report = mustRender(trace);
   lines.end(report);

@@ -38,9 +38,9 @@ const ourNames = new Set(['marks', 'phases']);
 
 /** Every string in the report is hostile, save those whose words the contract itself fixes. */
 export function hostile(): ExitReport {
-  const spoilt = spoiltWith(hostileText);
-  spoilt.marks[3]!.note = `${hostileText}${'x'.repeat(1_000_000)}`;
-  return spoilt;
+  const withHostileText = spoiltWith(hostileText);
+  withHostileText.marks[3]!.note = `${hostileText}${'x'.repeat(1_000_000)}`;
+  return withHostileText;
 }
 
 /** The same with any text. */

@@ -26,7 +26,7 @@ const ours: ReadonlySet<string> = new Set([
 ]);
 
 /** Every string that a cluster may choose is `text`, each with a number of its own. */
-export function spoilt(report: Report, text: string): Report {
+export function withHostileText(report: Report, text: string): Report {
   let count = 0;
   const spoil = (value: unknown, path: readonly string[]): unknown => {
     if (Array.isArray(value)) return value.map((item) => spoil(item, path));
@@ -42,4 +42,4 @@ export function spoilt(report: Report, text: string): Report {
   return spoil(report, []) as Report;
 }
 
-export const hostileReport: Report = spoilt(reportNamed('multi-container'), hostileText);
+export const hostileReport: Report = withHostileText(reportNamed('multi-container'), hostileText);

@@ -15,7 +15,7 @@ const pods = '/api/v1/namespaces/shop/pods';
 export interface OnePod {
   url: string;
   asked: Asked[];
-  /** The pod's next state: stored, and told to who watches it. */
+  /** The pod's next state: stored, and sent to those who watch it. */
   now(type: 'MODIFIED' | 'DELETED', metadata?: object): void;
   /** Ends the watches of the pod, as a server does after some minutes. */
   endWatches(): void;

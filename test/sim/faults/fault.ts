@@ -32,7 +32,7 @@ export type FaultKind =
   | { kind: 'status'; code: number; reason?: string; message?: string; retryAfterSeconds?: number }
   /** Takes the request and never answers: a connection into a network that is gone. */
   | { kind: 'hang' }
-  /** Compacts the history and destroys open streams: what resumes is told 410, as a frame or as a status. */
+  /** Compacts the history and destroys open streams: what resumes gets a 410, as a frame or as a status. */
   | { kind: 'expire'; as?: 'frame' | 'status' }
   /** The stream stays open and carries nothing more (half-open). */
   | { kind: 'silent' }

@@ -8,7 +8,7 @@ export interface KeptPort {
   release(): Promise<void>;
 }
 
-/** Whoever asks for any port gets one from 32768 on (Linux) or 49152 on (RFC 6335, §6). */
+/** A request for any port gets one from 32768 on (Linux) or 49152 on (RFC 6335, §6). */
 const outsideEphemeral = { from: 10_000, to: 30_000 };
 /** Each may be taken. */
 const tries = 20;

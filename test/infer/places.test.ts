@@ -1,11 +1,11 @@
-/** What somebody did who wanted a false cause or a false successor told. */
+/** What would make a false cause or a false successor be reported. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../../src/run/ending.ts';
-import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../../helpers/cases.ts';
-import type { Raw } from '../../helpers/cases.ts';
-import { drains } from '../../sim/plain-story.ts';
-import { ownedCase, successfulDelete } from '../../helpers/owned.ts';
-import { observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { endingOf } from '../../src/run/ending.ts';
+import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
+import type { Raw } from '../helpers/cases.ts';
+import { drains } from '../sim/plain-story.ts';
+import { ownedCase, successfulDelete } from '../helpers/owned.ts';
+import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe('a pod of the same owner in another place', () => {
   /** While ours drains another pod comes up, and is ready. */
@@ -57,7 +57,7 @@ describe('a pod of the same owner in another place', () => {
     expect(endingOf(traceOf(observationsOf(rawObservations))).kind).toBe('open');
   });
 
-  it('is told also where the controller deleted the pod and nobody knows what for: places tell who comes for it', () => {
+  it('is reported also where the controller deleted the pod for an unknown reason: places show which pod replaces it', () => {
     const rawObservations = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
     const { at, object } = markedIn(rawObservations);
     const message = `Deleted pod: ${object.metadata.name}`;

@@ -1,10 +1,10 @@
-/** What somebody did who wanted a successor to be dated too late: the pod's own list told it, before its siblings' did. */
+/** What would date a successor too late: the pod's own list has it before its siblings' list. */
 import { expect, it } from 'vitest';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { changesOf, judged, told } from '../../helpers/cases.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { changesOf, judged, storyObservations } from '../helpers/cases.ts';
 
-it('dates a successor that a new list of the pod told by the gap of that stream', () => {
-  const all = told({ owner: { kind: 'statefulset', name: 'api', readyAfterMs: 300 } });
+it('dates a successor that a new list of the pod has by the gap of that stream', () => {
+  const all = storyObservations({ owner: { kind: 'statefulset', name: 'api', readyAfterMs: 300 } });
   const own = changesOf(all, 'pod');
   const gone = own.find(({ change }) => change === 'DELETED');
   const done = own.find(({ object }) => object.status['phase'] === 'Succeeded');

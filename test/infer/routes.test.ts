@@ -1,7 +1,7 @@
 /** What somebody did who wanted a false sentence in a report: each a recording with one thing changed. */
 import { describe, expect, it } from 'vitest';
-import { adding, attached, changed, judged, markedIn, recorded, stampOf } from '../../helpers/cases.ts';
-import { podBefore } from '../../helpers/raw-edits.ts';
+import { adding, attached, changed, judged, markedIn, recorded, stampOf } from '../helpers/cases.ts';
+import { podBefore } from '../helpers/raw-edits.ts';
 
 describe('routes and successors', () => {
   it('a sibling that was there before the deletion takes over only in a rollout', async () => {

@@ -1,15 +1,15 @@
 /** Clocks that are set in the middle of an exit, and API servers that do not agree on the time. */
 import { describe, expect, it } from 'vitest';
-import { plainStory } from '../../sim/plain-story.ts';
-import type { Story } from '../../sim/story.ts';
-import { drains } from '../../sim/plain-story.ts';
-import { simulate } from '../../sim/simulate.ts';
-import { endedLikeLive } from '../../../src/run/replay.ts';
-import type { Instant } from '../../../src/model/report.ts';
-import { alone, deaf, editing, judged, stampOf, told } from '../../helpers/cases.ts';
-import { checkPrefixes } from '../../helpers/prefixes.ts';
-import { observationsOf } from '../../helpers/recordings.ts';
-import { judgeStory } from '../../helpers/simulated.ts';
+import { plainStory } from '../sim/plain-story.ts';
+import type { Story } from '../sim/story.ts';
+import { drains } from '../sim/plain-story.ts';
+import { simulate } from '../sim/simulate.ts';
+import { endedLikeLive } from '../../src/run/replay.ts';
+import type { Instant } from '../../src/model/report.ts';
+import { alone, deaf, editing, judged, stampOf, storyObservations } from '../helpers/cases.ts';
+import { checkPrefixes } from '../helpers/prefixes.ts';
+import { observationsOf } from '../helpers/recordings.ts';
+import { judgeStory } from '../helpers/simulated.ts';
 
 const still = { offsetMs: 0, driftPpm: 0 };
 
@@ -57,7 +57,10 @@ it.each([
 
 it('a Killing stays what it was when the clock that stamped it is set', () => {
   const lines = [2000, 6000].map((atMs) => ({ atMs, text: `at ${atMs}` }));
-  const rawObservations = told({ ...set('node', 5000, 2000), ...alone({ app: { ...drains(8500), lines } }) });
+  const rawObservations = storyObservations({
+    ...set('node', 5000, 2000),
+    ...alone({ app: { ...drains(8500), lines } }),
+  });
   expect(checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), () => undefined).broken).toEqual([]);
 });
 
@@ -65,7 +68,7 @@ it.each([-3000, -1500, 1500, 3000])(
   'another API server, %i ms off, stamps the Events: nothing misses the truth',
   (by) => {
     const { expected } = simulate(plainStory(sleeps));
-    const skewed = editing(told(sleeps), 'events', (event) => ({
+    const skewed = editing(storyObservations(sleeps), 'events', (event) => ({
       ...event,
       metadata: {
         ...event.metadata,

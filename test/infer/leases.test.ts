@@ -1,11 +1,11 @@
 /** The node's Lease bounds its clock where no Killing does, and must not where it was held back or the clock was set. */
 import { describe, expect, it } from 'vitest';
-import { drains, plainStory } from '../../sim/plain-story.ts';
-import type { AppStory, Story } from '../../sim/story.ts';
-import { simulate } from '../../sim/simulate.ts';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, alone, changesOf, containerOf, deaf, editing, judged, told } from '../../helpers/cases.ts';
-import { observationsOf, traceOf } from '../../helpers/recordings.ts';
+import { drains, plainStory } from '../sim/plain-story.ts';
+import type { AppStory, Story } from '../sim/story.ts';
+import { simulate } from '../sim/simulate.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { adding, alone, changesOf, containerOf, deaf, editing, judged, storyObservations } from '../helpers/cases.ts';
+import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 const graceful = { ...plainStory().pod, graceSeconds: 30 };
 const dies: AppStory = { onSignal: { kind: 'dies' }, lost: false, lines: [] };
@@ -43,7 +43,7 @@ const heldBack = (rawObservations: readonly RawObservation[], by: (at: number) =
     rawObservations.map((one) => (one.kind === 'changed' && one.stream === 'lease' ? { ...one, at: by(one.at) } : one)),
   );
 
-describe('a renewal that a watch told as it came', () => {
+describe('a renewal that a watch reported as it came', () => {
   it.each([
     ['dies of its signal', dies],
     ['drains and exits with 143', drains(3000, 143)],
@@ -51,8 +51,8 @@ describe('a renewal that a watch told as it came', () => {
     ['is killed', deaf],
   ])('dates the exit where the namespace is deleted, of an application that %s', (_, app) => {
     const story = inNamespace(app);
-    expect(spanOfExit(told(story)).seconds).toBeLessThan(5);
-    expectHeld(told(story), exitIn(story));
+    expect(spanOfExit(storyObservations(story)).seconds).toBeLessThan(5);
+    expectHeld(storyObservations(story), exitIn(story));
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe('a renewal that a watch told as it came', () => {
     ['killed', deaf],
   ])('tells that it was %s, where the Killing was lost', (outcome, app) => {
     const story = alone({ app }, { pod: graceful });
-    const rawObservations = withoutKillings(told(story));
+    const rawObservations = withoutKillings(storyObservations(story));
     const report = judged(rawObservations);
     expect(containerOf(report).outcome).toBe(outcome);
     expect(spanOfExit(rawObservations).seconds).toBeLessThan(3);
@@ -72,7 +72,7 @@ describe('a renewal that a watch told as it came', () => {
 describe('a renewal is not believed', () => {
   const story = alone({ app: deaf }, { pod: graceful });
   const at = exitIn(story);
-  const rawObservations = withoutKillings(told(story));
+  const rawObservations = withoutKillings(storyObservations(story));
 
   it.each([3, 5, 9, 14, 25])('where the node held it back for %i s', (seconds) => {
     expectHeld(
@@ -95,7 +95,7 @@ describe('a renewal is not believed', () => {
     expectHeld(late.toSpliced(cutAt, 0, resumed), at);
   });
 
-  it('of a node that was not heard of, from then on', () => {
+  it('of a node of which no news came, from then on', () => {
     const second = changesOf(rawObservations, 'lease')[1];
     const node = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'node');
     const [object] = node?.kind === 'listed' ? (node.objects as { status: object }[]) : [];
@@ -131,7 +131,7 @@ describe('a renewal is not believed', () => {
 });
 
 it('of a long watch only the last renewals are kept', () => {
-  const rawObservations = told(alone({ app: drains(3000, 0) }));
+  const rawObservations = storyObservations(alone({ app: drains(3000, 0) }));
   const [first] = changesOf(rawObservations, 'lease');
   if (!first) throw new Error('the story has no Lease');
   const many = Array.from({ length: 500 }, (_, index): RawObservation => {

@@ -1,9 +1,9 @@
 /** What somebody did who wanted podexit to say less than it knows: doubts where nothing is in doubt. */
 import { describe, expect, it } from 'vitest';
-import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
-import type { Story } from '../../sim/story.ts';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import type { ExitReport } from '../../../src/model/report.ts';
+import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
+import type { Story } from '../sim/story.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import {
   adding,
   alone,
@@ -17,12 +17,12 @@ import {
   markedIn,
   recorded,
   stampOf,
-  told,
-} from '../../helpers/cases.ts';
-import type { Raw } from '../../helpers/cases.ts';
-import { podBefore } from '../../helpers/raw-edits.ts';
-import { judgeStory } from '../../helpers/simulated.ts';
-import { asked, kubelet, pod } from '../../helpers/story-changes.ts';
+  storyObservations,
+} from '../helpers/cases.ts';
+import type { Raw } from '../helpers/cases.ts';
+import { podBefore } from '../helpers/raw-edits.ts';
+import { judgeStory } from '../helpers/simulated.ts';
+import { asked, kubelet, pod } from '../helpers/story-changes.ts';
 
 const widthOf = (report: ExitReport, name = 'app'): number => {
   const at = containerOf(report, name).exit?.at;
@@ -31,7 +31,7 @@ const widthOf = (report: ExitReport, name = 'app'): number => {
 
 const causesOf = ({ gaps }: ExitReport) => gaps.map(({ cause }) => cause);
 
-/** The log's end, of one container or of each, is told that much later. */
+/** The log's end, of one container or of each, is reported that much later. */
 const endingLate = (rawObservations: readonly RawObservation[], byMs: number, name?: string): RawObservation[] =>
   rawObservations
     .map((one) =>
@@ -44,9 +44,9 @@ const two = (): Partial<Story> => ({
   containers: [plainContainer({ name: 'web', app: drains(300) }), plainContainer({ name: 'legacy', app: deaf })],
 });
 
-describe("a log's end that is told late is no clock that was set", () => {
+describe("a log's end that is reported late is no clock that was set", () => {
   it.each(['web', 'legacy', undefined])('of several containers: %s', (name) => {
-    const report = judged(endingLate(told(two()), 5000, name));
+    const report = judged(endingLate(storyObservations(two()), 5000, name));
     expect(causesOf(report)).not.toContain('clock-doubtful');
     expect(containerOf(report, 'legacy').outcome).toBe('killed');
     expect(widthOf(report, 'web')).toBeLessThan(1.1);
@@ -60,12 +60,12 @@ describe("a log's end that is told late is no clock that was set", () => {
   });
 
   it('where volumes and cgroup were slow to go', () => {
-    const rawObservations = told(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
+    const rawObservations = storyObservations(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
     expect(widthOf(judged(endingLate(rawObservations, 4600)))).toBeLessThan(0.3);
   });
 
   it('where its connection broke, and was made anew after the exit, while the sandbox was slow to stop', () => {
-    const rawObservations = told(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
+    const rawObservations = storyObservations(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
     const end = rawObservations.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;
     const { at } = markedIn(rawObservations);
     const kept = rawObservations.filter(
@@ -84,7 +84,7 @@ describe("a log's end that is told late is no clock that was set", () => {
   });
 
   it('where podexit itself stood still', () => {
-    const rawObservations = told(alone({ app: drains(2000) }));
+    const rawObservations = storyObservations(alone({ app: drains(2000) }));
     const { at } = markedIn(rawObservations);
     const [since, to] = [at + 1000, at + 8000];
     const late = rawObservations.map((one) => (one.at > since && one.at < to ? { ...one, at: to } : one));
@@ -125,14 +125,17 @@ describe('what an answer tells waits for no watch', () => {
     judged(rawObservations).phases.find(({ name }) => name === 'drain')?.ofGrace;
 
   it.each([4, 200])('the watch was taken up again just before, and brought it %i ms after', (ms) => {
-    const rawObservations = told({ ...change, network: { ...plainStory().network, watchMs: { pods: [ms, ms] } } });
+    const rawObservations = storyObservations({
+      ...change,
+      network: { ...plainStory().network, watchMs: { pods: [ms, ms] } },
+    });
     const { at } = markedIn(rawObservations);
     const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
     expect(graceOf(adding(rawObservations, resumed))).toEqual(graceOf(rawObservations));
   });
 
   it('nor does what we looked up because the answer was lost', () => {
-    const rawObservations = told(change);
+    const rawObservations = storyObservations(change);
     const answer = rawObservations.find((one) => one.kind === 'answered');
     const { at } = markedIn(rawObservations);
     const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
@@ -146,7 +149,7 @@ describe('what an answer tells waits for no watch', () => {
   });
 
   it('but a list after a gap may hide what came before it', () => {
-    const rawObservations = told(change);
+    const rawObservations = storyObservations(change);
     const { at } = markedIn(rawObservations);
     const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
     const resumed = { at: at - 1000, kind: 'resumed', stream: 'pod', since: at - 1200 } satisfies RawObservation;
@@ -157,7 +160,7 @@ describe('what an answer tells waits for no watch', () => {
 describe('a DELETE that was sent again', () => {
   /** The first try was executed late, and the answer to the second tells the pod as the kubelet had acknowledged it. */
   function twice(edit: (one: Raw) => Raw = (one) => one): RawObservation[] {
-    const rawObservations = told({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
+    const rawObservations = storyObservations({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
     const request = rawObservations.find((one) => one.kind === 'requested');
     const answer = rawObservations.find((one) => one.kind === 'answered');
     if (!request || !answer) throw new Error('nothing was asked');
@@ -193,7 +196,7 @@ describe('a DELETE that was sent again', () => {
 describe('API servers whose clocks are apart', () => {
   it.each([300, 500, 800])('by %i ms make no deletion of ours another one', (skew) => {
     for (let ms = 0; ms < 1000; ms += 125) {
-      const rawObservations = told({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
+      const rawObservations = storyObservations({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
       const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
       for (const ago of [100, 300, 500, 700, 900]) {
         const before = podBefore(rawObservations);

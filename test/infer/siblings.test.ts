@@ -1,10 +1,10 @@
 /** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
 import { describe, expect, it } from 'vitest';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { observe } from '../../../src/model/observe.ts';
-import { reduce } from '../../../src/model/reduce.ts';
-import { emptyTrace } from '../../../src/model/trace.ts';
-import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../../helpers/cases.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { observe } from '../../src/model/observe.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
+import { adding, attached, changed, changesOf, judged, markedIn, recorded, without } from '../helpers/cases.ts';
 
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
@@ -21,8 +21,8 @@ async function listedLate(created: number, behind = 1000n): Promise<RawObservati
   const rawObservations = await recorded('graceful-exit');
   const { second, at, version } = deletionIn(rawObservations);
   const own = markedIn(rawObservations).object.metadata.uid;
-  const told = changesOf(rawObservations, 'siblings').filter(({ object }) => object.metadata.uid !== own);
-  const ready = told.at(-1)?.object;
+  const printed = changesOf(rawObservations, 'siblings').filter(({ object }) => object.metadata.uid !== own);
+  const ready = printed.at(-1)?.object;
   if (!ready) throw new Error('the recording has no sibling');
   const resourceVersion = String(version + behind);
   const pod = {
@@ -54,7 +54,7 @@ describe('a first list of siblings that comes after the DELETE', () => {
   });
 
   // As the README's `deploy/x --attach` with a rollout meets it: the second pod goes while the first one's siblings are asked for.
-  it('of a pod created in the same second: then one that comes later is not told as the replacement', async () => {
+  it('of a pod created in the same second: then one that comes later is not reported as the replacement', async () => {
     const late = await listedLate(0);
     const list = late.find((one) => one.kind === 'listed' && one.stream === 'siblings');
     const first = (list?.kind === 'listed' ? list.objects[0] : {}) as ReturnType<typeof markedIn>['object'];
@@ -137,12 +137,12 @@ describe('a pod of another name or namespace on the pod’s stream', () => {
       const { object, at } = markedIn(rawObservations);
       const metadata = { ...object.metadata, ...other, uid: 'uid-of-somebody-else' };
       const foreign = { ...object, metadata };
-      const bent = adding(
+      const misleading = adding(
         rawObservations,
         changed(at + 500, 'pod', foreign, 'ADDED'),
         changed(at + 600, 'pod', foreign, 'DELETED'),
       );
-      const [report, plain] = [judged(bent), judged(rawObservations)];
+      const [report, plain] = [judged(misleading), judged(rawObservations)];
       expect(report.replacement).toEqual(
         plain.replacement === undefined ? undefined : expect.objectContaining({ uid: plain.replacement.uid }),
       );

@@ -1,9 +1,9 @@
 /** What somebody did who wanted a pod named as the replacement that had nothing to do with the one that is traced. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../../src/run/ending.ts';
-import { unreplaced } from '../../../src/run/finish.ts';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import type { Raw } from '../../helpers/cases.ts';
+import { endingOf } from '../../src/run/ending.ts';
+import { unreplaced } from '../../src/run/finish.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import type { Raw } from '../helpers/cases.ts';
 import {
   adding,
   attached,
@@ -15,15 +15,15 @@ import {
   markedIn,
   recorded,
   stampOf,
-  told,
-} from '../../helpers/cases.ts';
-import { observationsOf, traceOf } from '../../helpers/recordings.ts';
+  storyObservations,
+} from '../helpers/cases.ts';
+import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 const rollout = await recorded('rolling-update');
 const { at, object: own } = markedIn(rollout);
 const surge = judged(rollout).replacement;
 
-/** A pod like `one`, told `after` ms after the deletion, and written then. */
+/** A pod like `one`, received `after` ms after the deletion, and written then. */
 function another(one: Raw, name: string, after: number): RawObservation {
   const version = BigInt(String(own.metadata['resourceVersion'])) + BigInt(after);
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = one.metadata;
@@ -129,7 +129,9 @@ const changesAndLists = (rawObservations: readonly RawObservation[]): Raw[] =>
   );
 
 it('nobody is waited for where the namespace goes with the pod', () => {
-  const story = attached(told()).map((one) => (one.kind === 'began' ? { ...one, waitReplacement: true } : one));
+  const story = attached(storyObservations()).map((one) =>
+    one.kind === 'began' ? { ...one, waitReplacement: true } : one,
+  );
   const deleted = markedIn(story).at;
   const namespace = {
     kind: 'Namespace',

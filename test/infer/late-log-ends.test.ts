@@ -1,11 +1,11 @@
 /** No status tells the end, only that of the log; and its connection was away for a while. */
 import { describe, expect, it } from 'vitest';
-import { plainStory } from '../../sim/plain-story.ts';
-import type { AppStory } from '../../sim/story.ts';
-import { simulate } from '../../sim/simulate.ts';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, alone, editing, judged, markOf, told } from '../../helpers/cases.ts';
-import { podBefore } from '../../helpers/raw-edits.ts';
+import { plainStory } from '../sim/plain-story.ts';
+import type { AppStory } from '../sim/story.ts';
+import { simulate } from '../sim/simulate.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import { adding, alone, editing, judged, markOf, storyObservations } from '../helpers/cases.ts';
+import { podBefore } from '../helpers/raw-edits.ts';
 
 const app: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [], ownExit: { atMs: 3000, code: 1 } };
 /** It ends by itself in the middle of its hook, and the pod goes without a word of it. */
@@ -13,8 +13,8 @@ const story = alone(
   { app, preStop: { kind: 'sleep', seconds: 5 } },
   { pod: { ...plainStory().pod, graceSeconds: 30 } },
 );
-const running = podBefore(told(story)).status['containerStatuses'];
-const rawObservations = editing(told(story), 'pod', (pod) => ({
+const running = podBefore(storyObservations(story)).status['containerStatuses'];
+const rawObservations = editing(storyObservations(story), 'pod', (pod) => ({
   ...pod,
   status: { ...pod.status, containerStatuses: running },
 }));

@@ -1,21 +1,21 @@
 /** `Date` headers that are wrong, in one answer or in all: no instant may be where it was not. */
 import { describe, expect, it } from 'vitest';
-import type { RawObservation } from '../../../src/model/observation.ts';
-import type { ExitReport } from '../../../src/model/report.ts';
-import { attached, judged, recorded } from '../../helpers/cases.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
+import type { ExitReport } from '../../src/model/report.ts';
+import { attached, judged, recorded } from '../helpers/cases.ts';
 
 const day = 86_400_000;
 
-/** The dates of all headers, or of the one of this index, as `bend` has them. */
-function bent(
+/** The dates of all headers, or of the one of this index, as `shift` has them. */
+function withDates(
   rawObservations: readonly RawObservation[],
   which: number | 'all',
-  bend: (date: number) => number,
+  shift: (date: number) => number,
 ): RawObservation[] {
   let index = 0;
   return rawObservations.map((one) => {
     if (one.kind !== 'dated') return one;
-    return which === 'all' || index++ === which ? { ...one, date: bend(one.date) } : one;
+    return which === 'all' || index++ === which ? { ...one, date: shift(one.date) } : one;
   });
 }
 
@@ -36,7 +36,7 @@ function agrees(report: ExitReport, honest: ExitReport, slackMs: number): void {
   }
 }
 
-const bends: [string, (date: number) => number][] = [
+const shifts: [string, (date: number) => number][] = [
   ['a day ahead', (date) => date + day],
   ['a day behind', (date) => date - day],
   ['of year 9999', () => Date.UTC(9999, 11, 31)],
@@ -44,10 +44,10 @@ const bends: [string, (date: number) => number][] = [
   ['90 s ahead', (date) => date + 90_000],
 ];
 
-describe.each(bends)('a Date header %s', (_, bend) => {
+describe.each(shifts)('a Date header %s', (_, shift) => {
   it.each([0, 3])('in one answer (%i) costs nothing', async (which) => {
     const rawObservations = await recorded('graceful-exit');
-    const [report, honest] = [judged(bent(rawObservations, which, bend)), judged(rawObservations)];
+    const [report, honest] = [judged(withDates(rawObservations, which, shift)), judged(rawObservations)];
     agrees(report, honest, 1000);
     expect(Math.abs(report.clocks.api?.offsetMs.min ?? NaN)).toBeLessThan(2000);
     expect(Math.abs(report.clocks.api?.offsetMs.max ?? NaN)).toBeLessThan(2000);
@@ -55,11 +55,11 @@ describe.each(bends)('a Date header %s', (_, bend) => {
 
   it('in every answer is not believed against our own DELETE', async () => {
     const rawObservations = await recorded('graceful-exit');
-    agrees(judged(bent(rawObservations, 'all', bend)), judged(rawObservations), 1100);
+    agrees(judged(withDates(rawObservations, 'all', shift)), judged(rawObservations), 1100);
   });
 
   it('in one answer of a deletion that is only watched costs nothing', async () => {
     const rawObservations = attached(await recorded('graceful-exit'));
-    agrees(judged(bent(rawObservations, 0, bend)), judged(rawObservations), 1000);
+    agrees(judged(withDates(rawObservations, 0, shift)), judged(rawObservations), 1000);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Bending what a recording tells, the way clocks and networks do, so that the truth stays known: remote clocks that are
+ * Distorts a recording as clocks and networks do, so that the truth stays known: remote clocks that are
  * off and drift, streams that are late against one another, lost, or cut. Times in ms; the client's clock stays true.
  */
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
@@ -8,7 +8,7 @@ import type { Truth } from './recordings.ts';
 import { nanoTime } from './truth.ts';
 
 /** A remote clock: `offset` ms ahead when the recording begins, drifting by `drift` ms a second. */
-export interface Bend {
+export interface Distortion {
   api: { offset: number; drift: number };
   node: { offset: number; drift: number };
   /** How late each stream is, ms. */
@@ -19,7 +19,7 @@ export interface Bend {
 }
 
 /** The streams that tests make late, lose or leave out; the pod's first, without which there is no trace. */
-export const bentStreams: readonly StreamName[] = [
+export const delayedStreams: readonly StreamName[] = [
   'pod',
   'events',
   'endpointslices',
@@ -34,9 +34,9 @@ export const bentStreams: readonly StreamName[] = [
 type Json = Record<string, unknown>;
 type Shift = (time: number) => number;
 
-export function bend(
+export function distort(
   rawObservations: readonly RawObservation[],
-  { api, node, delay, without, cutLogs }: Bend,
+  { api, node, delay, without, cutLogs }: Distortion,
   truths: readonly Truth[],
 ): RawObservation[] {
   const start = rawObservations[0]?.at ?? 0;
@@ -45,13 +45,13 @@ export function bend(
     (time) =>
       time + clock.offset + ((time - start) / 1000) * clock.drift;
   const clocks = { api: shifted(api), node: shifted(node) };
-  const told = rawObservations
+  const seen = rawObservations
     .filter((one) => streamOf(one) === undefined || streamOf(one) !== without)
     .map((one) => ({
-      ...bendStamps(one, clocks, truths),
+      ...distortStamps(one, clocks, truths),
       at: one.at + (delay[streamOf(one) ?? 'pod'] ?? 0) * Number(streamOf(one) !== undefined),
     }));
-  return inTime(cutLogs ? cut(told, cutLogs) : told);
+  return inTime(cutLogs ? cut(seen, cutLogs) : seen);
 }
 
 function cut(rawObservations: RawObservation[], { at, clean }: { at: number; clean: boolean }): RawObservation[] {
@@ -78,7 +78,7 @@ interface Clocks {
   node: Shift;
 }
 
-function bendStamps(rawObservation: RawObservation, clocks: Clocks, truths: readonly Truth[]): RawObservation {
+function distortStamps(rawObservation: RawObservation, clocks: Clocks, truths: readonly Truth[]): RawObservation {
   const written = rawObservation.at;
   switch (rawObservation.kind) {
     case 'dated':
@@ -89,20 +89,20 @@ function bendStamps(rawObservation: RawObservation, clocks: Clocks, truths: read
     case 'listed':
       return {
         ...rawObservation,
-        objects: rawObservation.objects.map((object) => bendObject(object as Json, written, clocks, truths)),
+        objects: rawObservation.objects.map((object) => distortObject(object as Json, written, clocks, truths)),
       };
     case 'changed':
-      return { ...rawObservation, object: bendObject(rawObservation.object as Json, written, clocks, truths) };
+      return { ...rawObservation, object: distortObject(rawObservation.object as Json, written, clocks, truths) };
     case 'answered':
       return rawObservation.object === undefined
         ? rawObservation
-        : { ...rawObservation, object: bendObject(rawObservation.object as Json, written, clocks, truths) };
+        : { ...rawObservation, object: distortObject(rawObservation.object as Json, written, clocks, truths) };
     default:
       return rawObservation;
   }
 }
 
-function bendObject(object: Json, written: number, clocks: Clocks, truths: readonly Truth[]): Json {
+function distortObject(object: Json, written: number, clocks: Clocks, truths: readonly Truth[]): Json {
   const copy = structuredClone(object);
   const metadata = copy['metadata'] as Json;
   const isEvent = 'involvedObject' in copy;
@@ -115,7 +115,7 @@ function bendObject(object: Json, written: number, clocks: Clocks, truths: reado
   );
   const grace = metadata['deletionGracePeriodSeconds'];
   if (typeof metadata['deletionTimestamp'] === 'string' && typeof grace === 'number')
-    metadata['deletionTimestamp'] = bendDeadline(metadata['deletionTimestamp'], grace, written, clocks.api);
+    metadata['deletionTimestamp'] = distortDeadline(metadata['deletionTimestamp'], grace, written, clocks.api);
   for (const entry of (metadata['managedFields'] as Json[] | undefined) ?? [])
     entry['time'] = refloor(entry['time'], undefined, clocks.api);
   if (kubelet && named !== undefined) {
@@ -128,7 +128,7 @@ function bendObject(object: Json, written: number, clocks: Clocks, truths: reado
   }
   for (const list of ['initContainerStatuses', 'containerStatuses'])
     for (const status of ((copy['status'] as Json | undefined)?.[list] as Json[] | undefined) ?? [])
-      bendStatus(status, clocks, truths);
+      distortStatus(status, clocks, truths);
   if (copy['kind'] === 'Lease') {
     const spec = copy['spec'] as Json;
     spec['renewTime'] = nanos(clocks.node(nanoTime(String(spec['renewTime']))));
@@ -136,7 +136,7 @@ function bendObject(object: Json, written: number, clocks: Clocks, truths: reado
   return copy;
 }
 
-function bendStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): void {
+function distortStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): void {
   const state = status['state'] as Record<string, Json> | undefined;
   const exited = truths.find((truth) => truth.container === status['name'])?.exited;
   const terminated = state?.['terminated'];
@@ -147,8 +147,8 @@ function bendStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): voi
   terminated['finishedAt'] = refloor(terminated['finishedAt'], mine, clocks.node);
 }
 
-/** D − grace is the floor of when the write was accepted: take it just before it was told, inside the recorded second. */
-function bendDeadline(deadline: string, grace: number, written: number, api: Shift): string {
+/** D − grace is the floor of when the write was accepted: take it just before it was reported, inside the recorded second. */
+function distortDeadline(deadline: string, grace: number, written: number, api: Shift): string {
   const asked = (parseTime(deadline) ?? 0) - grace * 1000;
   const truth = Math.min(Math.max(asked, written - 4), asked + 999);
   return iso(floor(api(truth)) + grace * 1000);

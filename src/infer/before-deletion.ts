@@ -96,12 +96,12 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
   const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
   const isOfRunBefore = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
   const startedAt = network.toClient('node', start.time, start.at + 1);
-  const { terminated, log, ...others } = facts;
-  const { ended, ...rest } = log;
+  const { terminated, log } = facts;
+  const { ended } = log;
   return {
-    ...others,
-    ...(terminated && !isOfRunBefore ? { terminated } : {}),
-    log: { ...rest, ...(ended && !(known && ended.at < startedAt.lo) ? { ended } : {}) },
+    ...facts,
+    terminated: isOfRunBefore ? undefined : terminated,
+    log: { ...log, ended: known && ended && ended.at < startedAt.lo ? undefined : ended },
   };
 }
 

@@ -99,7 +99,7 @@ function endedSince({ trace }: InferContext, reopened: { at: number } | undefine
   return deliverableSince(trace, 'logs', at);
 }
 
-/** The end of its log, where nothing speaks against it being that of the container. */
+/** The end of its log, unless something shows that the log may have ended before the container. */
 function exitLogEnd(
   trace: Trace,
   { log: { ended: end } }: ContainerFacts,

@@ -93,10 +93,10 @@ function graceUsedOf(
   exitAt: Interval,
 ): ContainerTimeline['graceUsed'] {
   const { counted, stopping, hook, signal, spec } = container;
-  const isAnew = counted !== undefined && counted !== stopping;
-  const from = isAnew ? counted : (stopping ?? hook?.start ?? signal);
+  const countsAgain = counted !== undefined && counted !== stopping;
+  const from = countsAgain ? counted : (stopping ?? hook?.start ?? signal);
   if (!from || !container.exit) return undefined;
-  const start = scale.interval(from, isAnew ? undefined : `stopping/${spec.name}`);
+  const start = scale.interval(from, countsAgain ? undefined : `stopping/${spec.name}`);
   const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
   const { grace } = exit.kubelet;
   const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);

@@ -40,7 +40,7 @@ export interface HookEnd {
   readonly end: Estimate;
   readonly outcome: PreStopReport['outcome'];
   /** It failed, and its container may have ended before it did: then no signal came. */
-  readonly mayHaveDied?: true;
+  readonly mayHaveDied?: boolean;
 }
 
 /** A preStop hook of this exit, as far as it is known. */
@@ -50,7 +50,7 @@ export interface HookFacts extends HookEnd {
   /** The kubelet perhaps never touched the container: then the hook did not run at all. */
   readonly doubted?: true;
   /** Its failure may yet be reported: the status overtook the Event. */
-  readonly mayFail?: true;
+  readonly mayFail?: boolean;
   /** It cannot have signalled the application itself. */
   readonly inert: boolean;
   /** FailedPreStopHook, where it arrived. */
@@ -170,7 +170,7 @@ export const shortestStop = ({ grace }: Kubelet): number => Math.max(minimumGrac
 /** The longest. */
 export const longestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
 
-/** The longest that something speaks for: a 137 that fits it is taken for the end of the grace. */
+/** The longest that has evidence: a 137 that fits it is taken for the end of the grace. */
 export const likelyStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
 
 /**

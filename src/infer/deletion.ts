@@ -41,8 +41,8 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
   return {
     facts,
-    ...(ours ? { ours } : {}),
-    ...(request?.answer && !ours ? { deletedByOther: request } : {}),
+    ours,
+    deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
     api,

@@ -1,17 +1,17 @@
 /** When a preStop hook was over, and how (SIGNALS.md §2 S6, §5): its failure is reported, its success never. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { hookOf, type ContainerSpec } from '../model/pod.ts';
-import { atMost, second } from '../model/span.ts';
+import { atMost, earlierOf, second } from '../model/span.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookEnd, type HookFacts, type InferContext } from './context.ts';
 import { belongs } from './deletion.ts';
-import { isBefore, type Estimate } from './estimate.ts';
+import { isBefore, notAfter, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { beginsNewAttempt, outlived, pauseEndOf, sinceOf, type Stop } from './stop.ts';
 
-interface Ask extends Stop {
+interface HookContext extends Stop {
   readonly context: InferContext;
   readonly spec: ContainerSpec;
   readonly failure: Occurrence | undefined;
@@ -25,11 +25,11 @@ export function hookFacts(context: InferContext, spec: ContainerSpec, stop: Stop
   if (!hook) return undefined;
   const { trace, kubelet, network } = context;
   const found = failureOf(context, spec, stop);
-  const ask = { ...stop, ...found, context, spec };
-  const { outcome, mayHaveDied } = stateHookEnd(ask);
+  const hookContext = { ...stop, ...found, context, spec };
+  const { outcome, mayHaveDied } = stateHookEnd(hookContext);
   const isComing = !found.failure && hook.kind !== 'sleep' && mayBeComing(context, stop.ended);
   // Others of the pod had their Killing, and it had none: perhaps it was not there any more, and its hook never ran (trap 7).
-  const isUntouched =
+  const mayNotHaveRun =
     stop.killings.length === 0 &&
     !found.failure &&
     ((kubelet.killings.size > 0 && !killingsMissing(trace, stop.ended)) || mayBeComing(context, stop.ended));
@@ -37,12 +37,12 @@ export function hookFacts(context: InferContext, spec: ContainerSpec, stop: Stop
     kind: hook.kind,
     start: stop.began,
     end: network.read(moment('hook-end', spec.name), basisOf(outcome)),
-    outcome: isUntouched ? 'unknown' : outcome,
+    outcome: mayNotHaveRun ? 'unknown' : outcome,
     inert: hook.kind === 'sleep' || hook.kind === 'tcpSocket' || hook.handler.exec?.inert === true,
-    ...(mayHaveDied ? { mayHaveDied } : {}),
-    ...(found.failure ? { failure: found.failure } : {}),
-    ...(isComing ? { mayFail: true as const } : {}),
-    ...(hook.handler.sleep ? { sleepSeconds: hook.handler.sleep.seconds } : {}),
+    mayHaveDied,
+    failure: found.failure,
+    mayFail: isComing,
+    sleepSeconds: hook.handler.sleep?.seconds,
   };
 }
 
@@ -51,8 +51,8 @@ const basisOf = (outcome: HookEnd['outcome']): Estimate['basis'] => (outcome ===
 
 type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
 
-function stateHookEnd(ask: Ask): Result {
-  const { context, spec, began, failure, ended, lag } = ask;
+function stateHookEnd(hookContext: HookContext): Result {
+  const { context, spec, began, failure, ended, lag } = hookContext;
   const hook = hookOf(spec.container);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   context.network.follows(start, end, {}, { because: 'the hook starts at once (§2 S6)' });
@@ -60,26 +60,23 @@ function stateHookEnd(ask: Ask): Result {
   if (hook?.kind === 'tcpSocket')
     return stated('failed', context.network.follows(start, end, { max: millisecondsOf(lag) }, { because: lag }));
   const isLate = ended !== undefined && outlived(context.kubelet, began, ended, lag);
-  if (isLate && ended && !failure) return stated('unknown', notAfterEnd(ask, ended));
+  if (isLate && ended && !failure) return stated('unknown', notAfterEnd(hookContext, ended));
   // Also a sleep fails, under a kubelet that does not know of it.
-  if (failure) return failedEnd(ask, failure, isLate);
-  return hook?.kind === 'sleep' ? sleepEnd(ask, (hook.handler.sleep?.seconds ?? 0) * second) : silentEnd(ask);
+  if (failure) return failedEnd(hookContext, failure, isLate);
+  return hook?.kind === 'sleep'
+    ? sleepEnd(hookContext, (hook.handler.sleep?.seconds ?? 0) * second)
+    : silentEnd(hookContext);
 }
 
 const stated = (outcome: Result['outcome'], _done: boolean): Result => ({ outcome });
 
 /** Nothing but the exit bounds it. */
-function notAfterEnd({ context, spec }: Ask, ended: Estimate): boolean {
-  const limits = { client: atMost(ended.client.hi), node: atMost(ended.node.hi) };
-  return context.network.within(moment('hook-end', spec.name), limits, {
-    because: 'the container had ended (§2 S12)',
-    evidence: ended.evidence,
-  });
-}
+const notAfterEnd = ({ context, spec }: HookContext, ended: Estimate): boolean =>
+  context.network.notAfter(moment('hook-end', spec.name), ended, 'the container had ended (§2 S12)');
 
-/** The longest that it can take: the grace, which restarts with each round. */
-function stateGrace(ask: Ask, lag: number): void {
-  const { context, spec, killings } = ask;
+/** The longest that it can take: the grace, which restarts with each attempt. */
+function stateGrace(hookContext: HookContext, lag: number): void {
+  const { context, spec, killings } = hookContext;
   const { hi } = graceSpan(context.kubelet);
   const end = moment('hook-end', spec.name);
   const because = 'the kubelet waits for a hook as long as the grace (§2 S6)';
@@ -88,8 +85,8 @@ function stateGrace(ask: Ask, lag: number): void {
 }
 
 /** A sleep action lasts as long as it says, and no longer than the grace. A command that only sleeps: silentEnd. */
-function sleepEnd(ask: Ask, length: number): Result {
-  const { context, spec, killings, lag, began } = ask;
+function sleepEnd(hookContext: HookContext, length: number): Result {
+  const { context, spec, killings, lag, began } = hookContext;
   const grace = graceSpan(context.kubelet);
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
   const soon = millisecondsOf(lag);
@@ -101,12 +98,12 @@ function sleepEnd(ask: Ask, length: number): Result {
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   // Earlier than any sleep can be over, the status shows a kubelet without sleep actions, which skips them silently.
   if (over && context.network.read(start).client.lo + least > over.at + 1)
-    return stated('unknown', notAfterStatus(ask, over));
+    return stated('unknown', notAfterStatus(hookContext, over));
   const max = Math.min(own.hi, killings.length < 2 ? grace.hi : Infinity) + soon;
   const resumed = pauseEndOf(context, spec, { from: began.node.lo + least, to: began.node.hi + max });
   const isBounded = !resumed && !isPauseHidden(context, spec);
   context.network.follows(start, end, { min: least, max: isBounded ? max : Infinity }, { because });
-  if (over) notAfterStatus(ask, over);
+  if (over) notAfterStatus(hookContext, over);
   if (resumed)
     context.network.within(
       end,
@@ -125,7 +122,7 @@ const isPauseHidden = ({ trace }: InferContext, { name }: ContainerSpec): boolea
   trace.containers.get(name)?.log.ended?.value.clean === false;
 
 /** The status that reports the end of all waits for every hook, also for a sleep that outlives its container. */
-const notAfterStatus = ({ context, spec }: Ask, { at, seq }: { at: number; seq: number }): boolean =>
+const notAfterStatus = ({ context, spec }: HookContext, { at, seq }: { at: number; seq: number }): boolean =>
   context.network.within(
     moment('hook-end', spec.name),
     { client: atMost(at + 1) },
@@ -133,33 +130,34 @@ const notAfterStatus = ({ context, spec }: Ask, { at, seq }: { at: number; seq: 
   );
 
 /** Before the grace ended the hook failed by itself; after it, it was cut off and died with the container (trap 11). */
-function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
-  const { context, spec, killings, ended, lag, began } = ask;
+function failedEnd(hookContext: HookContext, failure: Occurrence, isLate: boolean): Result {
+  const { context, spec, killings, ended, lag, began } = hookContext;
   const { network, kubelet } = context;
   const end = moment('hook-end', spec.name);
-  const failedAt = failureMoment(ask, failure);
-  const graceEnd = graceEndOf(ask);
+  const failedAt = failureMoment(hookContext, failure);
+  const graceEnd = graceEndOf(hookContext);
   const again = isOfLaterAttempt(context, failure, began, killings);
   const soon = isLate ? Infinity : millisecondsOf(lag);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
   // What fails after the container has ended died with it: a connection that broke, an exec that lost its process.
   const outlivedIt = ended !== undefined && isBefore(ended, failedAt);
   if (outlivedIt && (isBefore(ended, graceEnd) || !isBefore(graceEnd, failedAt))) {
-    if (again) notAfterEnd(ask, ended);
+    if (again) notAfterEnd(hookContext, ended);
     else {
-      const sooner = (axis: 'client' | 'node') => ({
-        lo: Math.min(failedAt[axis].lo, graceEnd[axis].lo),
-        hi: failedAt[axis].hi,
-      });
-      network.within(end, { client: sooner('client'), node: sooner('node') }, proof);
-      stateGrace(ask, soon);
+      const limits = onBothClocks((clock) => ({
+        ...failedAt[clock],
+        lo: earlierOf(failedAt[clock], graceEnd[clock]).lo,
+      }));
+      network.within(end, limits, proof);
+      stateGrace(hookContext, soon);
     }
     return { outcome: 'unknown', mayHaveDied: true };
   }
   // Where its clock was set, nothing may show whether the container ended first.
-  if (network.stepped.node && ended && !isBefore(graceEnd, ended)) return stated('unknown', notAfterEnd(ask, ended));
-  // In a second round the failure is that round's, and the first hook may have ended at any time before.
-  const until = { client: atMost(failedAt.client.hi), node: atMost(failedAt.node.hi) };
+  if (network.stepped.node && ended && !isBefore(graceEnd, ended))
+    return stated('unknown', notAfterEnd(hookContext, ended));
+  // In a second attempt the failure is that attempt's, and the first hook may have ended at any time before.
+  const until = notAfter(failedAt);
   if (again) return stated(isBefore(failedAt, graceEnd) ? 'failed' : 'unknown', network.within(end, until, proof));
   if (isBefore(graceEnd, failedAt)) {
     network.follows(
@@ -180,7 +178,7 @@ function failedEnd(ask: Ask, failure: Occurrence, isLate: boolean): Result {
 }
 
 /** When the failure happened, in a moment of its own: what follows of it is decided by that. */
-function failureMoment({ context, spec, began }: Ask, { time, at, seq }: Occurrence): Estimate {
+function failureMoment({ context, spec, began }: HookContext, { time, at, seq }: Occurrence): Estimate {
   const name = `hook-failure/${spec.name}`;
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
   context.network.within(name, { client: { lo: began.client.lo, hi: at + 1 } }, proof);
@@ -189,7 +187,7 @@ function failureMoment({ context, spec, began }: Ask, { time, at, seq }: Occurre
 }
 
 /** The end of the grace that counted, for comparing. */
-function graceEndOf({ context, spec, killings }: Ask): Estimate {
+function graceEndOf({ context, spec, killings }: HookContext): Estimate {
   const name = `hook-grace/${spec.name}`;
   const { lo, hi } = graceSpan(context.kubelet);
   const because = 'the grace (§2 S1)';
@@ -204,7 +202,7 @@ function graceEndOf({ context, spec, killings }: Ask): Estimate {
   return context.network.read(name);
 }
 
-/** What begins a new round before the hook failed; what comes after it took nothing of it back. */
+/** What begins a new attempt before the hook failed; what comes after it took nothing of it back. */
 function isOfLaterAttempt(
   { trace }: InferContext,
   failure: Occurrence,
@@ -216,13 +214,13 @@ function isOfLaterAttempt(
 }
 
 /** Success is silent. A container that ended well inside its grace leaves no room for a hook that overran it. */
-function silentEnd(ask: Ask): Result {
-  const { context, spec, ended, doubted, killings, lag } = ask;
+function silentEnd(hookContext: HookContext): Result {
+  const { context, spec, ended, doubted, killings, lag } = hookContext;
   const { network, trace } = context;
   const [start, end] = [moment('began', spec.name), moment('hook-end', spec.name)];
-  stateGrace(ask, millisecondsOf(lag));
-  if (ended) notAfterEnd(ask, ended);
-  const graceEnd = graceEndOf(ask);
+  stateGrace(hookContext, millisecondsOf(lag));
+  if (ended) notAfterEnd(hookContext, ended);
+  const graceEnd = graceEndOf(hookContext);
   const least = (hookOf(spec.container)?.handler.exec?.seconds ?? 0) * second;
   const isSilent = !doubted && killings.length > 0 && isSilence(context, network.read(end));
   const isWhole = isSilent && killings.length === 1 && least - driftOver(least) <= graceSpan(context.kubelet).hi;
@@ -263,7 +261,7 @@ function mayBeComing({ trace }: InferContext, ended: Estimate | undefined): bool
  * A failure that is older than the deletion is not this exit's. Where only the acceptance bounds it, and the clocks do not
  * decide, it counts if it came live after the deletion, and no kill for another reason can have run that hook.
  */
-function failureOf(context: InferContext, spec: ContainerSpec, stop: Stop): Pick<Ask, 'failure' | 'doubted'> {
+function failureOf(context: InferContext, spec: ContainerSpec, stop: Stop): Pick<HookContext, 'failure' | 'doubted'> {
   const { trace, deletion, network } = context;
   const { began, killings } = stop;
   const about = (reason: string): Occurrence[] =>

@@ -1,4 +1,4 @@
-/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5): no Event reports it (trap 28), exit code and time do, and what speaks against it. */
+/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5): no Event reports it (trap 28); exit code and time do. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerFacts } from '../model/trace.ts';

@@ -125,7 +125,7 @@ function measured(from: TimelineMark, to: TimelineMark): Link {
   return { ...ordered(from, to), least: lo, most: hi };
 }
 
-/** The ends that a sidecar's signal waits for (SIGNALS.md §2 S7), where nothing speaks against it. */
+/** The ends that a sidecar's signal waits for (SIGNALS.md §2 S7). */
 function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
   const containers = exit?.containers ?? [];
   const index = containers.findIndex(({ spec }) => spec.name === mark.subject && spec.kind === 'sidecar');

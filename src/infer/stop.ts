@@ -23,7 +23,7 @@ export interface Stop {
 
 /**
  * States when the kubelet began: with its Killing, unless the kubelet had restarted by then and took the Events of a
- * first round with it; without any Killing by when it was first seen to know. `knows`: it was seen to know of this container.
+ * first attempt with it; without any Killing by when it was first seen to know. `knows`: it was seen to know of this container.
  */
 export function stateBegan(
   { trace, kubelet, network }: InferContext,
@@ -74,7 +74,7 @@ export function stateCounted(context: InferContext, container: string, stop: Sto
       one.time.hi >= latestStart.node.lo &&
       one.time.lo <= (ended?.node.hi ?? Infinity),
   );
-  // A kubelet that keeps time leaves nothing alive so long that was not killed then: it was another round, or another grace.
+  // A kubelet that keeps time leaves nothing alive so long that was not killed then: it was another attempt, or another grace.
   const isUnkilled = ended !== undefined && code !== killedCode && outlived(kubelet, latestStart, ended, lag);
   const max = isRetried || isUnkilled ? Infinity : 0;
   const start = last ? latest : moment('began', container);
@@ -142,7 +142,7 @@ export function mayHaveRetried(
   return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
 }
 
-/** Without any Killing nothing speaks against one round, begun when the kubelet was first seen to know. */
+/** Nothing shows a second attempt: without any Killing there was one, begun when the kubelet was first seen to know. */
 export const isInTime = ({ trace, kubelet }: InferContext, { ended, began, lag }: Stop): boolean =>
   !trace.events.some(beginsNewAttempt) &&
   !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&

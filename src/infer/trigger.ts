@@ -77,7 +77,7 @@ const byCondition: Rule = (trace, { facts }) => {
       ...events.map((event) => event.seq),
       ...(drained ? [drained.seq] : []),
     ],
-    ...(drained ? { note: 'its node is unschedulable, as for a drain' } : {}),
+    note: drained && 'its node is unschedulable, as for a drain',
   };
 };
 

@@ -4,63 +4,53 @@
  * lines, 8 where all went well, without the evidence that `-v` adds below it.
  */
 import { requestsText } from '../verdict/loss.ts';
-import type { ContainerTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
 import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
-import { graceUsedLength, lengthText, secondsText } from '../verdict/length-text.ts';
-import { cardLayout, roomFor, rowLines, type CardLayout, type CardRow } from './card-layout.ts';
-import { ownerText, podText } from './heading.ts';
-import { shareInk } from './live-lanes.ts';
-import { exitInk, exitText, triggerText } from './mark-text.ts';
-import { nextCommand } from './next-command.ts';
+import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
-import { dim, flow, piece, plain, textWidth, type Piece } from './prose.ts';
+import { deletedText, ownerText, podText } from './pod-facts.ts';
+import { dim, flow, piece, plain, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { dayText, clockText } from './time-text.ts';
 
-export interface CardPlace {
+/** What the user asked for, wherever the card is printed. */
+export interface CardFlags {
+  /** Connection flags to append to suggested commands, each with a blank before it. */
+  readonly flags?: string | undefined;
+  /** All rows of the card; above it evidence, phases, assumptions and gaps. */
+  readonly verbose?: boolean | undefined;
+}
+
+export interface CardOptions extends CardFlags {
   readonly pen: Pen;
   /** Of the window; Infinity where there is none. */
   readonly columns: number;
-  /** Connection flags behind a command that is suggested, each with a blank before it. */
-  readonly flags?: string | undefined;
-  /** All rows, whatever their number. */
-  readonly verbose?: boolean | undefined;
 }
 
 const mostLines = 20;
 const mostLinesGraceful = 8;
 
-export function cardLines(report: Report, place: CardPlace): string[] {
-  const { pen } = place;
+export function cardLines(report: Report, options: CardOptions): string[] {
+  const { pen } = options;
   const exits = exitRows(report);
-  const rows = answerRows(report, place);
+  const rows = answerRows(report, options);
   const layout = cardLayout(
     pen,
-    place.columns,
+    options.columns,
     [...exits, ...rows].map(({ label }) => label),
   );
   const isGood = report.verdict.exitCode === 0;
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLine(report, layout);
   const blank = isGood ? [] : [''];
-  const most = place.verbose ? Infinity : isGood ? mostLinesGraceful : mostLines;
+  const most = options.verbose ? Infinity : isGood ? mostLinesGraceful : mostLines;
   const room = most - head.length - last.length - 2 * blank.length;
-  const shown = isGood && !place.verbose && exits.length > 2 ? inOneRow(exits) : exits;
-  const bars = barLines(shown, layout, place.verbose ? Infinity : 6, room - 2);
-  return [...head, ...blank, ...bars, ...fitting(rows, layout, room - bars.length), ...blank, ...last];
-}
-
-/** At most `rows` containers, fewer where they need more than `room` lines. */
-function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
-  const kept = shortened(exits, rows);
-  const cells = barCells(kept, layout);
-  const lines = kept.flatMap((row) => exitLines(row, cells, layout));
-  return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
+  const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
+  const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
+  return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, ...last];
 }
 
 /** In their order. Each row gets its shortest form first, the most important before others, and more where lines are left. */
-function fitting(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
+function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
   const byRank = [...rows].sort((a, b) => a.rank - b.rank);
   const formsOf = (row: RankedRow): string[][] =>
     [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces }))].map((form) => rowLines(layout, form));
@@ -113,163 +103,6 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
 }
 
-export function deletedText({ timeline, answer }: Report): string | undefined {
-  const { total, trigger, deleted, mode } = timeline;
-  if (!deleted) return mode === 'check' ? undefined : 'not deleted';
-  const why = `${triggerText[trigger.kind]}${trigger.note === undefined ? '' : `, ${trigger.note}`}`;
-  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${why})`;
-  if (!total) return `still terminating${by}`;
-  const isExplained = answer.cause !== undefined && delaysOfSignal.has(answer.cause.code);
-  return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;
-}
-
-/** Causes that say themselves why the stop signal came late. */
-const delaysOfSignal: ReadonlySet<string> = new Set([
-  'node-silent',
-  'slow-start',
-  'kubelet-restarted',
-  'runtime-unavailable',
-]);
-
-/** What the exits themselves do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
-export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
-  const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
-  const known = parts.flatMap((part) => part ?? []);
-  return known.length === 0 ? '' : `: ${known.join(', ')}`;
-}
-
-/** Of pods without a preStop hook, which explains it. */
-function untilSignal({ containers, zero }: Timeline): string | undefined {
-  const mains = containers.filter(({ ran, kind }) => ran && kind === 'container');
-  if (mains.some(({ preStop, stopSignal }) => preStop || !stopSignal)) return undefined;
-  const [first] = mains.flatMap(({ stopSignal }) => stopSignal ?? []).sort((a, b) => a.shown - b.shown);
-  if (!first || first.earliest - zero < longWait / 2 || first.shown - zero < longWait) return undefined;
-  const length = { min: first.earliest - zero, max: first.latest - zero, shown: first.shown - zero };
-  return `${lengthText(length)} until ${first.signal ?? 'SIGTERM'}`;
-}
-
-/** ms that a person asks about. */
-const longWait = 1000;
-
-function afterExit({ containers, marks }: Timeline, total: Length): string | undefined {
-  const gone = marks.find(({ name }) => name === 'removed')?.at;
-  const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
-  if (!gone || exits.length === 0) return undefined;
-  const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
-  const min = gone.earliest - last(({ latest }) => latest);
-  const shown = gone.shown - last((at) => at.shown);
-  const max = gone.latest - last(({ earliest }) => earliest);
-  // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
-  const isSure = min > longWait / 2;
-  if (!(isSure ? shown >= longWait : shown >= 3 * longWait && max < total.shown)) return undefined;
-  const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
-  return `${length} after the last exit`;
-}
-
-interface ExitRow {
-  readonly label: string;
-  readonly container?: ContainerTimeline;
-  /** ms. */
-  readonly grace: number;
-  readonly words: readonly Piece[];
-}
-
-export function exitRows({ timeline }: Report): ExitRow[] {
-  const grace = timeline.grace.effectiveSeconds * 1000;
-  return timeline.containers
-    .filter(({ ran, kind }) => ran || kind === 'container')
-    .map((container) => ({
-      label: container.name,
-      container,
-      grace,
-      words: container.ran
-        ? [piece(exitInk[container.outcome], endText(container)), plain(`  ${usedText(container, grace)}`)]
-        : [dim('was not running')],
-    }));
-}
-
-/** `SIGKILL`, `exited 0`: what ended it. */
-function endText(container: ContainerTimeline): string {
-  const probably = container.probable ? 'probably ' : '';
-  if (container.outcome === 'signalled' && container.exit) return `exited ${container.exit.code ?? '?'}`;
-  return `${probably}${container.outcome === 'killed' ? 'SIGKILL' : exitText(container)}`;
-}
-
-/** `3.1s of 10s grace period`, `1.1s past the 5s grace period`. */
-function usedText(container: ContainerTimeline, grace: number): string {
-  const { pastGrace, preStop, outcome, drain, graceUsed } = container;
-  if (outcome === 'abandoned') return 'when the pod was removed';
-  const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
-  if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
-  if (drain && graceUsed && graceUsed.max * grace < drain.min) return `${lengthText(drain)}, grace period restarted`;
-  const length = graceUsedLength(container, grace);
-  if (!length) return `of ${whole}`;
-  const used = lengthText(length);
-  const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
-  return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
-}
-
-/** Bad ends first, then main containers, which the headline speaks of, then the longest. */
-const weightOf = ({ container }: ExitRow): number =>
-  (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 20) +
-  (container?.kind === 'container' ? 10 : 0) +
-  Math.min(9, container?.graceUsed?.shown ?? 0);
-
-/** How they ended, each way once. */
-const endsOf = (rows: readonly ExitRow[]): string[] => [
-  ...new Set(rows.map(({ container }) => (container ? exitText(container) : ''))),
-];
-
-/** Where all went well: the one that the headline speaks of, and how the others ended. */
-function inOneRow(rows: readonly ExitRow[]): ExitRow[] {
-  const [first, ...others] = [...rows].sort((a, b) => weightOf(b) - weightOf(a));
-  if (!first) return [];
-  const more = ` · ${others.length} more ${endsOf(others).join(', ')}`;
-  return [{ ...first, words: [...first.words, dim(more)] }];
-}
-
-/** The weightiest are kept; those that are left out are counted. */
-function shortened(rows: readonly ExitRow[], most: number): ExitRow[] {
-  if (rows.length <= most) return [...rows];
-  const kept = new Set([...rows].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, most - 1));
-  const left = rows.filter((row) => !kept.has(row));
-  const texts = endsOf(left);
-  const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
-  return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
-}
-
-const widestBar = 30;
-
-/** Cells of every bar: what the widest words leave. */
-function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
-  const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
-  return Math.min(widestBar, roomFor(layout) - Math.max(36, ...words.map((width) => width + 1)));
-}
-
-const hasBar = ({ container }: ExitRow): boolean =>
-  container !== undefined && container.ran && container.graceUsed !== undefined && container.outcome !== 'abandoned';
-
-function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
-  const { label, container, grace, words } = row;
-  const isDrawn = container && cells >= 8 && hasBar(row);
-  const pieces = isDrawn ? [...barOf(layout.pen, container, grace, cells), plain(' '), ...words] : words;
-  return rowLines(layout, { label, pieces });
-}
-
-/** preStop and drain against the grace period. */
-function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, grace: number, cells: number): Piece[] {
-  const used = graceUsed?.shown ?? 0;
-  const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
-  const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));
-  const all = Math.max(used > 0 ? 1 : 0, cellsOf(used));
-  const hook = Math.min(all, cellsOf((preStop?.length?.shown ?? 0) / Math.max(1, grace)));
-  return [
-    piece(ink, pen.symbol('hook').repeat(hook)),
-    piece(ink, pen.symbol('full').repeat(all - hook)),
-    dim(pen.symbol('rest').repeat(cells - all)),
-  ];
-}
-
 /** `rank`: what is left out first where there is no room, the highest. */
 interface RankedRow extends CardRow {
   readonly rank: number;
@@ -277,30 +110,30 @@ interface RankedRow extends CardRow {
   readonly brief?: readonly (readonly Piece[])[];
 }
 
-function answerRows(report: Report, place: CardPlace): RankedRow[] {
+function answerRows(report: Report, options: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = verdict.exitCode === 0;
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   return [
-    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, place.pen, 5)),
-    trafficRow(report, place.pen),
-    ...requestRows(report, place.pen),
-    ...(answer.capacity === undefined ? [] : [capacityRow(answer.capacity, place.pen)]),
-    ...accuracy.map((finding) => findingRow('accuracy', finding, place.pen, 6)),
+    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, options.pen, 5)),
+    trafficRow(report, options.pen),
+    ...requestRows(report, options.pen),
+    ...(answer.capacity === undefined ? [] : [capacityRow(answer.capacity, options.pen)]),
+    ...accuracy.map((finding) => findingRow('accuracy', finding, options.pen, 6)),
     ...verdict.gates
       .filter(({ passed, message }) => !passed && !answer.headline.includes(message))
       .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
-    ...nextRow(report, place),
+    ...nextRow(report, options),
     // On a good card what took the time goes before what may be better.
     ...answer.advice.map((text, index) => ({
       ...textRow('fix', text, isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3),
-      brief: isGood ? briefly(text) : [],
+      brief: isGood ? shortForms(text) : [],
     })),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
       ...textRow('fix', `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, 3),
-      command: forTerminal(`${command}${place.flags ?? ''}`, 4000),
-      brief: isGood ? briefly(reason, ' · -v shows the command') : [],
+      command: forTerminal(`${command}${options.flags ?? ''}`, 4000),
+      brief: isGood ? shortForms(reason, ' · -v shows the command') : [],
     })),
     ...(isGood ? [] : detailsRow(report)),
   ];
@@ -313,7 +146,7 @@ const textRow = (label: string, text: string, rank: number): RankedRow => ({
 });
 
 /** Shorter and shorter forms of a sentence. */
-const briefly = (sentence: string, end = ''): Piece[][] =>
+const shortForms = (sentence: string, end = ''): Piece[][] =>
   cuts(forTerminal(sentence, 1000))
     .slice(1)
     .map((text) => [plain(text + end)]);
@@ -357,7 +190,7 @@ const capacityRow = (text: string, pen: Pen): RankedRow => ({
 function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brief'> {
   return {
     pieces: [head, plain(forTerminal(sentence, 1000))],
-    brief: briefly(sentence).map((pieces) => [head, ...pieces]),
+    brief: shortForms(sentence).map((pieces) => [head, ...pieces]),
   };
 }
 
@@ -380,7 +213,7 @@ function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   });
 }
 
-function nextRow(report: Report, { flags = '' }: CardPlace): RankedRow[] {
+function nextRow(report: Report, { flags = '' }: CardOptions): RankedRow[] {
   const next = nextCommand(report, flags);
   return next ? [{ ...textRow('next', next.reason, 2), command: forTerminal(next.command, 1000) }] : [];
 }
@@ -395,5 +228,36 @@ function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow
   return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
 }
 
-/** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
-export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
+interface NextCommand {
+  readonly reason: string;
+  readonly command: string;
+}
+
+/** What to run next where a deletion was not observed to its end. Unescaped. */
+function nextCommand({ timeline, verdict }: Report, flags: string): NextCommand | undefined {
+  const { metadata } = timeline.pod;
+  const name = `${metadata.name} -n ${metadata.namespace ?? ''}${flags}`;
+  const isGone = timeline.marks.some(({ name: mark }) => mark === 'removed');
+  // Exit codes from 128 on: a signal interrupted podexit.
+  const wasInterrupted = verdict.exitCode >= 128;
+  if (verdict.outcome === 'not-started' && !wasInterrupted) return notStarted(timeline, name);
+  if (isGone || timeline.mode === 'check') return undefined;
+  if (
+    verdict.outcome === 'stuck' ||
+    (verdict.outcome === 'unknown' && wasInterrupted) ||
+    verdict.outcome === 'not-started'
+  )
+    return { reason: 'the pod is still there; resume with', command: `kubectl podexit ${name} --attach` };
+  return verdict.outcome === 'unknown'
+    ? { reason: 'see whether it is still there', command: `kubectl get pod ${name}` }
+    : undefined;
+}
+
+function notStarted({ pod, mode }: Report['timeline'], name: string): NextCommand {
+  if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed')
+    return { reason: 'nobody deleted it; its status says more', command: `kubectl describe pod ${name}` };
+  // A plain deletion would not respect the PodDisruptionBudget.
+  if (mode === 'evict')
+    return { reason: 'the eviction was refused; retry with', command: `kubectl podexit ${name} --evict --retry-evict` };
+  return { reason: 'nobody deleted it meanwhile; wait again with', command: `kubectl podexit ${name} --attach` };
+}

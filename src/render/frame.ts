@@ -5,7 +5,8 @@
  * so that it can always be painted over.
  */
 import type { Timeline } from '../infer/timeline.ts';
-import { podText } from './heading.ts';
+import type { CardFlags } from './card.ts';
+import { podText } from './pod-facts.ts';
 import { containerLanes, probeLanes, replacementLane, serviceLanes, type Lane } from './live-lanes.ts';
 import { nodeTrouble, statusOf } from './status.ts';
 import type { Pen } from './palette.ts';
@@ -13,12 +14,10 @@ import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, widthOf, type
 import { forTerminal } from './safe-text.ts';
 import type { Line } from './screen.ts';
 
-export interface FrameWindow {
+export interface FrameWindow extends Pick<CardFlags, 'flags'> {
   readonly columns: number;
   readonly rows: number;
   readonly pen: Pen;
-  /** Connection flags behind a command that is suggested, each with a blank before it. */
-  readonly flags?: string | undefined;
   /** The newest log lines, oldest first; shown of containers that still run, where there is room. */
   readonly log?: readonly LogText[];
 }
@@ -48,7 +47,7 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
     ...replacementLane(timeline),
   ];
   const space = room - 1 - Math.min(loud.length, room - 1);
-  const shown = fitting(lanes, space);
+  const shown = fitLanes(lanes, space);
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
   return [
@@ -133,7 +132,7 @@ function barPieces(pen: Pen, { stretches, isTrack }: Lane, cells: number): Piece
 }
 
 /** In their order; those that matter least now give way. */
-function fitting(lanes: readonly Lane[], room: number): Lane[] {
+function fitLanes(lanes: readonly Lane[], room: number): Lane[] {
   if (lanes.length <= room) return [...lanes];
   const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));
   return lanes.filter((lane) => kept.has(lane));

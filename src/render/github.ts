@@ -1,7 +1,7 @@
 /** What a step in GitHub Actions leaves behind. Pure: who writes it, and where to, is decided elsewhere. */
 import type { Report } from '../verdict/report.ts';
 import { markdownSections } from './markdown.ts';
-import { podText } from './heading.ts';
+import { podText } from './pod-facts.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 
 /** The cap of a step summary; more of it is an error of the step. */

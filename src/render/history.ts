@@ -1,11 +1,16 @@
 /** What lines mode writes while a pod shuts down, and what scrolls by above the live view: heading, changes, log lines. */
 import type { Timeline } from '../infer/timeline.ts';
+import type { Probe } from '../model/observe/container.ts';
 import type { Observation } from '../model/observation.ts';
-import { headingLines } from './heading.ts';
+import { containersOf } from '../model/pod.ts';
 import { eventLines, logLine, whoColumns, type LineLayout } from './mark-line.ts';
 import { nextToPrint, nothingPrinted, type PrintEvent, type PrintState } from './next-to-print.ts';
+import { hookText } from './mark-text.ts';
 import type { Pen } from './palette.ts';
-import type { Timestamps } from './time-text.ts';
+import { graceText, ownerText, podText } from './pod-facts.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth } from './prose.ts';
+import { forTerminal } from './safe-text.ts';
+import { dayText, type Timestamps } from './time-text.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
@@ -76,3 +81,46 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
 
 /** ms; what is only a little older than the run came with its first answers. */
 const longBefore = 1000;
+
+/** Which pod it is, its grace period, its containers with their hooks and probes. */
+export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamps, width: number): string[] {
+  const { pod, now } = timeline;
+  const facts = [
+    ownerText(timeline),
+    pod.spec.nodeName === undefined ? 'not scheduled' : `node ${pod.spec.nodeName}`,
+    `grace period ${graceText(timeline)}`,
+    pod.spec.runtimeClassName === undefined ? undefined : `runtime class ${pod.spec.runtimeClassName}`,
+    timestamps === 'relative' ? undefined : dayText(now, timestamps),
+  ];
+  const title = [
+    piece('strong', forTerminal(podText(timeline))),
+    dim(facts.flatMap((fact) => (fact === undefined ? [] : ` · ${forTerminal(fact)}`)).join('')),
+  ];
+  const rows = containersOf(pod).filter(({ kind }) => kind === 'container' || kind === 'sidecar');
+  const names = rows.map(({ name }) => shorten(pen, forTerminal(name), 24));
+  const wide = Math.max(0, ...names.map(textWidth));
+  return [
+    ...flow(pen, title, { width, hang: 2 }),
+    ...rows.flatMap(({ name, kind, container }, index) => {
+      const hook = hookText(name, timeline);
+      const words = [
+        ...(kind === 'sidecar' ? ['sidecar'] : []),
+        hook === undefined ? 'no preStop' : `preStop ${hook}`,
+        probeText(container.readinessProbe),
+      ];
+      const pieces = [plain('  '), piece('accent', padTo(names[index] ?? '', wide)), plain(`  ${words.join(' · ')}`)];
+      return flow(pen, pieces, { width, hang: wide + 4 });
+    }),
+  ];
+}
+
+function probeText(probe: Probe | undefined): string {
+  if (!probe) return 'no readiness probe';
+  if (probe.exec) return 'readiness exec';
+  const [kind, port] = probe.tcpSocket
+    ? ['tcp', probe.tcpSocket.port]
+    : probe.httpGet
+      ? ['http', probe.httpGet.port]
+      : ['grpc', probe.grpc?.port];
+  return port === undefined ? `readiness ${kind}` : `readiness ${kind} :${port}`;
+}

@@ -9,9 +9,8 @@ import { imagesOf } from '../model/pod.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
-import { exitText, triggerText } from './mark-text.ts';
-import { cardLines, dateText, deletedText, iconOf } from './card.ts';
-import { ownerText, podText } from './heading.ts';
+import { exitText } from './mark-text.ts';
+import { cardLines, iconOf } from './card.ts';
 import type { Item } from './html/lanes.ts';
 import { script } from './html/script.ts';
 import { style } from './html/style.ts';
@@ -20,6 +19,7 @@ import { tablesOf } from './html/tables.ts';
 import { join, tag, trusted, type Child, type Html } from './html/tag.ts';
 import { drawTimeline, type Picture } from './html/timeline.ts';
 import { penFor, plainStyle } from './palette.ts';
+import { dateText, deletedByText, deletedText, graceText, ownerText, podText } from './pod-facts.ts';
 import { rolloutCardLines, verdictOf } from './rollout-card.ts';
 import { forJson, forTerminal } from './safe-text.ts';
 import { yamlText } from './yaml.ts';
@@ -154,7 +154,7 @@ type Facts = readonly (readonly [string, string | undefined])[];
 /** When, where, what, who and how long: what a reader of next month asks first. */
 function factsOf(report: Report): Facts {
   const { timeline, verdict } = report;
-  const { pod, grace, containers } = timeline;
+  const { pod, containers } = timeline;
   return [
     ['when', dateText(timeline.zero)],
     ['context', report.run?.context],
@@ -163,20 +163,15 @@ function factsOf(report: Report): Facts {
     ['node', pod.spec.nodeName],
     ['deleted by', deletedBy(report)[0]],
     ['total', deletedText(report)],
-    [
-      'grace period',
-      `${grace.effectiveSeconds}s${grace.effectiveSeconds === grace.specSeconds ? '' : ` (${grace.specSeconds}s in its spec)`}`,
-    ],
+    ['grace period', graceText(timeline)],
     ['containers', containers.map((one) => `${one.name} ${exitText(one)}`).join(', ') || undefined],
     ['image', imageText([report])],
     ['exit code', String(verdict.exitCode)],
   ];
 }
 
-const deletedBy = ({ timeline: { mode, deleted, trigger } }: Report): string[] =>
-  mode === 'check' || !deleted
-    ? []
-    : [[triggerText[trigger.kind], ...(trigger.note === undefined ? [] : [trigger.note])].join(', ')];
+const deletedBy = ({ timeline }: Report): string[] =>
+  timeline.mode === 'check' || !timeline.deleted ? [] : [deletedByText(timeline)];
 
 /** Each image once, with its container. */
 function imageText(reports: readonly Report[]): string | undefined {

@@ -9,13 +9,13 @@ import { forJson, forTerminal } from './safe-text.ts';
  * them, nothing for a path that leads nowhere. As with kubectl there is no newline that the template does not ask for.
  * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
  */
-export function renderJsonPath(report: ExitReport, template: JsonPathTemplate | string): string {
-  return fill(parsed(template), report, report);
+export function renderJsonPath(report: ExitReport, template: string): string {
+  return fill(readTemplate(template), report, report);
 }
 
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
-export function renderJsonPathAsJson(report: ExitReport, template: JsonPathTemplate | string): string {
-  return `${forJson(JSON.stringify(collect(parsed(template), report, report), null, 4))}\n`;
+export function renderJsonPathAsJson(report: ExitReport, template: string): string {
+  return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
 }
 
 /** The template as it can be filled in. Throws what is wrong with it, filters included, whatever a report may hold. */
@@ -24,9 +24,6 @@ export function readTemplate(template: string): JsonPathTemplate {
   assertFilters(parts);
   return parts;
 }
-
-const parsed = (template: JsonPathTemplate | string): JsonPathTemplate =>
-  typeof template === 'string' ? readTemplate(template) : template;
 
 function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
   const texts = parts.map((part) => {

@@ -6,7 +6,7 @@ import type { Gate } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { cardLines } from './card.ts';
-import { ownerText, podText } from './heading.ts';
+import { ownerText, podText } from './pod-facts.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { writeXml, type XmlElement } from './xml.ts';
 

@@ -2,16 +2,15 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
-import { cardLines } from './card.ts';
+import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
-import { headingLines } from './heading.ts';
-import { createHistory } from './history.ts';
+import { createHistory, headingLines } from './history.ts';
 import { eventLines, whoColumns } from './mark-line.ts';
 import { worthPrinting } from './next-to-print.ts';
 import { penFor, plainStyle, type Pen, type Style } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
 
-export interface LinesOptions {
+export interface LinesOptions extends CardFlags {
   /** Called with whole lines, line feeds included. */
   readonly write: (text: string) => void;
   readonly style: Style;
@@ -20,10 +19,6 @@ export interface LinesOptions {
   readonly columns?: (() => number) | undefined;
   /** Show the containers' log lines, where the observations hold them. */
   readonly logs: boolean;
-  /** Evidence, phases, assumptions and gaps below the card. */
-  readonly verbose?: boolean | undefined;
-  /** Connection flags behind a command that is suggested, each with a blank before it. */
-  readonly flags?: string | undefined;
 }
 
 export interface Lines {
@@ -48,24 +43,17 @@ export function createLines(options: LinesOptions): Lines {
 }
 
 /** The card, and the details below it where they are asked for. */
-export function endLines(
-  pen: Pen,
-  report: Report,
-  columns: number,
-  { verbose = false, flags }: { readonly verbose?: boolean | undefined; readonly flags?: string | undefined },
-): string[] {
+export function endLines(pen: Pen, report: Report, columns: number, { verbose = false, flags }: CardFlags): string[] {
   const card = cardLines(report, { pen, columns, flags, verbose });
   // The answer stays the last line.
   return verbose ? [...detailLines(pen, report, columns), '', ...card] : card;
 }
 
-export interface TextOptions {
+interface TextOptions extends CardFlags {
   readonly style?: Style;
   readonly timestamps?: Timestamps;
   /** Columns of a line; absent: only the card is wrapped. */
   readonly columns?: number | undefined;
-  readonly verbose?: boolean | undefined;
-  readonly flags?: string | undefined;
 }
 
 /** The document of `--report FILE.txt`: every change in the order of the timeline, then the card. */

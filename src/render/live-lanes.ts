@@ -1,6 +1,6 @@
 /** The lanes of the live view: what each bar is filled with, and what stands beside it. Pure; `now`: ms, client's clock. */
 import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../infer/timeline.ts';
-import { exitInk, exitText, hookText, otherReady, signalName } from './mark-text.ts';
+import { exitInk, exitText, hookText, otherReady, shareInk, signalName } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';
 import { offsetText } from './time-text.ts';
 import { minutes } from './status.ts';
@@ -16,9 +16,6 @@ export interface Lane {
   /** What gives way first where the window is low: the highest. */
   readonly rank: number;
 }
-
-/** Green below half of the grace period, yellow to 80 %, red above. */
-export const shareInk = (share: number): Ink => (share < 0.5 ? 'good' : share <= 0.8 ? 'warning' : 'bad');
 
 export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
   timeline.containers

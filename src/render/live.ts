@@ -5,6 +5,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
+import type { CardFlags } from './card.ts';
 import { frame, type LogText } from './frame.ts';
 import { createHistory } from './history.ts';
 import { endLines } from './lines.ts';
@@ -24,14 +25,10 @@ export interface TerminalOptions {
   readonly clock: LiveClock;
 }
 
-export interface LiveOptions extends TerminalOptions {
+export interface LiveOptions extends TerminalOptions, CardFlags {
   readonly timestamps: Timestamps;
   /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest stand below. */
   readonly logs?: boolean;
-  /** Evidence, phases, assumptions and gaps above the card. */
-  readonly verbose?: boolean | undefined;
-  /** Connection flags behind a command that is suggested, each with a blank before it. */
-  readonly flags?: string | undefined;
 }
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
@@ -74,9 +71,9 @@ export function createLive(options: LiveOptions): Live {
     say: stage.say,
     end: (report) => {
       const card = endLines(pen, report, columns(), options);
-      // What becomes of the pod has been said already (run/leaving.ts).
-      const isLeft = report.verdict.exitCode > 128 && !options.verbose;
-      stage.leave(isLeft ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
+      // run/leaving.ts has already printed what happens to the pod.
+      const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
+      stage.leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
     },
     close: () => stage.leave([]),
   };
@@ -132,7 +129,7 @@ export function createPainting(
       beat.soon();
     },
     say: (text) => {
-      const lines = saidLines(pen, text, columns());
+      const lines = messageLines(pen, text, columns());
       if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
       else add(lines);
     },
@@ -171,7 +168,7 @@ function createBeat(clock: LiveClock, paint: () => void) {
 }
 
 /** Wrapped here: where the terminal did it, what it painted before would show behind the last row. */
-const saidLines = (pen: Pen, text: string, width: number): string[] =>
+const messageLines = (pen: Pen, text: string, width: number): string[] =>
   text
     .replace(/\n$/, '')
     .split('\n')

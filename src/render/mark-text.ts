@@ -139,6 +139,9 @@ export const exitInk: Record<ContainerOutcome, Ink> = {
   unknown: 'warning',
 };
 
+/** Green below half of the grace period, yellow to 80 %, red above. */
+export const shareInk = (share: number): Ink => (share < 0.5 ? 'good' : share <= 0.8 ? 'warning' : 'bad');
+
 const finalizersOf = ({ note }: Mark, { pod }: Timeline): string => note ?? pod.metadata.finalizers?.join(', ') ?? '';
 
 /** `2 other ready endpoints`. */

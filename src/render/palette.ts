@@ -18,7 +18,7 @@ export interface StyleFlags {
   readonly ascii: boolean;
 }
 
-export interface StyleSurroundings {
+export interface StyleEnv {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Of the stream that is written to, not of another one. */
   readonly isTty: boolean;
@@ -26,12 +26,12 @@ export interface StyleSurroundings {
   readonly platform: string;
 }
 
-export function styleOf(flags: StyleFlags, surroundings: StyleSurroundings): Style {
-  return { color: colorOf(flags, surroundings), unicode: !flags.ascii && speaksUnicode(surroundings) };
+export function styleOf(flags: StyleFlags, terminal: StyleEnv): Style {
+  return { color: colorOf(flags, terminal), unicode: !flags.ascii && canShowUnicode(terminal) };
 }
 
 /** The order: flag, NO_COLOR (set and not empty, as no-color.org has it), FORCE_COLOR, then kubectl's rule. */
-function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleSurroundings): ColorSupportLevel {
+function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleEnv): ColorSupportLevel {
   if (color === 'never') return 0;
   const best = depthOf(env, platform);
   if (color === 'always') return best;
@@ -53,14 +53,14 @@ function forcedLevel(value: string | undefined, best: ColorSupportLevel): ColorS
   return value === '1' ? 1 : best;
 }
 
-function depthOf(env: StyleSurroundings['env'], platform: string): 1 | 2 | 3 {
+function depthOf(env: StyleEnv['env'], platform: string): 1 | 2 | 3 {
   if (/^(truecolor|24bit)$/i.test(env['COLORTERM'] ?? '')) return 3;
   if (platform === 'win32' && env['WT_SESSION']) return 3;
   return /256(color)?$/i.test(env['TERM'] ?? '') ? 2 : 1;
 }
 
 /** The kernel's console has no glyphs for bars; a locale that is named and is not UTF-8 has no bytes for them. */
-function speaksUnicode({ env, platform }: StyleSurroundings): boolean {
+function canShowUnicode({ env, platform }: StyleEnv): boolean {
   if (platform === 'win32') return Boolean(env['WT_SESSION'] ?? env['TERM_PROGRAM'] ?? env['CI']);
   if (env['TERM'] === 'linux') return false;
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
@@ -68,7 +68,7 @@ function speaksUnicode({ env, platform }: StyleSurroundings): boolean {
 }
 
 /** Whether the stream can be painted over: a dumb terminal shows cursor movements as letters. */
-export const canRepaint = ({ env, isTty }: StyleSurroundings): boolean => isTty && env['TERM'] !== 'dumb';
+export const canRepaint = ({ env, isTty }: StyleEnv): boolean => isTty && env['TERM'] !== 'dumb';
 
 /** What a piece of text is, to the eye. */
 export type Ink = 'plain' | 'strong' | 'dim' | 'good' | 'info' | 'warning' | 'bad' | 'accent';
@@ -81,16 +81,11 @@ export const symbols = {
   info: ['•', '*'],
   unknown: ['?', '?'],
   none: ['–', '-'],
-  next: ['→', '>'],
   /** Bars: certainly there, perhaps there, the rest of the scale. */
   full: ['█', '#'],
   perhaps: ['▒', '~'],
   rest: ['░', '.'],
   bar: ['│', '|'],
-  mark: ['◆', 'o'],
-  kill: ['✖', 'X'],
-  deadline: ['▽', 'v'],
-  rule: ['┊', ':'],
   hook: ['▓', '='],
   routed: ['━', '='],
   unrouted: ['╌', '-'],

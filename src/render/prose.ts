@@ -49,7 +49,7 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
       } else if (!line.isEmpty && stringWidth(rest) <= room - indent) {
         lines.push(new Line(indent));
       } else {
-        const head = fitting(rest, left);
+        const head = cutToWidth(rest, left);
         // Not even one wide character fits behind the indent: it takes the line as it is.
         const taken = head === '' && line.isEmpty ? firstOf(rest) : head;
         line.add({ ink, text: taken });
@@ -68,10 +68,10 @@ export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): P
   if (widthOf(whole) <= width) return whole;
   const ellipsis = pen.letters('…');
   let left = width - stringWidth(ellipsis);
-  if (left < 0) return [plain(fitting(whole.map(({ text }) => text).join(''), width))];
+  if (left < 0) return [plain(cutToWidth(whole.map(({ text }) => text).join(''), width))];
   const line: Piece[] = [];
   for (const { ink, text } of whole) {
-    const head = fitting(text, left);
+    const head = cutToWidth(text, left);
     line.push({ ink, text: head });
     left -= stringWidth(head);
     if (head !== text) break;
@@ -93,9 +93,9 @@ export function shorten(pen: Pen, name: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   const ellipsis = pen.letters('…');
   const room = width - stringWidth(ellipsis);
-  if (room < 2) return fitting(text, Math.max(width, 0));
-  const tail = fittingEnd(text, Math.floor(room / 2));
-  return `${fitting(text, room - stringWidth(tail))}${ellipsis}${tail}`;
+  if (room < 2) return cutToWidth(text, Math.max(width, 0));
+  const tail = lastColumns(text, Math.floor(room / 2));
+  return `${cutToWidth(text, room - stringWidth(tail))}${ellipsis}${tail}`;
 }
 
 class Line {
@@ -144,7 +144,7 @@ const wordOrBlanks = / +|[^ ]*\d (?:ms|s|min|h)(?![\p{L}\p{N}])[^ ]*|[^ ]+/gu;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const firstOf = (text: string): string => graphemes.segment(text).containing(0)?.segment ?? text;
 
-function fitting(text: string, width: number): string {
+function cutToWidth(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let head = '';
   let used = 0;
@@ -156,7 +156,7 @@ function fitting(text: string, width: number): string {
   return head;
 }
 
-function fittingEnd(text: string, width: number): string {
+function lastColumns(text: string, width: number): string {
   const segments = [...graphemes.segment(text)].map(({ segment }) => segment);
   let tail = '';
   for (let index = segments.length - 1; index >= 0; index--) {

@@ -6,9 +6,10 @@ import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf, isUnmeasured, partsOfTotal, type CardPlace } from './card.ts';
-import { cardLayout, rowLines, type CardRow } from './card-layout.ts';
+import { iconOf, isUnmeasured, type CardOptions } from './card.ts';
+import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from './palette.ts';
+import { partsOfTotal } from './pod-facts.ts';
 import { flow, piece, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { clockText, type Timestamps } from './time-text.ts';
@@ -33,7 +34,7 @@ type RolloutWithoutFix = Omit<RolloutNumbers, 'fix'> & { readonly fix: undefined
 
 export function rolloutCardLines(
   numbers: RolloutNumbers | RolloutWithoutFix,
-  { pen, columns, flags = '' }: CardPlace,
+  { pen, columns, flags = '' }: CardOptions,
 ): string[] {
   const layout = cardLayout(pen, columns, []);
   const { symbol, ink } = iconOf({ verdict: verdictOf(numbers) });

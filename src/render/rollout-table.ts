@@ -5,7 +5,8 @@
 import { isStillRunning, killDueIn, minutes, nodeTrouble, statusOf } from './status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText } from '../verdict/length-text.ts';
-import { shareInk } from './live-lanes.ts';
+import type { CardFlags } from './card.ts';
+import { shareInk } from './mark-text.ts';
 import type { FrameWindow } from './frame.ts';
 import { penFor, type Ink, type Pen } from './palette.ts';
 import { clipPieces, dim, padTo, piece, plain, shorten, textWidth, type Piece } from './prose.ts';
@@ -134,10 +135,8 @@ interface RolloutState {
   readonly progress?: { readonly updated: number; readonly available: number; readonly desired: number };
 }
 
-interface RolloutLiveOptions extends TerminalOptions {
+interface RolloutLiveOptions extends TerminalOptions, Pick<CardFlags, 'flags'> {
   readonly timestamps: Timestamps;
-  /** Connection flags behind a command that is suggested, each with a blank before it. */
-  readonly flags?: string | undefined;
 }
 
 interface RolloutLive {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Ink, StyleFlags, StyleSurroundings, SymbolName } from '../../src/render/palette.ts';
+import type { Ink, StyleFlags, StyleEnv, SymbolName } from '../../src/render/palette.ts';
 import { canRepaint, penFor, styleOf, symbols } from '../../src/render/palette.ts';
 
 const styled = (
   { color = 'auto', ascii = false }: Partial<StyleFlags>,
-  { env = {}, isTty = true, platform = 'linux' }: Partial<StyleSurroundings>,
+  { env = {}, isTty = true, platform = 'linux' }: Partial<StyleEnv>,
 ) => styleOf({ color, ascii }, { env, isTty, platform });
 
 describe('colour is decided once: flag, NO_COLOR, FORCE_COLOR, then the terminal', () => {
   const xterm = { TERM: 'xterm-256color' };
-  it.each<[string, Partial<StyleFlags>, Partial<StyleSurroundings>, number]>([
+  it.each<[string, Partial<StyleFlags>, Partial<StyleEnv>, number]>([
     ['a terminal gets the depth of its TERM', {}, { env: xterm }, 2],
     ['a plain terminal gets sixteen colours', {}, { env: { TERM: 'xterm' } }, 1],
     ['COLORTERM names millions', {}, { env: { ...xterm, COLORTERM: 'truecolor' } }, 3],
@@ -36,7 +36,7 @@ describe('colour is decided once: flag, NO_COLOR, FORCE_COLOR, then the terminal
 });
 
 describe('Unicode is drawn where the terminal has letters for it', () => {
-  it.each<[string, Partial<StyleFlags>, Partial<StyleSurroundings>, boolean]>([
+  it.each<[string, Partial<StyleFlags>, Partial<StyleEnv>, boolean]>([
     ['by default', {}, {}, true],
     ['not with --ascii', { ascii: true }, { env: { LANG: 'de_DE.UTF-8' } }, false],
     ['in a UTF-8 locale', {}, { env: { LANG: 'de_DE.UTF-8' } }, true],

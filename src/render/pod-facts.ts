@@ -1,0 +1,81 @@
+/** What every output says of a pod: its name, its owner, its grace period, who deleted it and how long that took. */
+import type { Interval, Length, Timeline } from '../infer/timeline.ts';
+import { controllerOf } from '../model/pod.ts';
+import { lengthText, secondsText } from '../verdict/length-text.ts';
+import type { Report } from '../verdict/report.ts';
+import { triggerText } from './mark-text.ts';
+import { clockText, dayText } from './time-text.ts';
+
+/** `shop/checkout-6677656c54-258qr` */
+export const podText = ({ pod: { metadata } }: Pick<Timeline, 'pod'>): string =>
+  `${metadata.namespace ?? ''}/${metadata.name}`;
+
+/** `deployment/checkout`: the workload, else the pod's controller; undefined for a pod without one. */
+export function ownerText({ pod, workload }: Pick<Timeline, 'pod' | 'workload'>): string | undefined {
+  const owner = workload ?? controllerOf(pod);
+  return owner && `${owner.kind.toLowerCase()}/${owner.name}`;
+}
+
+/** `6s (30s in its spec)` */
+export const graceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline): string =>
+  `${effectiveSeconds}s${effectiveSeconds === specSeconds ? '' : ` (${specSeconds}s in its spec)`}`;
+
+/** `preempted by a higher-priority pod`, with what more is known of it. */
+export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
+  note === undefined ? triggerText[kind] : `${triggerText[kind]}, ${note}`;
+
+/** `2026-11-20 23:04:29 UTC`: when it was, for documents that are read later. */
+export const dateText = (at: number): string => `${dayText(at, 'utc').slice(0, 10)} ${clockText(at, 0, 'utc')} UTC`;
+
+/** `gone after 6.9s: ≈3.7s until SIGTERM (Eviction API)`; undefined for a check, which deletes nothing. */
+export function deletedText({ timeline, answer }: Report): string | undefined {
+  const { total, trigger, deleted, mode } = timeline;
+  if (!deleted) return mode === 'check' ? undefined : 'not deleted';
+  const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${deletedByText(timeline)})`;
+  if (!total) return `still terminating${by}`;
+  const isExplained = answer.cause !== undefined && delaysOfSignal.has(answer.cause.code);
+  return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;
+}
+
+/** Causes that say themselves why the stop signal came late. */
+const delaysOfSignal: ReadonlySet<string> = new Set([
+  'node-silent',
+  'slow-start',
+  'kubelet-restarted',
+  'runtime-unavailable',
+]);
+
+/** What the exits themselves do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
+export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
+  const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
+  const known = parts.flatMap((part) => part ?? []);
+  return known.length === 0 ? '' : `: ${known.join(', ')}`;
+}
+
+/** Of pods without a preStop hook, which explains it. */
+function untilSignal({ containers, zero }: Timeline): string | undefined {
+  const mains = containers.filter(({ ran, kind }) => ran && kind === 'container');
+  if (mains.some(({ preStop, stopSignal }) => preStop || !stopSignal)) return undefined;
+  const [first] = mains.flatMap(({ stopSignal }) => stopSignal ?? []).sort((a, b) => a.shown - b.shown);
+  if (!first || first.earliest - zero < longWait / 2 || first.shown - zero < longWait) return undefined;
+  const length = { min: first.earliest - zero, max: first.latest - zero, shown: first.shown - zero };
+  return `${lengthText(length)} until ${first.signal ?? 'SIGTERM'}`;
+}
+
+/** ms that a person asks about. */
+const longWait = 1000;
+
+function afterExit({ containers, marks }: Timeline, total: Length): string | undefined {
+  const gone = marks.find(({ name }) => name === 'removed')?.at;
+  const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
+  if (!gone || exits.length === 0) return undefined;
+  const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
+  const min = gone.earliest - last(({ latest }) => latest);
+  const shown = gone.shown - last((at) => at.shown);
+  const max = gone.latest - last(({ earliest }) => earliest);
+  // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
+  const isSure = min > longWait / 2;
+  if (!(isSure ? shown >= longWait : shown >= 3 * longWait && max < total.shown)) return undefined;
+  const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
+  return `${length} after the last exit`;
+}

@@ -111,7 +111,9 @@ async function* readChanges(context: StreamContext, next: NextLine): AsyncGenera
     const isDoubted = health.doubted.aborted && !position.whole;
     const event = await next(silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
-    if (event === undefined && silence.isTooEarly()) continue;
+    // Doubted only now: a stream whose object is gone needs no question.
+    const isNewDoubt = health.doubted.aborted && !isDoubted && !position.whole;
+    if (event === undefined && (silence.isTooEarly() || isNewDoubt)) continue;
     const found = event ?? (yield* checkSilence(context, next));
     switch (found.kind) {
       case 'alive':

@@ -28,7 +28,7 @@ const configFile = '.podexit.yaml';
 /**
  * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
  * `config.missing` for a named file that is not there, `config.unreadable` for one that is there and cannot be read, and
- * `config.invalid` for one that says what nobody understands.
+ * `config.invalid` for unknown keys or values.
  */
 export async function readConfig(named: string | boolean | undefined): Promise<Config> {
   const file = typeof named === 'string' ? named : configFile;
@@ -55,7 +55,7 @@ async function parseConfig(text: string, file: string): Promise<GateWords> {
   const { loadAll } = await import('js-yaml');
   let documents: unknown[];
   try {
-    // What an alias stands for may hold more of them, or itself: there would be no end of it.
+    // Aliases may be nested or refer to themselves, and expand without end.
     documents = loadAll(text, { maxAliases: 0 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');

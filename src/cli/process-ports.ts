@@ -11,7 +11,7 @@ export function processPorts(): Ports {
   return {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
-    // Asked of the descriptor: most runs never read it, and a stream for it takes longer than the question.
+    // By the descriptor: creating a stream takes longer, and most runs never read it.
     stdinIsTty: isatty(0),
     ask,
     env: process.env,
@@ -32,7 +32,7 @@ export function processPorts(): Ports {
 async function ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // A terminal that is being read hands Ctrl-C to its reader, and to nobody else.
+  // While a terminal is being read, Ctrl-C reaches only the reader.
   lines.once('SIGINT', () => {
     process.emit('SIGINT');
     lines.close();
@@ -61,7 +61,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   return {
     write: (text) => void (gone || stream.write(text)),
     isTty: stream.isTTY,
-    // A terminal that nobody has given a size says 0.
+    // A terminal without a size reports 0.
     columns: () => (stream.columns > 0 ? stream.columns : 80),
     rows: () => (stream.rows > 0 ? stream.rows : 24),
     onResize: (listener) => {

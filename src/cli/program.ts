@@ -47,8 +47,8 @@ const flagError = (error: CommanderError, program: Command): Error =>
   error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));
 
 /**
- * Flags that stand before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would take them for
- * the program's own, and nobody would read them.
+ * Flags that stand before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would
+ * parse them as the program's own flags, which the subcommand does not read.
  */
 function behindCommand(words: string[], build: () => Command): string[] {
   const [first = ''] = words;

@@ -47,7 +47,7 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
   );
 }
 
-/** What stands behind `--` is somebody else's command line. */
+/** The words after `--`: a command to run. */
 export function behindDashes(program: Command): string[] {
   const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
   const dashes = rawArgs.indexOf('--');

@@ -62,7 +62,7 @@ function switched(word: string, name: string, value: string): string[] {
   return settled.has(name) ? [name.replace('--', '--no-')] : [];
 }
 
-/** Flags whose values can be no secret; of all others only the name is repeated. */
+/** Flags whose values are never secret; of all others only the name is printed. */
 const shown: ReadonlySet<string> = new Set([
   '--namespace',
   '--context',
@@ -83,7 +83,7 @@ const shown: ReadonlySet<string> = new Set([
   '--v',
 ]);
 
-/** `target`: its words, known to name something. Nothing that stands behind `--` is repeated. */
+/** `target`: words that were parsed as a target. Nothing after `--` is printed. */
 export function shownCommand(command: Command, target: readonly string[]): string {
   const verb = command.parent ? [command.name()] : [];
   const flags = givenFlags(command).map((word) => {

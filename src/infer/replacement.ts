@@ -81,7 +81,8 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   const after = facts.listedFirst
     ? !isCounted
     : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
-  const since = isCounted && trace.kin ? onClient(atLeast(trace.kin.value.sentAt), [trace.kin.seq]) : known;
+  const since =
+    isCounted && trace.siblingUids ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq]) : known;
   const created = after
     ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(known, since);
@@ -174,13 +175,14 @@ const wasWholeUntil = ({ gaps }: Trace, at: number): boolean =>
 
 /** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
 function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
-  const { kin, deletion } = trace;
+  const { siblingUids, deletion } = trace;
   const own = deletion?.first.value;
   // A list without the pod itself is no list of its controller's pods.
-  if (!kin || !own || !kin.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own)) return () => undefined;
+  if (!siblingUids || !own || !siblingUids.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own))
+    return () => undefined;
   const controller = controllerOf(own)?.uid;
   return ({ pod }) => {
-    if (kin.value.uids.has(pod.metadata.uid)) return 'old';
+    if (siblingUids.value.uids.has(pod.metadata.uid)) return 'old';
     return controllerOf(pod)?.uid === controller ? 'new' : undefined;
   };
 }
@@ -190,9 +192,9 @@ function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undef
  * something was missed: then the list must have been answered before we asked.
  */
 function wasMadeBefore(trace: Trace, own: Pod): boolean {
-  const { kin, requests, deletion } = trace;
-  if (!kin || !isOlder(kin.value.resourceVersion, own.metadata.resourceVersion)) return false;
-  return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => kin.seq < sent.seq);
+  const { siblingUids, requests, deletion } = trace;
+  if (!siblingUids || !isOlder(siblingUids.value.resourceVersion, own.metadata.resourceVersion)) return false;
+  return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => siblingUids.seq < sent.seq);
 }
 
 const index = (pod: Pod): string | undefined => pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];

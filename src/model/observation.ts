@@ -82,10 +82,10 @@ export interface Changed<O> {
 }
 
 /**
- * All pods of the pod's own controller, by uid, in one list that was asked for before the DELETE: who is missing from it and
- * stands in a later one came in between (siblings.ts).
+ * The uids of all pods of the pod's own controller, in one list that was requested before the DELETE: a pod that is missing
+ * from it and stands in a later list was created in between (infer/replacement.ts). Recordings call it `kin`.
  */
-export interface Kin {
+export interface SiblingUids {
   kind: 'kin';
   resourceVersion: string;
   uids: string[];
@@ -99,7 +99,7 @@ export interface Synced {
   stream: StreamName;
 }
 
-/** The server refused a stream: only that lane is lost. */
+/** The server refused a stream: only that stream is lost. */
 export interface Refused {
   kind: 'refused';
   stream: StreamName;
@@ -143,8 +143,8 @@ export interface Gap {
 
 /**
  * A stream was cut and goes on from where it was: nothing is lost, but what arrives now may have happened at any time
- * since `since` (ms, client clock), when the stream was last known to be alive. Or two streams of the same meet: a run was
- * handed what was received before it, until `since`, and its own first list follows.
+ * since `since` (ms, client clock), when the stream was last known to be alive. The same where a run starts with what was
+ * received before it, until `since`, and its own first list follows.
  */
 export interface Resumed {
   kind: 'resumed';
@@ -239,7 +239,7 @@ type Any<O, P> =
   | Began
   | Listed<O>
   | Changed<O>
-  | Kin
+  | SiblingUids
   | Synced
   | Refused
   | Gap

@@ -37,10 +37,10 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
-    trace.kin
+    trace.siblingUids
       ? trace
       : note(
-          { ...trace, kin: factOf({ ...o, uids: new Set(o.uids) }, o) },
+          { ...trace, siblingUids: factOf({ ...o, uids: new Set(o.uids) }, o) },
           o,
           `pods of its controller: ${o.uids.length}`,
         ),
@@ -120,14 +120,14 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   if (stamp === undefined) return trace;
   const known = trace.containers.get(o.container)?.log;
   const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
-  const tellsSignal = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < mostSignalLines;
+  const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < mostSignalLines;
   if (!isNew) return nodeReached(trace, stamp, o);
   const next = withLog(trace, o.container, (log) => ({
     ...log,
     lastLine: factOf(stamp, o),
-    signalLines: tellsSignal ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
+    signalLines: isSignalLine ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
   }));
-  const what = tellsSignal ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
+  const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
   return note(nodeReached(next, stamp, o), o, what);
 }
 

@@ -8,7 +8,7 @@ import { second, type Span } from './span.ts';
 const earliest = Date.UTC(2000, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
 
-/** ms since the epoch that somebody can mean. */
+/** Whether `time` (ms since the epoch) is plausible: from 2000 to 2199. */
 export const isTime = (time: number): boolean => time >= earliest && time < latest;
 
 /** RFC 3339 with any number of decimals. */

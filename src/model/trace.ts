@@ -7,7 +7,7 @@ import { unknownClock, type Clock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
-import type { Began, Gap, Interrupted, Kin, Refused, StreamName, Timer } from './observation.ts';
+import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
 /** Something we saw, and when (client clock, ms, floor) it was first seen. */
@@ -39,7 +39,7 @@ export interface Occurrence {
 
 export interface LogFacts {
   readonly opened?: Fact<true>;
-  /** It broke, and was taken up again: the last time. */
+  /** The last time that it was opened again after a break. */
   readonly reopened?: Fact<true>;
   /** Stamp of the newest line, node clock. */
   readonly lastLine?: Fact<number>;
@@ -131,7 +131,7 @@ export interface SiblingFacts {
   readonly seen: Fact<true>;
   /** It was there before anything was asked. */
   readonly old: boolean;
-  /** Not seen to come: it stood in the first list, which was late. Its age follows from stamps (siblings.ts). */
+  /** Not seen to come: it stood in the first list, which was late. Its age follows from stamps (infer/replacement.ts). */
   readonly listedFirst: boolean;
   /** A node was found for it: when, as the condition says (apiserver clock). */
   readonly scheduled?: Fact<Stamp | undefined>;
@@ -220,7 +220,7 @@ export interface Trace {
   readonly taken: ReadonlySet<string>;
   /** How many siblings were seen to come. */
   readonly newcomers: number;
-  readonly kin?: Fact<Omit<Kin, 'uids'> & { uids: ReadonlySet<string> }>;
+  readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
   /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */
@@ -248,7 +248,7 @@ export interface Trace {
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
-  /** Client time of the newest one that the cluster said; what was waited for after it may have gone unheard. */
+  /** Client time of the newest one that came from the cluster; later news may have been missed. */
   readonly lastReceivedAt: number;
 }
 

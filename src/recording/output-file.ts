@@ -13,7 +13,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK = 0 } = constants;
 const readerMs = 1000;
 const napMs = 20;
 
-/** Throws what the system says, ENXIO for a pipe that nobody reads. */
+/** Throws the system's error: ENXIO for a pipe without a reader. */
 export function openOutput(file: string, mode: number): OutputFile {
   try {
     return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_EXCL, mode), isNew: true };
@@ -22,7 +22,7 @@ export function openOutput(file: string, mode: number): OutputFile {
   }
   for (let waited = 0; ; waited += napMs) {
     try {
-      // Without O_NONBLOCK a pipe without a reader would hold the whole process, deaf to signals.
+      // Without O_NONBLOCK a pipe without a reader would block the whole process, its signal handlers too.
       return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, mode), isNew: false };
     } catch (error) {
       if (codeOf(error) !== 'ENXIO' || waited >= readerMs || !statSync(file).isFIFO()) throw error;
@@ -37,12 +37,12 @@ export function isEmpty({ descriptor }: OutputFile): boolean {
   return !found.isFile() || found.size === 0;
 }
 
-/** Takes away what an earlier run left. */
+/** Removes what an earlier run wrote. */
 export function emptyOutput(output: OutputFile): void {
   if (!isEmpty(output)) ftruncateSync(output.descriptor);
 }
 
-/** Takes the file away again, where it was not there before and the path still leads to it. */
+/** Deletes the file if this run created it and the path still leads to it. */
 export function removeNew(file: string, { descriptor, isNew }: OutputFile): void {
   if (!isNew) return;
   const [own, found] = [
@@ -68,7 +68,7 @@ export function causeOf(error: unknown): string {
   return code === 'ENXIO' ? 'ENXIO: nobody reads it' : (code ?? (error as Error).message);
 }
 
-/** Lets others run for a moment; nothing of ours does. Returns its ms. */
+/** Blocks this thread for a moment, so that other processes can run. Returns the ms. */
 export function nap(): number {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
   return napMs;

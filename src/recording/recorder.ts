@@ -31,7 +31,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
   const output = open(file);
-  /** Lines that wait for the pod. */
+  /** Lines that are held back until the pod is seen. */
   let held: unknown[] | undefined = [header];
   let failure: Error | undefined;
   const attempt = (work: () => void): void => {
@@ -47,7 +47,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     emptyOutput(output);
     writeWhole(output, lines.map(asLine).join(''));
   };
-  /** The pod was never seen. What was, is of use only where it costs nothing that is worth more. */
+  /** The pod was never seen: what was observed is kept only where it overwrites nothing. */
   const giveUp = ([head, ...observations]: readonly unknown[]): void => {
     if (observations.length === 0) removeNew(file, output);
     else if (isEmpty(output)) begin([head, ...observations]);

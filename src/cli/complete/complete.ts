@@ -14,7 +14,7 @@ import { failing } from '../why.ts';
 import { plainWords } from '../words.ts';
 import { shells } from './scripts.ts';
 
-/** Of the second that a person waits at most, what the start of two processes leaves. */
+/** A completion should take a second at most, and starting two processes takes some of it. */
 const patienceMs = 800;
 
 /** cobra's ShellCompDirective: the shell completes files by itself, or it does not. */

@@ -8,7 +8,7 @@ const mostGaps = 1024;
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
-  // A log that did not open is reported at once, and again where the DELETE waited for it in vain.
+  // A log stream that does not open is reported at once, and again if the DELETE waited for it.
   if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isLate(gap))) return trace;
   return note(
     { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
@@ -18,19 +18,19 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
 }
 
 /** A stream that was not in sync when the DELETE had to be sent is now: what came before is in its list. */
-export function closeLate(trace: Trace, lane: Lane, at: number): Trace {
-  const isIts = isLate(lane);
+export function closeLate(trace: Trace, lost: LostStream, at: number): Trace {
+  const isIts = isLate(lost);
   if (!trace.gaps.some(isIts)) return trace;
   const gaps = trace.gaps.map((gap) => (isIts(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
   return { ...trace, gaps };
 }
 
-/** A stream, or of the logs the one of a container. */
-type Lane = Pick<Gap, 'stream' | 'container'>;
+/** A stream; of the logs, that of one container. */
+type LostStream = Pick<Gap, 'stream' | 'container'>;
 
 /** Not in sync yet; what names no container is said of all. */
 const isLate =
-  ({ stream, container }: Lane) =>
+  ({ stream, container }: LostStream) =>
   ({ value }: Fact<Gap>): boolean =>
     value.stream === stream &&
     value.cause === 'not-synced' &&
@@ -48,8 +48,8 @@ export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
 }
 
 /**
- * The pod's stream brings what an answer said long ago: the server that answers our watches was behind meanwhile, and what the
- * other streams brought in that time may be as old.
+ * The pod's stream delivers a state that an answer held long ago: the server behind our watches was late, so what the other
+ * streams delivered in that time may be as old.
  */
 export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   const version = o.stream === 'pod' ? o.object.metadata.resourceVersion : undefined;

@@ -1,6 +1,6 @@
 import type { ContainerFacts, Fact, Trace } from '../trace.ts';
 
-/** Stands between what one observation said. */
+/** Separates the facts that one observation brought. */
 export const togetherWith = '; also ';
 
 /** Of a container of which nothing is known. */
@@ -12,7 +12,7 @@ export interface Seen {
   readonly at: number;
 }
 
-/** Keeps one line about an observation, so that evidence can be read by a person: of all that it said. */
+/** Keeps one line about an observation, with all facts that it brought, so that people can read the evidence. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };

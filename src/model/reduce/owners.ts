@@ -27,13 +27,13 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
   const { updateRevision = '' } = owner.status;
   const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
-  return !known || isNews ? note(next, seen, toldBy(owner)) : next;
+  return !known || isNews ? note(next, seen, describeOwner(owner)) : next;
 }
 
 /** A rollout of thousands of pods changes it as often. */
 const mostChanges = 256;
 
-const toldBy = (owner: Owner): string => {
+const describeOwner = (owner: Owner): string => {
   const revision = owner.status.updateRevision === undefined ? '' : `, of revision ${owner.status.updateRevision}`;
   return `${owner.kind} ${owner.metadata.name} wants ${wanted(owner)}${revision}`;
 };

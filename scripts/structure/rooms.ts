@@ -25,7 +25,7 @@ export const rooms: Record<string, Room> = {
   recording: { targetLines: 500, mostLines: 600, mostFiles: 6, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 320, mostFiles: 2, longestChain: 2, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1520, mostFiles: 15, longestChain: 5, cycles: 0 },
-  advice: { targetLines: 3500, mostLines: 5360, mostFiles: 40, longestChain: 6, cycles: 0 },
+  advice: { targetLines: 3500, mostLines: 5330, mostFiles: 38, longestChain: 6, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3190, mostFiles: 28, longestChain: 6, cycles: 0 },
 };
 

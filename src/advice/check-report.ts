@@ -1,8 +1,9 @@
 /** The document of `check -o json`, and the decisions that follow from it. Pure. Its schema: schema/check-report.schema.json. */
 import { severities, type Gate, type Severity } from '../model/report.ts';
+import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
 import type { Checked, Judgement } from './judge.ts';
-import type { BrokenInput, Manifest } from './manifest/parse.ts';
+import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import type { Path, Subject } from './shutdown-spec.ts';
 
@@ -32,7 +33,7 @@ export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
 }
 
 export interface CheckInput {
-  checked: readonly { checked: Checked; manifest?: Manifest }[];
+  checked: readonly { subject: Subject; judged: Checked; manifest?: Manifest }[];
   errors: readonly BrokenInput[];
   failOn: readonly FailOn[];
   /** Gates that are judged already. */
@@ -42,7 +43,7 @@ export interface CheckInput {
 
 export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
   const { errors, failOn, gates: others, warnOnly } = input;
-  const checks = input.checked.map(({ checked: one, manifest }) => reported(one, manifest)).sort(worstFirst);
+  const checks = input.checked.map(checkedObject).sort(worstFirst);
   const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
   const failed = gates.some(({ passed }) => !passed);
   // Input that cannot be read comes before a gate: what it holds has not been judged.
@@ -56,7 +57,8 @@ export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion'
   };
 }
 
-function reported({ subject, judgement, sentence, findings, cannotTell }: Checked, manifest?: Manifest): CheckedObject {
+function checkedObject({ subject, judged, manifest }: CheckInput['checked'][number]): CheckedObject {
+  const { judgement, sentence, findings, cannotTell } = judged;
   return {
     ...subject,
     judgement,
@@ -107,11 +109,11 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
   if (!only) return errors.length === 0 ? 'nothing with pods to check' : `nothing was checked${broken}`;
   if (more.length === 0) return `${only.sentence}: ${objectName(only)}${broken}`;
   const bad = checks.filter(({ judgement }) => judgement === 'problems');
-  const problems = bad.reduce((sum, one) => sum + problemsOf(one).length, 0);
+  const problems = bad.flatMap(problemsOf).length;
   const text =
     bad.length === 0
       ? `no problem found in ${checks.length} workloads`
-      : `${problems} problem${problems === 1 ? '' : 's'} in ${bad.length} of ${checks.length} workloads`;
+      : `${plural(problems, 'problem')} in ${bad.length} of ${checks.length} workloads`;
   const open = checks.filter(({ judgement }) => judgement === 'cannot-tell').length;
   return `${text}${open > 0 ? `, cannot tell for ${open}` : ''}${broken}`;
 }

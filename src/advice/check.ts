@@ -12,10 +12,10 @@ import { checkJunit, sarifOf } from './check-formats.ts';
 import { checkReportOf, type CheckReport } from './check-report.ts';
 import { checkMarkdown, checkText } from './check-text.ts';
 import type { FailOn } from './finding.ts';
-import { judge, type Checked } from './judge.ts';
+import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
-import { readManifests } from './manifest/read-files.ts';
-import type { Manifest } from './manifest/parse.ts';
+import { readManifests } from './manifests.ts';
+import type { Manifest } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
 import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
@@ -44,8 +44,7 @@ export interface CheckOptions extends OutputOptions {
 }
 
 interface Found {
-  checked: { checked: Checked; manifest?: Manifest }[];
-  specs: ShutdownSpec[];
+  read: { spec: ShutdownSpec; manifest?: Manifest }[];
   errors: CheckReport['errors'];
   context?: string;
 }
@@ -56,16 +55,20 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
     options.source.kind === 'files'
       ? await fromFiles(options.source.names, options)
       : await fromCluster(options, ports);
-  if (found.checked.length === 0 && found.errors.length === 0 && options.source.kind === 'files')
+  if (found.read.length === 0 && found.errors.length === 0 && options.source.kind === 'files')
     throw new PodexitError(
       'check.nothing',
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
   const content = checkReportOf({
-    ...found,
+    checked: found.read.map(({ spec, manifest }) => ({ subject: spec.subject, judged: judge(spec), manifest })),
+    errors: found.errors,
     failOn: options.failOn,
-    gates: gatesOf(options, found.specs),
+    gates: gatesOf(
+      options,
+      found.read.map(({ spec }) => spec),
+    ),
     warnOnly: options.warnOnly,
   });
   const views = {
@@ -82,12 +85,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
 
 async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {
   const { manifests, broken } = await readManifests(names);
-  const found = specsOf(manifests, graceSeconds ?? undefined);
-  return {
-    checked: found.map(({ manifest, spec }) => ({ checked: judge(spec), manifest })),
-    specs: found.map(({ spec }) => spec),
-    errors: broken,
-  };
+  return { read: specsOf(manifests, graceSeconds ?? undefined), errors: broken };
 }
 
 async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> {
@@ -117,12 +115,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const { inspected } = await import('./inspect.ts');
       return [await inspected(cluster, spec)];
     });
-    return {
-      checked: specs.map((spec) => ({ checked: judge(spec) })),
-      specs,
-      errors: [],
-      context: cluster.contextName,
-    };
+    return { read: specs.map((spec) => ({ spec })), errors: [], context: cluster.contextName };
   } finally {
     cluster.close();
   }
@@ -159,11 +152,11 @@ function gatesOf({ limits, evict, timeoutMs }: CheckOptions, specs: readonly Shu
     gates.push({ name: 'disruption-budget', passed, message: rulings.map(({ text }) => text).join('; ') });
   }
   if (timeoutMs === null) return gates;
-  const slow = specs.find((one) => mayTakeItsGrace(one) && one.graceSeconds * 1000 >= timeoutMs);
+  const slow = specs.find((one) => mayUseGracePeriod(one) && one.graceSeconds * 1000 >= timeoutMs);
   const end = slow
     ? `ends before the grace period of ${slow.graceSeconds}s: a healthy exit could be called stuck`
     : 'is longer than the grace period';
   return [...gates, { name: 'timeout', passed: !slow, message: `--timeout ${timeoutMs / 1000}s ${end}` }];
 }
 
-const mayTakeItsGrace = ({ isIdle, notRunningNow }: ShutdownSpec): boolean => !isIdle && notRunningNow !== true;
+const mayUseGracePeriod = ({ isIdle, notRunningNow }: ShutdownSpec): boolean => !isIdle && notRunningNow !== true;

@@ -11,7 +11,7 @@ export interface CommandLine {
   noted?: 'shell' | 'ignores';
 }
 
-export type SignalFate =
+export type SignalHandling =
   /** It sets a handler. How long that takes is another question. */
   | { kind: 'handles'; how: string }
   /** The stop signal has no effect; `because` quotes the command. */
@@ -23,16 +23,16 @@ export type SignalFate =
   /** The program decides, and no spec shows how. */
   | { kind: 'unknown'; program?: string };
 
-export function signalFateOf({ command, args, noted }: CommandLine, signal = 'TERM'): SignalFate {
+export function signalHandlingOf({ command, args, noted }: CommandLine, signal = 'TERM'): SignalHandling {
   if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
   const words = [...command, ...args];
   const line = shellLineOf(words);
-  if (line === undefined) return programFate(words, command.length > 0);
+  if (line === undefined) return programHandling(words, command.length > 0);
   // Without `command` the image's ENTRYPOINT stands in front, and may be an init such as tini.
   if (command.length === 0)
     return { kind: 'depends', because: "its args start a shell, behind the image's ENTRYPOINT" };
-  return lineFate(line, signal);
+  return lineHandling(line, signal);
 }
 
 /** LINE of `sh -c LINE`; undefined where the words start no such shell. */
@@ -43,24 +43,24 @@ export function shellLineOf(words: readonly string[]): string | undefined {
   return at > 0 && words.slice(1, at).every(isOption) ? words[at + 1] : undefined;
 }
 
-/** Without a shell around it: known to be deaf, or not to be known. */
-function programFate(words: readonly string[], isWhole: boolean): SignalFate {
+/** Started without a shell. */
+function programHandling(words: readonly string[], isComplete: boolean): SignalHandling {
   const text = words.join(' ');
-  if (isWhole && isDeaf(text)) return { kind: 'ignores', because: `\`${short(text)}\` has no signal handler` };
-  const program = isWhole ? words[0]?.split('/').at(-1) : undefined;
+  if (isComplete && hasNoHandler(text)) return { kind: 'ignores', because: `\`${short(text)}\` has no signal handler` };
+  const program = isComplete ? words[0]?.split('/').at(-1) : undefined;
   return { kind: 'unknown', program };
 }
 
-function lineFate(line: string, signal: string): SignalFate {
+function lineHandling(line: string, signal: string): SignalHandling {
   const trap = trapOf(line, signal);
   if (trap === 'ignored') return { kind: 'ignores', because: `its command says \`trap "" ${signal}\`` };
   const commands = commandsOf(withoutQuotes(line));
   const last = commands.at(-1) ?? '';
-  if (last.startsWith('exec ')) return programFate(last.slice(5).trim().split(/\s+/), true);
-  if (trap === 'handled') return trappedFate(last, signal);
+  if (last.startsWith('exec ')) return programHandling(last.slice(5).trim().split(/\s+/), true);
+  if (trap === 'handled') return trappedHandling(last, signal);
   if (commands.some((command) => /^(\.|source)\s/.test(command)))
     return { kind: 'depends', because: 'it sources a script that may set a trap' };
-  if (isSimple(last) && isDeaf(last)) return { kind: 'shell', because: `\`${short(line)}\`` };
+  if (isSimple(last) && hasNoHandler(last)) return { kind: 'shell', because: `\`${short(line)}\`` };
   return isSimple(last)
     ? {
         kind: 'depends',
@@ -70,7 +70,7 @@ function lineFate(line: string, signal: string): SignalFate {
 }
 
 /** A shell runs a trap when the command in its foreground has ended, not before (POSIX, "Signals and Error Handling"). */
-function trappedFate(last: string, signal: string): SignalFate {
+function trappedHandling(last: string, signal: string): SignalHandling {
   const waitsForProgram = isSimple(last) && !/^sleep\s/.test(last);
   return waitsForProgram
     ? { kind: 'shell', because: `its trap runs only after \`${short(last)}\` has ended` }
@@ -118,7 +118,7 @@ const shellWords = new Set(
 );
 
 /** Programs without a handler of their own: as PID 1 they ignore a stop signal, just as a shell does. */
-const isDeaf = (command: string): boolean => /^(.*\/)?(sleep|tail)$/.test(programOf(command));
+const hasNoHandler = (command: string): boolean => /^(.*\/)?(sleep|tail)$/.test(programOf(command));
 
 /** Its first word, behind the variables that are set for it. */
 const programOf = (command: string): string => command.split(/\s+/).find((word) => !/^\w+=/.test(word)) ?? '';

@@ -1,17 +1,17 @@
 /** Rules over a ShutdownSpec → what a check says. It promises nothing: a spec cannot show that an application will stop in time. */
 import { severities } from '../model/report.ts';
+import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type Rule, type Unknown } from './finding.ts';
 import { capacityRules } from './rules/capacity.ts';
 import { hookRules } from './rules/hooks.ts';
-import { fateOf, signalled, signalRules, stopSignalOf } from './rules/signals.ts';
+import { handlingOf, signalled, signalRules, stopSignalOf } from './rules/signals.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import { trafficRules } from './rules/traffic.ts';
-import type { ShutdownSpec, Subject } from './shutdown-spec.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
 
 export interface Checked {
-  subject: Subject;
   judgement: Judgement;
   /** `no problem found`, `2 problems`, `cannot tell: …`. */
   sentence: string;
@@ -32,17 +32,11 @@ export function judge(spec: ShutdownSpec): Checked {
   const open = cannotTell.find(({ isOpen }) => isOpen);
   const [judgement, sentence]: [Judgement, string] =
     problems > 0
-      ? ['problems', `${problems} problem${problems === 1 ? '' : 's'}`]
+      ? ['problems', plural(problems, 'problem')]
       : open
         ? ['cannot-tell', `cannot tell: ${open.what} (${open.because})`]
         : ['no-problem-found', 'no problem found'];
-  return {
-    subject: spec.subject,
-    judgement,
-    sentence,
-    findings,
-    cannotTell: cannotTell.map(({ container, what, because }) => ({ container, what, because })),
-  };
+  return { judgement, sentence, findings, cannotTell: cannotTell.map(({ isOpen: _isOpen, ...unknown }) => unknown) };
 }
 
 const rankOf = ({ severity }: CheckFinding): number => severities.indexOf(severity);
@@ -54,10 +48,7 @@ function unknownsOf(spec: ShutdownSpec): Open[] {
   const unread = spec.unread.map((one): Open => ({ ...one, isOpen: true }));
   if (spec.isIdle) return unread;
   const services: Open[] =
-    spec.mayHaveOtherServices &&
-    spec.services.length === 0 &&
-    spec.subject.kind !== 'Job' &&
-    spec.subject.kind !== 'CronJob'
+    spec.mayHaveOtherServices && spec.services.length === 0 && !['Job', 'CronJob'].includes(spec.subject.kind)
       ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
       : [];
   const now: Open[] = spec.notRunningNow
@@ -74,23 +65,23 @@ function unknownsOf(spec: ShutdownSpec): Open[] {
 type Signalled = ReturnType<typeof signalled>[number];
 
 function signalUnknown(spec: ShutdownSpec, one: Signalled): Open[] {
-  const fate = fateOf(spec, one);
+  const handling = handlingOf(spec, one);
   const { name: container, inspection } = one;
   const signal = `SIG${stopSignalOf(one)}`;
   const what = `whether ${container} handles ${signal}`;
   // Said whatever its command shows: somebody asked for a look, and there was none.
-  const isOpen = fate.kind === 'depends' || fate.kind === 'unknown';
+  const isOpen = handling.kind === 'depends' || handling.kind === 'unknown';
   const unread: Open[] =
     inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isOpen }] : [];
-  if (fate.kind === 'handles')
+  if (handling.kind === 'handles')
     return [
       ...unread,
-      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${fate.how}` },
+      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${handling.how}` },
     ];
   if (unread.length > 0) return unread;
-  if (fate.kind === 'depends') return [{ container, what, because: fate.because, isOpen: true }];
-  if (fate.kind !== 'unknown') return [];
-  const program = fate.program === undefined ? 'its program is in the image' : `\`${fate.program}\` decides`;
+  if (handling.kind === 'depends') return [{ container, what, because: handling.because, isOpen: true }];
+  if (handling.kind !== 'unknown') return [];
+  const program = handling.program === undefined ? 'its program is in the image' : `\`${handling.program}\` decides`;
   return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
 }
 

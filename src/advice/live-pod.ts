@@ -3,8 +3,9 @@ import type { V1EndpointSlice, V1Node, V1Pod, V1PodDisruptionBudget } from '@kub
 import { asArray, asNumber, asObject, asString } from '../model/observe/read.ts';
 import { narrowPod, type Pod } from '../model/kube.ts';
 import { isFinished, isReady, isRunning, isTerminating, statusesOf } from '../model/pod.ts';
+import { plural } from '../verdict/words.ts';
 import { containersOf } from './read-pod-spec.ts';
-import { neighboursOf, specOfWorkload } from './read-workload.ts';
+import { neighboursOf, serviceOf, specOfWorkload } from './read-workload.ts';
 import type { NamespaceState } from './read-cluster.ts';
 import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
 
@@ -32,7 +33,7 @@ export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): 
     ...spec,
     containers: containersOf(pod.spec, spec.podPath, runs),
     services: servicesBehind(spec.services, slices, namespace, uid),
-    budgets: spec.budgets.map((one) => ruled(one, namespace.budgets, spec, narrowed)),
+    budgets: spec.budgets.map((one) => withRuling(one, namespace.budgets, spec, narrowed)),
     isIdle: isFinished(narrowed),
     notRunningNow: isStopped,
     nodeNotReady:
@@ -71,24 +72,13 @@ function servicesBehind(
   uid: string,
 ): ServiceSpec[] {
   if (unread.some(({ because }) => because.startsWith('endpointslices'))) return [...selecting];
-  const names = [...new Set(slices.map(serviceNameOf))];
-  return names.map((name) => {
-    const known = selecting.find((one) => one.name === name) ?? headOf(name, services);
-    return {
-      ...known,
-      otherReady: otherReady(
-        all.filter((one) => serviceNameOf(one) === name),
-        uid,
-      ),
-    };
+  return [...new Set(slices.map(serviceNameOf))].map((name) => {
+    // A Service that does not select the pod itself: its slices are written elsewhere, so its ports say nothing.
+    const other = services.find(({ metadata }) => metadata?.name === name);
+    const known = selecting.find((one) => one.name === name) ?? { ...serviceOf(other ?? {}), name, targetPorts: [] };
+    const own = all.filter((one) => serviceNameOf(one) === name);
+    return { ...known, otherReady: otherReady(own, uid) };
   });
-}
-
-/** A Service that does not select the pod itself, whose slices somebody else writes. */
-function headOf(name: string, services: NamespaceState['services']): ServiceSpec {
-  const spec = asObject(services.find(({ metadata }) => metadata?.name === name)?.spec);
-  const publishes = spec['publishNotReadyAddresses'] === true;
-  return { name, ports: [], publishNotReadyAddresses: publishes, isHeadless: spec['clusterIP'] === 'None' };
 }
 
 /** Of the address type that has fewest: its clients have no other. A pod may stand in two slices while they are rewritten. */
@@ -104,7 +94,7 @@ function otherReady(slices: readonly V1EndpointSlice[], uid: string): number {
   return counts.length > 0 ? Math.min(...counts) : 0;
 }
 
-function ruled(
+function withRuling(
   budget: BudgetSpec,
   all: readonly V1PodDisruptionBudget[],
   { budgets }: ShutdownSpec,
@@ -112,13 +102,10 @@ function ruled(
 ): BudgetSpec {
   const facts = (name: string): BudgetFacts => factsOf(all.find(({ metadata }) => metadata?.name === name));
   const { allowed, healthy, desired } = facts(budget.name);
-  const ruling = rulingOf(
-    pod,
-    budgets.map(({ name }) => facts(name)),
-  );
-  const disruptions = allowed === 1 ? 'disruption' : 'disruptions';
-  const text = `PodDisruptionBudget ${budget.name} allows ${allowed} ${disruptions} now (${healthy} healthy, ${desired} must stay)`;
-  return { ...budget, allowed, ruling: { ...ruling, text } };
+  const covering = budgets.map(({ name }) => facts(name));
+  const disruptions = plural(allowed, 'disruption');
+  const text = `PodDisruptionBudget ${budget.name} allows ${disruptions} now (${healthy} healthy, ${desired} must stay)`;
+  return { ...budget, ruling: { ...rulingOf(pod, covering), text } };
 }
 
 function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
@@ -151,17 +138,17 @@ type Ruling = { refused: boolean; because?: string };
  * passes in a moment and is not looked at. `budgets`: all that cover the pod.
  */
 function rulingOf(pod: Pod, budgets: readonly BudgetFacts[]): Ruling {
-  const free = freedomOf(pod);
-  if (free !== undefined) return { refused: false, because: free };
+  const exemption = exemptionOf(pod);
+  if (exemption !== undefined) return { refused: false, because: exemption };
   const [budget, ...more] = budgets;
   if (!budget) return { refused: false };
   if (more.length > 0) return { refused: true, because: 'the eviction API refuses a pod that several budgets cover' };
-  const unready = unreadinessOf(pod, budget);
+  const unready = unreadyExemption(pod, budget);
   return unready === undefined ? { refused: budget.allowed < 1 } : { refused: false, because: unready };
 }
 
 /** `canIgnorePDB`: such a pod goes before any budget is looked at. */
-function freedomOf(pod: Pod): string | undefined {
+function exemptionOf(pod: Pod): string | undefined {
   const { phase } = pod.status;
   const isUnguarded = phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
   if (!isUnguarded && !isTerminating(pod)) return undefined;
@@ -169,7 +156,7 @@ function freedomOf(pod: Pod): string | undefined {
 }
 
 /** `Create` behind `IsPodReady`: one that is not ready counts for no budget as healthy; IfHealthyBudget is the default. */
-function unreadinessOf(pod: Pod, { evictsUnready, healthy, desired }: BudgetFacts): string | undefined {
+function unreadyExemption(pod: Pod, { evictsUnready, healthy, desired }: BudgetFacts): string | undefined {
   if (isReady(pod)) return undefined;
   const lets = 'the eviction API lets this pod go whatever is allowed: it is not ready';
   if (evictsUnready) return `${lets}, and the budget's unhealthyPodEvictionPolicy is AlwaysAllow`;

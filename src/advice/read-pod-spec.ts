@@ -79,7 +79,5 @@ function literalSleeps(command: readonly string[]): number | undefined {
 
 function probeOf(probe: V1Probe | undefined): ProbeSpec | undefined {
   if (!has(probe)) return undefined;
-  const raw = asObject(probe);
-  const kind = (['exec', 'httpGet', 'tcpSocket', 'grpc'] as const).find((one) => has(raw[one])) ?? 'other';
-  return { kind, graceSeconds: asSeconds(raw['terminationGracePeriodSeconds']) };
+  return { graceSeconds: asSeconds(asObject(probe)['terminationGracePeriodSeconds']) };
 }

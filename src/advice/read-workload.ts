@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
-import type { Manifest } from './manifest/parse.ts';
+import type { Manifest } from './manifests.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
 
@@ -70,7 +70,7 @@ function selecting<T extends KubernetesObject>(
 
 const labelKey = ([key, value]: [string, string]): string => `${key}=${value}`;
 
-export interface Reading {
+export interface ReadOptions {
   neighbours: Neighbours;
   file?: string;
   line?: number;
@@ -83,7 +83,7 @@ export interface Reading {
 
 export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
 
-export function specOfWorkload(object: KubernetesObject, reading: Reading): ShutdownSpec {
+export function specOfWorkload(object: KubernetesObject, options: ReadOptions): ShutdownSpec {
   const kind = object.kind ?? '';
   const { metadata } = object;
   const template = templateOf(object);
@@ -95,27 +95,27 @@ export function specOfWorkload(object: KubernetesObject, reading: Reading): Shut
     kind,
     name: asString(metadata?.name) ?? '',
     namespace,
-    file: reading.file,
-    line: reading.line,
+    file: options.file,
+    line: options.line,
   };
   const specGrace = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
     subject,
     podPath,
-    graceSeconds: reading.graceSeconds ?? specGrace ?? 30,
+    graceSeconds: options.graceSeconds ?? specGrace ?? 30,
     specGraceSeconds: specGrace,
     containers: containersOf(template.spec, podPath),
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
-    replicas: replicasOf(object, reading.neighbours.autoscaled),
+    replicas: replicasOf(object, options.neighbours.autoscaled),
     update: updateOf(object),
-    services: reading.neighbours.servicesOf(labels, namespace).map(serviceOf),
-    budgets: reading.neighbours.budgetsOf(labels, namespace).map(budgetOf),
+    services: options.neighbours.servicesOf(labels, namespace).map(serviceOf),
+    budgets: options.neighbours.budgetsOf(labels, namespace).map(budgetOf),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     isIdle: false,
-    unread: reading.unread ?? [],
-    mayHaveOtherServices: reading.mayHaveOtherServices ?? false,
+    unread: options.unread ?? [],
+    mayHaveOtherServices: options.mayHaveOtherServices ?? false,
   };
 }
 
@@ -177,19 +177,14 @@ function budgetSelector(budget: V1PodDisruptionBudget): LabelSelector | undefine
   };
 }
 
-function serviceOf(service: V1Service): ServiceSpec {
+export function serviceOf(service: V1Service): ServiceSpec {
   const spec = asObject(service.spec);
-  const ports = asArray(spec['ports'])
-    .map(asObject)
-    .flatMap((one) => {
-      const targetPort = amountOf(one['targetPort']) ?? asNumber(one['port']);
-      return targetPort === undefined ? [] : [{ name: asString(one['name']), targetPort }];
-    });
   return {
     name: asString(service.metadata?.name) ?? '',
-    ports,
+    targetPorts: asArray(spec['ports'])
+      .map(asObject)
+      .flatMap(({ port, targetPort }) => amountOf(targetPort) ?? asNumber(port) ?? []),
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
-    isHeadless: spec['clusterIP'] === 'None',
   };
 }
 
@@ -203,21 +198,17 @@ function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
 }
 
 /** Workloads of a stream of manifests, with the Services, budgets and autoscalers beside them. */
-export interface ManifestSpec {
-  manifest: Manifest;
-  spec: ShutdownSpec;
-}
-
-export function specsOf(manifests: readonly Manifest[], graceSeconds?: number): ManifestSpec[] {
+export function specsOf(
+  manifests: readonly Manifest[],
+  graceSeconds?: number,
+): { manifest: Manifest; spec: ShutdownSpec }[] {
   const neighbours = neighboursIn(manifests);
   return manifests
     .filter(({ object }) => hasPods(object))
     .map((manifest) => {
       const { object, file, line } = manifest;
-      return {
-        manifest,
-        spec: specOfWorkload(object, { neighbours, file, line, graceSeconds, mayHaveOtherServices: true }),
-      };
+      const spec = specOfWorkload(object, { neighbours, file, line, graceSeconds, mayHaveOtherServices: true });
+      return { manifest, spec };
     });
 }
 

@@ -27,7 +27,6 @@ export interface Hook {
 }
 
 export interface ProbeSpec {
-  kind: 'exec' | 'httpGet' | 'tcpSocket' | 'grpc' | 'other';
   /** The probe's own grace period for the restarts that it causes, in seconds. */
   graceSeconds?: number;
 }
@@ -58,9 +57,8 @@ export interface ContainerSpec {
 
 export interface ServiceSpec {
   name: string;
-  ports: readonly { name?: string; targetPort: number | string }[];
+  targetPorts: readonly (number | string)[];
   publishNotReadyAddresses: boolean;
-  isHeadless: boolean;
   /** Other ready endpoints now; only of a live pod. */
   otherReady?: number;
 }
@@ -69,8 +67,6 @@ export interface BudgetSpec {
   name: string;
   minAvailable?: number | string;
   maxUnavailable?: number | string;
-  /** Disruptions that it allows now; only of a live one. */
-  allowed?: number;
   /** What the API server would answer to an eviction of the live pod. */
   ruling?: { refused: boolean; because?: string; text: string };
 }

@@ -35,7 +35,7 @@ export function addCompare(program: Command, ports: Ports, set: (code: number) =
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
-    const { compareFiles } = await import('../advice/history/compare-command.ts');
+    const { compareFiles } = await import('../advice/history/compare.ts');
     const failOnWorse = flags.failOn !== undefined;
     const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
     set(await compareFiles(options, ports));

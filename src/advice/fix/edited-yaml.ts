@@ -44,13 +44,13 @@ export function editedText(text: string, changes: readonly ObjectEdits[]): strin
 }
 
 /**
- * The edited text with each untouched line as its author wrote it. A printer may space a line otherwise: where it keeps their
+ * The edited text with each unchanged line as its author wrote it. A printer may space a line otherwise: where it keeps their
  * number, the lines that no edit changed are taken from the source.
  */
-function keepingLines(source: string, untouched: string, edited: string): string {
+function keepingLines(source: string, unedited: string, edited: string): string {
   const own = linesOf(source);
-  if (own.length !== linesOf(untouched).length) return edited;
-  const rows = rowsOf(linesOf(untouched), linesOf(edited)).filter(({ sign }) => sign !== '-');
+  if (own.length !== linesOf(unedited).length) return edited;
+  const rows = rowsOf(linesOf(unedited), linesOf(edited)).filter(({ sign }) => sign !== '-');
   return `${rows.map(({ sign, text, old }) => (sign === ' ' ? (own[old - 1] ?? text) : text)).join('\n')}\n`;
 }
 

@@ -108,7 +108,7 @@ function graceEdit(spec: ShutdownSpec, edits: readonly Edit[], isShort: boolean)
 }
 
 function readiness({ services }: ShutdownSpec, { path, ports }: ContainerSpec): Edit[] {
-  const targets = services.flatMap((service) => service.ports.map(({ targetPort }) => targetPort));
+  const targets = services.flatMap(({ targetPorts }) => targetPorts);
   const declared = ports.find(({ name, port }) => targets.some((one) => one === name || one === port));
   const port = declared?.name ?? declared?.port ?? targets.find((one) => typeof one === 'number');
   const why = 'ready only once the port accepts connections; an HTTP check of your own says more';

@@ -11,10 +11,9 @@ import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
-import { isProblem } from '../finding.ts';
 import { judge } from '../judge.ts';
-import { readManifests } from '../manifest/read-files.ts';
-import type { Manifest } from '../manifest/parse.ts';
+import { readManifests } from '../manifests.ts';
+import type { Manifest } from '../manifests.ts';
 import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
 import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
@@ -66,7 +65,7 @@ const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
 const fixable = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
-  proposalFor(object, spec, judge(spec).findings.filter(isProblem));
+  proposalFor(object, spec, judge(spec).findings);
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);

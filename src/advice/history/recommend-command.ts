@@ -3,6 +3,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
+import { plural } from '../../verdict/words.ts';
 import { columnsOf, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import {
   fewestExits,
@@ -64,8 +65,7 @@ function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen
   return `${pen.letters([...cards, ...few, forTerminal(summary)].join('\n'))}\n`;
 }
 
-const tooFewText = (exits: number): string =>
-  `${exits} exit${exits === 1 ? '' : 's'}; a recommendation needs ${fewestExits}`;
+const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recommendation needs ${fewestExits}`;
 
 function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;

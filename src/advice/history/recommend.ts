@@ -33,7 +33,7 @@ export interface TooFew {
 
 /** One for each workload that was seen often enough, and which were not. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
-  const counted = samples.filter(({ outcome }) => judged.has(outcome));
+  const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
   const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
   for (const one of counted) byWorkload.get(one.workload)?.push(one);
   const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
@@ -46,7 +46,7 @@ export function recommendationsFor(samples: readonly ExitSample[]): { found: Rec
 }
 
 /** Exits that had a grace period and came to an end. */
-const judged: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
+const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
 function recommendationOf(group: readonly ExitSample[]): Recommendation {
   const upper = (pick: (one: ExitSample) => ExitSample['hook']): number[] =>
@@ -94,7 +94,7 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
   const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
   const killed = group.filter((one) => one.killed);
   const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
-  if (used.length === 0 || isDeaf(killed))
+  if (used.length === 0 || neverReacts(killed))
     return {
       currentSeconds,
       recommendedSeconds: currentSeconds,
@@ -114,7 +114,7 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
 }
 
 /** More time does not help who never reacts to the signal. */
-const isDeaf = (killed: readonly ExitSample[]): boolean =>
+const neverReacts = (killed: readonly ExitSample[]): boolean =>
   killed.length > 0 &&
   killed.filter(({ findings }) =>
     findings.some(({ code }) => code === 'no-signal-handling' || code === 'no-signal-handler'),

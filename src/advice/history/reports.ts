@@ -198,7 +198,7 @@ function requestsOf(document: JsonObject): ExitSample['requests'] {
 
 /** Undefined where no exit was probed. */
 export function totalRequests(samples: readonly ExitSample[]): ExitSample['requests'] {
-  const asked = samples.flatMap(({ requests }) => requests ?? []);
-  const sum = (of: 'sent' | 'failed'): number => asked.reduce((all, one) => all + one[of], 0);
-  return asked.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
+  const probed = samples.flatMap(({ requests }) => requests ?? []);
+  const sum = (of: 'sent' | 'failed'): number => probed.reduce((all, one) => all + one[of], 0);
+  return probed.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
 }

@@ -12,7 +12,7 @@ function countOf(amount: number | string | undefined, of: number, round: 'up' | 
   return round === 'up' ? Math.ceil((of * Number(share)) / 100) : Math.floor((of * Number(share)) / 100);
 }
 
-function alone(spec: ShutdownSpec): CheckFinding[] {
+function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
   const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(({ name }) => name);
   const single = spec.replicas === 1 ? spec.services.map(({ name }) => name) : [];
   const names = [...new Set([...live, ...single])];
@@ -86,7 +86,7 @@ function hostPorts(spec: ShutdownSpec): CheckFinding[] {
 }
 
 export const capacityRules: readonly Rule[] = [
-  { about: 'one replica, or no other ready endpoint, behind a Service', find: alone },
+  { about: 'one replica, or no other ready endpoint, behind a Service', find: lastEndpoint },
   { about: 'a rollout that may take all pods away', find: rollout },
   { about: 'a PodDisruptionBudget that allows no eviction', find: budgets },
   { about: 'hostNetwork and host ports', find: hostPorts },

@@ -16,7 +16,7 @@ const at = ({ name, path }: ContainerSpec) => ({ container: name, path: [...path
 const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
 
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
-const impossible = (spec: ShutdownSpec): CheckFinding[] =>
+const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
   hooked(spec).flatMap((one) => {
     const hook = `the preStop hook of ${one.name}`;
     if (one.hook.kind === 'tcpSocket')
@@ -33,7 +33,7 @@ const impossible = (spec: ShutdownSpec): CheckFinding[] =>
     );
   });
 
-const budget = (spec: ShutdownSpec): CheckFinding[] =>
+const longHooks = (spec: ShutdownSpec): CheckFinding[] =>
   hooked(spec).flatMap((one) => {
     const grace = spec.graceSeconds;
     const seconds = one.hook.leastSeconds;
@@ -71,6 +71,6 @@ const noGrace = ({ graceSeconds, podPath }: ShutdownSpec): CheckFinding[] =>
 
 export const hookRules: readonly Rule[] = [
   { about: 'a grace period of 0', find: noGrace },
-  { about: 'a preStop hook that cannot run', find: impossible },
-  { about: 'a preStop hook that takes half of the grace period or more', find: budget },
+  { about: 'a preStop hook that cannot run', find: impossibleHooks },
+  { about: 'a preStop hook that takes half of the grace period or more', find: longHooks },
 ];

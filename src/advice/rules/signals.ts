@@ -1,5 +1,5 @@
 /** Who gets the stop signal, and what becomes of it. */
-import { signalFateOf, type SignalFate } from '../command-line.ts';
+import { signalHandlingOf, type SignalHandling } from '../command-line.ts';
 import { warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
 
@@ -25,15 +25,15 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   stopSignal?.replace(/^SIG/, '') ?? knownStopSignals[imageName(image)] ?? 'TERM';
 
 /** Where the pod's processes share a namespace, a container's first one is not PID 1: an unhandled signal ends it. */
-export const fateOf = ({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalFate => {
+export const handlingOf = ({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling => {
   const { inspection } = container;
   // What was read of the process itself goes before what its command suggests.
-  if (inspection && inspection.kind !== 'unreadable') return inspectedFate(inspection);
-  const fate = signalFateOf(container.command, stopSignalOf(container));
-  return sharesProcesses && fate.kind === 'shell' ? { kind: 'unknown' } : fate;
+  if (inspection && inspection.kind !== 'unreadable') return inspectedHandling(inspection);
+  const handling = signalHandlingOf(container.command, stopSignalOf(container));
+  return sharesProcesses && handling.kind === 'shell' ? { kind: 'unknown' } : handling;
 };
 
-function inspectedFate(inspection: Exclude<Inspection, { kind: 'unreadable' }>): SignalFate {
+function inspectedHandling(inspection: Exclude<Inspection, { kind: 'unreadable' }>): SignalHandling {
   if (inspection.kind === 'handles') return { kind: 'handles', how: 'a signal handler (read from /proc/1/status)' };
   if (inspection.kind === 'blocked')
     return { kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' };
@@ -45,23 +45,27 @@ function inspectedFate(inspection: Exclude<Inspection, { kind: 'unreadable' }>):
   };
 }
 
-const fatal = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
+const killText = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 
 const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one) => {
-    const fate = fateOf(spec, one);
-    if (fate.kind !== 'ignores') return [];
+    const handling = handlingOf(spec, one);
+    if (handling.kind !== 'ignores') return [];
     const { name: container, inspection, command } = one;
     const signal = `SIG${stopSignalOf(one)}`;
     const details = {
       container,
-      advice: fate.because.includes('trap')
+      advice: handling.because.includes('trap')
         ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
         : 'Handle the stop signal, or put an init such as tini in front of it.',
       path: [...one.path, command.command.length > 0 ? 'command' : 'args'],
     };
     if (!inspection || inspection.kind === 'unreadable')
-      return warning('no-signal-handling', `${container} ignores ${signal} (${fate.because}): ${fatal(spec)}`, details);
+      return warning(
+        'no-signal-handling',
+        `${container} ignores ${signal} (${handling.because}): ${killText(spec)}`,
+        details,
+      );
     const end = `it will be killed at the end of the grace period of ${spec.graceSeconds}s`;
     return warning(
       'no-signal-handler',
@@ -72,10 +76,10 @@ const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
 
 const shells = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one) => {
-    const fate = fateOf(spec, one);
-    if (fate.kind !== 'shell') return [];
-    const shell = `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${fate.because})`;
-    return warning('shell-as-pid-1', `${shell}: ${fatal(spec)}`, {
+    const handling = handlingOf(spec, one);
+    if (handling.kind !== 'shell') return [];
+    const shell = `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${handling.because})`;
+    return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, {
       container: one.name,
       advice: 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.',
       path: [...one.path, 'command'],
@@ -94,8 +98,8 @@ const mismatched = (spec: ShutdownSpec): CheckFinding[] =>
         advice: 'Choose a signal that it handles, such as SIGTERM.',
         path,
       });
-    const handlesTerm = signalFateOf(one.command, 'TERM').kind === 'handles';
-    if (signal === 'TERM' || !handlesTerm || fateOf(spec, one).kind === 'handles') return [];
+    const handlesTerm = signalHandlingOf(one.command, 'TERM').kind === 'handles';
+    if (signal === 'TERM' || !handlesTerm || handlingOf(spec, one).kind === 'handles') return [];
     return warning(code, `${one.name} is stopped with SIG${signal}, and its command traps SIGTERM only`, {
       container: one.name,
       advice: `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it.`,

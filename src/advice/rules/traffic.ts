@@ -9,7 +9,7 @@ function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   const candidates = signalled(spec);
   if (spec.services.length === 0) return [];
   const serving = candidates.filter((one) =>
-    spec.services.some(({ ports }) => ports.some((port) => serves(one, port))),
+    spec.services.some(({ targetPorts }) => targetPorts.some((port) => serves(one, port))),
   );
   if (serving.length > 0) return serving;
   const mains = candidates.filter(({ kind }) => kind === 'main');
@@ -17,14 +17,14 @@ function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   return undeclared.length > 0 ? undeclared : mains.slice(0, 1);
 }
 
-const serves = ({ ports }: ContainerSpec, { targetPort }: ServiceSpec['ports'][number]): boolean =>
+const serves = ({ ports }: ContainerSpec, targetPort: number | string): boolean =>
   ports.some(({ name, port }) => (typeof targetPort === 'string' ? name === targetPort : port === targetPort));
 
 const serviceNames = (services: readonly ServiceSpec[]): string =>
   `Service${services.length === 1 ? '' : 's'} ${services.map(({ name }) => name).join(', ')}`;
 
 /** Without a hook SIGTERM comes as the endpoint is being removed: load balancers learn of that later. */
-function race(spec: ShutdownSpec): CheckFinding[] {
+function drainRace(spec: ShutdownSpec): CheckFinding[] {
   const following = spec.services.filter((one) => !one.publishNotReadyAddresses);
   if (following.length === 0) return [];
   const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`;
@@ -52,7 +52,7 @@ function unprobed(spec: ShutdownSpec): CheckFinding[] {
     );
 }
 
-const kept = (spec: ShutdownSpec): CheckFinding[] =>
+const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
   spec.services
     .filter((one) => one.publishNotReadyAddresses)
     .map(({ name }) => {
@@ -62,9 +62,9 @@ const kept = (spec: ShutdownSpec): CheckFinding[] =>
 
 /** A name that no container declares resolves to nothing; a number needs no declaration, so it is left alone. */
 const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
-  spec.services.flatMap(({ name, ports }) =>
-    ports.flatMap(({ targetPort }) => {
-      const isThere = spec.containers.some((one) => serves(one, { targetPort }));
+  spec.services.flatMap(({ name, targetPorts }) =>
+    targetPorts.flatMap((targetPort) => {
+      const isThere = spec.containers.some((one) => serves(one, targetPort));
       if (typeof targetPort !== 'string' || isThere) return [];
       const message = `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`;
       return warning('target-port-missing', message, {
@@ -75,8 +75,8 @@ const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
   );
 
 export const trafficRules: readonly Rule[] = [
-  { about: 'no preStop hook behind a Service', find: race },
+  { about: 'no preStop hook behind a Service', find: drainRace },
   { about: 'no readiness probe behind a Service', find: unprobed },
-  { about: 'a Service that publishes addresses that are not ready', find: kept },
+  { about: 'a Service that publishes addresses that are not ready', find: publishedNotReady },
   { about: 'a target port that no container declares', find: missingPort },
 ];

@@ -7,7 +7,7 @@ import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-story.ts';
+import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
 
 /** Streams of which no event of the pod says anything: their silence proves nothing. */
 const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
@@ -124,11 +124,11 @@ function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]):
 function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
   const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
-  const asked = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
+  const requestedAt = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
   const isKnownBefore = pods.some((one) => metadataOf(one.object)['deletionTimestamp'] === undefined);
   if (isKnownBefore) return true;
   const isOwnGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
-  return isOwnGrace && asked + second > request.receivedAt && asked <= request.answeredAt;
+  return isOwnGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
 }
 
 /** The last state without a deletionTimestamp; else the first one, with what the deletion wrote taken back. */

@@ -2,7 +2,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import { isTime, type StoryMoment } from './report.ts';
+import { isTime, type WhyMoment } from './report.ts';
 
 export interface EventFacts {
   reason: string;
@@ -78,7 +78,7 @@ export const momentAt = ({ at, reason, kind }: EventFacts) => ({
 });
 
 /** What an Event means; the first row that fits counts. */
-interface Reading {
+interface EventMeaning {
   about: 'Pod' | 'Node';
   reason: RegExp;
   /** Of the message, where the reason alone does not say it. */
@@ -96,7 +96,7 @@ interface Reading {
 const containerName = ({ container = 'a container' }: EventFacts): string => container;
 
 // prettier-ignore
-const readings: readonly Reading[] = [
+const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^Killing$/, says: /^Stopping container /, name: 'stopping', what: (one) => `kubelet started termination of ${containerName(one)}`, provesPresence: true },
   { about: 'Pod', reason: /^Killing$/, name: 'restarted', what: ({ message }) => message, isBad: true },
   { about: 'Pod', reason: /^FailedPreStopHook$/, name: 'prestop-failed', what: (one) => `preStop hook of ${containerName(one)} failed`, isBad: true, provesPresence: true },
@@ -123,8 +123,8 @@ const readings: readonly Reading[] = [
 ];
 
 /** One Event as a moment of a pod's end, with what follows from its reason. */
-export interface ReadEvent {
-  moment: StoryMoment;
+export interface ReadableEvent {
+  moment: WhyMoment;
   trigger?: TriggerKind;
   /** With it a trigger, in words. */
   by?: string;
@@ -132,13 +132,13 @@ export interface ReadEvent {
 }
 
 /** Undefined for a reason that says nothing about an end. */
-export function readEvent(facts: EventFacts): ReadEvent | undefined {
-  const reading = readings.find(
+export function readEvent(facts: EventFacts): ReadableEvent | undefined {
+  const meaning = eventMeanings.find(
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
   );
-  if (!reading) return undefined;
-  const { name, what, isBad = false, trigger, actor, provesPresence = false } = reading;
+  if (!meaning) return undefined;
+  const { name, what, isBad = false, trigger, actor, provesPresence = false } = meaning;
   const text = typeof what === 'string' ? what : what(facts);
   const moment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
   return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };

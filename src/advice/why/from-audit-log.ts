@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { recordingVersion, type Header } from '../../recording/header.ts';
+import { plural } from '../../verdict/words.ts';
 import { linesWith, type Trouble } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
-  auditStoryOf,
-  isOfOther,
+  auditSummaryOf,
+  isOfOtherPod,
   uidOf,
   type AuditEvent,
-  type AuditStory,
+  type AuditSummary,
   type Unread,
-} from './audit-story.ts';
+} from './audit-events.ts';
 import { momentOf, ofExit, type Found, type ReplayText } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
@@ -29,12 +30,12 @@ export async function fromAuditLogs(
 ): Promise<Found | undefined> {
   if (auditLogs.length === 0) return undefined;
   const { own, notices } = await eventsIn(auditLogs, name, namespace);
-  const story = auditStoryOf(own);
-  if (story.moments.length === 0) {
+  const audited = auditSummaryOf(own);
+  if (audited.moments.length === 0) {
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
     return undefined;
   }
-  const exit = story.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
+  const exit = audited.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
   const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
   return {
     report: {
@@ -44,22 +45,22 @@ export async function fromAuditLogs(
         trigger: 'unknown' as const,
         exit: undefined,
       }),
-      pod: base?.pod ?? { namespace, name, uid: story.uid },
+      pod: base?.pod ?? { namespace, name, uid: audited.uid },
       heading: 'reconstructed from the audit log, by the clock of the API server',
       summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
-      deletedBy: story.deletedBy,
-      moments: story.moments.map(momentOf),
-      cannotTell: [...unknownsOf(own, story, exit !== undefined), ...notices],
+      deletedBy: audited.deletedBy,
+      moments: audited.moments.map(momentOf),
+      cannotTell: [...unknownsOf(own, audited, exit !== undefined), ...notices],
     },
     card: exit?.card ?? '',
   };
 }
 
 /** What a live run would have seen besides, and no event that names the pod can tell. */
-function unknownsOf(own: readonly AuditEvent[], story: AuditStory, hasExit: boolean): string[] {
+function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: boolean): string[] {
   const has = (resource: string): boolean => own.some((one) => one.resource === resource && one.object !== undefined);
   const rows: [boolean, string][] = [
-    [!story.deletedBy, 'who deleted it: no request of a client is in the log'],
+    [!audited.deletedBy, 'who deleted it: no request of a client is in the log'],
     [!hasExit, 'how its containers exited: the level of the log is below RequestResponse'],
     [
       hasExit && !has('events'),
@@ -69,7 +70,7 @@ function unknownsOf(own: readonly AuditEvent[], story: AuditStory, hasExit: bool
       hasExit && !has('endpointslices'),
       'when it was taken out of traffic: the log holds no EndpointSlice with the pod',
     ],
-    [story.isForced, 'how its containers ended: it was removed before the kubelet had reported that'],
+    [audited.isForced, 'how its containers ended: it was removed before the kubelet had reported that'],
     [hasExit, 'its replacement, its node and its logs: only what names the pod was read'],
   ];
   return rows.flatMap(([isUnknown, what]) => (isUnknown ? [what] : []));
@@ -87,11 +88,12 @@ const unreadWords = {
 type Lost = keyof typeof unreadWords | 'cut';
 
 function noticeOf(lost: Lost, count: number): string {
-  if (lost !== 'cut') return `what ${count === 1 ? '1 line says' : `${count} lines say`}: ${unreadWords[lost]}`;
-  const files =
-    count === 1
-      ? '1 file holds behind the place where it breaks'
-      : `${count} files hold behind the place where they break`;
+  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadWords[lost]}`;
+  const files = plural(
+    count,
+    'file holds behind the place where it breaks',
+    'files hold behind the place where they break',
+  );
   return `what ${files} off`;
 }
 
@@ -120,7 +122,7 @@ async function eventsIn(
   const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
   const uid = uidOf(sorted);
   const own = sorted.filter((one) => {
-    const isOther = uid !== undefined && isOfOther(one, uid);
+    const isOther = uid !== undefined && isOfOtherPod(one, uid);
     if (isOther) count('other-pod');
     return !isOther;
   });

@@ -5,11 +5,19 @@
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import { isStop, momentAt, readEvent, timeIn, uncertaintyMs, type EventFacts, type ReadEvent } from './event-facts.ts';
-import { isTime, type StoryMoment, type WhyReport } from './report.ts';
+import {
+  isStop,
+  momentAt,
+  readEvent,
+  timeIn,
+  uncertaintyMs,
+  type EventFacts,
+  type ReadableEvent,
+} from './event-facts.ts';
+import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
 /** A namespace as it is now, with what is left of the last hour. */
-export interface Remains {
+export interface NamespaceHistory {
   facts: readonly EventFacts[];
   pods: readonly V1Pod[];
   /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
@@ -21,7 +29,7 @@ export type Owner = NonNullable<WhyReport['owners']>[number];
 export interface GonePod {
   uid?: string;
   node?: string;
-  moments: StoryMoment[];
+  moments: WhyMoment[];
   trigger: TriggerKind;
   /** Who deleted it, as far as it is known: completes "deleted by". */
   by: string;
@@ -33,20 +41,20 @@ export interface GonePod {
 }
 
 /** `nodeFacts`: of its node. */
-export function gonePod(name: string, remains: Remains, nodeFacts: readonly EventFacts[] = []): GonePod {
-  const { facts } = remains;
+export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []): GonePod {
+  const { facts } = history;
   const own = latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name));
   const stop = own.find(isStop);
   const read = own.flatMap((one) => readEvent(one) ?? []);
   const uid = own.findLast((one) => one.uid !== undefined)?.uid;
-  const owners = ownersOf(name, remains);
+  const owners = ownersOf(name, history);
   const deleted = facts.findLast((one) => one.reason === 'SuccessfulDelete' && namesPod(one, name));
-  const next = successorOf(name, uid, stop, remains, owners[0]);
+  const next = successorOf(name, uid, stop, history, owners[0]);
   const moments = [
     ...read.map(({ moment }) => moment),
     ...(deleted ? [deletionBy(deleted)] : []),
-    ...(stop ? aroundNode(nodeFacts, stop) : []),
-    ...(deleted ? changeOf(owners.at(-1), remains, deleted.at) : []),
+    ...(stop ? nodeMoments(nodeFacts, stop) : []),
+    ...(deleted ? changeOf(owners.at(-1), history, deleted.at) : []),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
   const caused = read.findLast(({ trigger, moment }) => trigger && (!stop || moment.earliest <= stop.at));
@@ -55,9 +63,9 @@ export function gonePod(name: string, remains: Remains, nodeFacts: readonly Even
     uid,
     node: nodeOf(own),
     moments,
-    ...triggerOf(isCancelled ? undefined : caused, deleted, remains, { owners, next, moments }),
+    ...triggerOf(isCancelled ? undefined : caused, deleted, history, { owners, next, moments }),
     owners,
-    grace: stop && graceOf(stop, read, next, remains, owners),
+    grace: stop && graceOf(stop, read, next, history, owners),
     wasForced:
       stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
@@ -69,7 +77,7 @@ const nodeOf = (own: readonly EventFacts[]): string | undefined =>
     .findLast((node) => node !== undefined);
 
 /** The node of a pod whose other Events are still to be read. */
-export const nodeOfPod = (name: string, { facts }: Remains): string | undefined =>
+export const nodeOfPod = (name: string, { facts }: NamespaceHistory): string | undefined =>
   nodeOf(latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name)));
 
 /** A StatefulSet gives a name again: the Events of the last uid that was stopped, else of the last one. */
@@ -81,7 +89,7 @@ function latestOfName(own: readonly EventFacts[]): EventFacts[] {
 const namesPod = ({ message }: EventFacts, name: string): boolean =>
   message.includes(name) && message.split(/[\s:]+/).includes(name);
 
-const deletionBy = (one: EventFacts): StoryMoment => ({
+const deletionBy = (one: EventFacts): WhyMoment => ({
   ...momentAt(one),
   name: 'deleted',
   what: `${one.kind.toLowerCase()}/${one.name} deleted it`,
@@ -89,13 +97,13 @@ const deletionBy = (one: EventFacts): StoryMoment => ({
 });
 
 /** What happened to the node shortly before the stop and until a minute after it. */
-const aroundNode = (facts: readonly EventFacts[], stop: EventFacts): StoryMoment[] =>
+const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[] =>
   facts
     .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
     .flatMap((one) => readEvent({ ...one, kind: 'Node' })?.moment ?? []);
 
 /** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
-function changeOf(owner: Owner | undefined, { workloads }: Remains, before: number): StoryMoment[] {
+function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, before: number): WhyMoment[] {
   const object = workloads.find((one) => isSameObject(one, owner));
   const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
@@ -123,7 +131,7 @@ export function mayOwn(kind: string, owner: string, pod: string): boolean {
 }
 
 /** By the Event of the controller that created or deleted it; else, as inferred, by the form of its name. */
-function ownersOf(name: string, { facts, workloads }: Remains): Owner[] {
+function ownersOf(name: string, { facts, workloads }: NamespaceHistory): Owner[] {
   const known = facts.findLast((one) => /^Successful(Create|Delete)$/.test(one.reason) && namesPod(one, name));
   const fitting = workloads
     .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
@@ -139,7 +147,10 @@ const isSameObject = ({ kind, metadata }: KubernetesObject, owner: Owner | undef
   kind === owner?.kind && metadata?.name === owner?.name && (owner?.uid === undefined || metadata?.uid === owner.uid);
 
 /** By owner reference, by the Event of the Deployment that scaled it, else by name: `checkout` of `checkout-6677656c54`. */
-function parentOf(replicaSet: Owner, { facts, workloads }: Pick<Remains, 'facts' | 'workloads'>): Owner | undefined {
+function parentOf(
+  replicaSet: Owner,
+  { facts, workloads }: Pick<NamespaceHistory, 'facts' | 'workloads'>,
+): Owner | undefined {
   const object = workloads.find((one) => isSameObject(one, replicaSet));
   const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
   if (reference)
@@ -158,7 +169,7 @@ interface Successor {
   pod?: V1Pod;
   /** ms since the epoch: by then this pod was removed, since another one has its name. */
   goneBy?: number;
-  moment: StoryMoment;
+  moment: WhyMoment;
 }
 
 const createdAt = ({ metadata }: KubernetesObject): number => timeIn(metadata?.creationTimestamp);
@@ -167,13 +178,13 @@ function successorOf(
   name: string,
   uid: string | undefined,
   stop: EventFacts | undefined,
-  { facts, pods }: Remains,
+  { facts, pods }: NamespaceHistory,
   owner: Owner | undefined,
 ): Successor | undefined {
   if (!stop) return undefined;
   const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
   const same = others.find((pod) => pod.metadata?.name === name);
-  const heard = same ? undefined : firstOfNext(name, uid, stop, facts);
+  const nextEvent = same ? undefined : firstEventOfNext(name, uid, stop, facts);
   const sibling = others
     .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
     .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
@@ -181,8 +192,8 @@ function successorOf(
   const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
   const [earliest, latest] = pod
     ? [createdAt(pod), createdAt(pod) + 1000]
-    : heard
-      ? [heard.at - uncertaintyMs, heard.at + uncertaintyMs]
+    : nextEvent
+      ? [nextEvent.at - uncertaintyMs, nextEvent.at + uncertaintyMs]
       : [NaN, NaN];
   if (!isTime(earliest)) return undefined;
   const isSibling = pod !== undefined && pod !== same;
@@ -195,7 +206,7 @@ function successorOf(
 }
 
 /** A uid with an Event before the stop is that of an older pod of the name, whose kubelet may still write of it. */
-function firstOfNext(
+function firstEventOfNext(
   name: string,
   uid: string | undefined,
   stop: EventFacts,
@@ -211,9 +222,9 @@ function firstOfNext(
 /** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
 function graceOf(
   stop: EventFacts,
-  read: readonly ReadEvent[],
+  read: readonly ReadableEvent[],
   next: Successor | undefined,
-  { workloads }: Remains,
+  { workloads }: NamespaceHistory,
   owners: readonly Owner[],
 ): WhyReport['grace'] {
   const { spec } = asObject(workloads.find((one) => isSameObject(one, owners[0])));
@@ -235,10 +246,10 @@ function graceOf(
 }
 
 function triggerOf(
-  caused: ReadEvent | undefined,
+  caused: ReadableEvent | undefined,
   deleted: EventFacts | undefined,
-  { facts, workloads }: Remains,
-  { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly StoryMoment[] },
+  { facts, workloads }: NamespaceHistory,
+  { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly WhyMoment[] },
 ): Pick<GonePod, 'trigger' | 'by'> {
   if (caused?.trigger && caused.by !== undefined) return { trigger: caused.trigger, by: caused.by };
   if (!deleted) return { trigger: 'unknown', by: clientText(owners, { facts, workloads }, moments) };
@@ -272,8 +283,8 @@ function triggerOf(
  */
 function clientText(
   owners: readonly Owner[],
-  { facts, workloads }: Pick<Remains, 'facts' | 'workloads'>,
-  moments: readonly StoryMoment[],
+  { facts, workloads }: Pick<NamespaceHistory, 'facts' | 'workloads'>,
+  moments: readonly WhyMoment[],
 ): string {
   const lost = owners.find((owner) => !owner.isInferred && !workloads.some((one) => isSameObject(one, owner)));
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
@@ -297,8 +308,8 @@ export interface EndedPod {
 }
 
 /** The worst and then the latest first. `present`: uids of pods that are still there. */
-export function endedPods(remains: Remains, present: ReadonlySet<string>): EndedPod[] {
-  const stopped = remains.facts.filter(
+export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>): EndedPod[] {
+  const stopped = history.facts.filter(
     (one) => isStop(one) || (one.kind === 'Pod' && readEvent(one)?.moment.name === 'evicted'),
   );
   const last = new Map(
@@ -306,7 +317,7 @@ export function endedPods(remains: Remains, present: ReadonlySet<string>): Ended
   );
   return [...last]
     .map(([name, at]) => {
-      const { moments, by, owners } = gonePod(name, remains);
+      const { moments, by, owners } = gonePod(name, history);
       const worst = moments.findLast(({ isBad }) => isBad);
       return { name, at, what: worst?.what ?? `deleted by ${by}`, isBad: worst !== undefined, owners };
     })

@@ -9,7 +9,7 @@ import { columnsOf, wrapped, type Envelope } from '../output.ts';
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;
 
 /** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
-export interface StoryMoment {
+export interface WhyMoment {
   name: string;
   container?: string;
   what: string;
@@ -90,7 +90,7 @@ export function ofExit(exit: JsonObject, basis: WhyReport['basis'], heading: str
   };
 }
 
-export const momentOf = ({ earliest, latest, isBad: _isBad, ...one }: StoryMoment): WhyReport['moments'][number] => ({
+export const momentOf = ({ earliest, latest, isBad: _isBad, ...one }: WhyMoment): WhyReport['moments'][number] => ({
   ...one,
   earliest: new Date(earliest).toISOString(),
   latest: new Date(latest).toISOString(),

@@ -7,12 +7,13 @@ import { asObject, asString } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
+import { plural } from '../../verdict/words.ts';
 import { exitsIn } from '../history/reports.ts';
 import { publish, type OutputOptions } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
 import { fromAuditLogs } from './from-audit-log.ts';
-import { endedLately, fromEvents, readRemains, worstOf } from './from-events.ts';
-import type { Remains } from './gone-pod.ts';
+import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
+import type { NamespaceHistory } from './gone-pod.ts';
 import {
   endedText,
   ofExit,
@@ -56,10 +57,10 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
     const { namespace, contextName } = cluster;
     const audited = named === undefined ? await logged(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
-    const remains = await readRemains(cluster);
-    if (!target) return await showEnded(remains, namespace, options, ports, contextName);
-    const pod = target.kind === 'pod' ? target.name : worstOf(target, remains, namespace);
-    return await show(await fromEvents(cluster, pod, remains), options, ports, contextName);
+    const history = await readHistory(cluster);
+    if (!target) return await showEnded(history, namespace, options, ports, contextName);
+    const pod = target.kind === 'pod' ? target.name : worstOf(target, history, namespace);
+    return await show(await fromEvents(cluster, pod, history), options, ports, contextName);
   } finally {
     cluster.close();
   }
@@ -73,17 +74,17 @@ async function show({ report, card }: Found, options: WhyOptions, ports: Ports, 
 }
 
 async function showEnded(
-  remains: Remains,
+  history: NamespaceHistory,
   namespace: string,
   options: WhyOptions,
   ports: Ports,
   context?: string,
 ): Promise<number> {
-  const ended = endedLately(remains);
+  const ended = recentlyEnded(history);
   const summary =
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`
-      : `${ended.length} pod${ended.length === 1 ? '' : 's'} of namespace ${namespace} stopped lately; kubectl podexit why POD says more of one`;
+      : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped lately; kubectl podexit why POD says more of one`;
   const pods = ended.map(({ name, at, what }) => ({ name, at: new Date(at).toISOString(), what }));
   const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } } as const;
   return publish<EndedList>(content, { command: 'why', context }, { text: endedText }, options, ports);
@@ -102,7 +103,7 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
     });
     for (const file of files.filter((one) => one.endsWith('.ndjson')).sort()) {
       const path = join(folder, file);
-      if (!(await names(path, name))) continue;
+      if (!(await mentions(path, name))) continue;
       // What cannot be replayed says nothing; another file may.
       const text = await replay(path, ['-o', 'json']).catch(() => '{}');
       const document = asObject(parsed(text));
@@ -123,7 +124,7 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
 }
 
 /** Replaying takes long, and a folder may hold thousands: only files with the pod's name in them are replayed. */
-async function names(path: string, name: string): Promise<boolean> {
+async function mentions(path: string, name: string): Promise<boolean> {
   try {
     for await (const _ of linesWith(path, [`"${name}"`])) return true;
   } catch {

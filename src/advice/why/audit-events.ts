@@ -3,7 +3,7 @@
  * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
 import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from '../../model/observe/read.ts';
-import { isTime, type StoryMoment, type WhyReport } from './report.ts';
+import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
   verb: string;
@@ -22,10 +22,10 @@ export interface AuditEvent {
   object?: JsonObject;
 }
 
-export interface AuditStory {
+export interface AuditSummary {
   uid?: string;
   deletedBy?: WhyReport['deletedBy'];
-  moments: StoryMoment[];
+  moments: WhyMoment[];
   /** Refused evictions before the one that was accepted. */
   refusedEvictions: number;
   /** Some event holds the pod itself, so that a report can be made. */
@@ -83,10 +83,10 @@ const isDelete = (one: AuditEvent): boolean => isPod(one) && one.verb === 'delet
 const isEviction = (one: AuditEvent): boolean => isPod(one) && one.subresource === 'eviction';
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
-export function auditStoryOf(events: readonly AuditEvent[]): AuditStory {
+export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
   const own = events.filter((one) => isPod(one) && isWrite(one));
   const request = requestIn(own);
-  const moments = own.flatMap((one): StoryMoment[] => {
+  const moments = own.flatMap((one): WhyMoment[] => {
     const what = textOf(one, one === request);
     // What was stored was stored between the request and its answer.
     return what === undefined
@@ -118,7 +118,7 @@ export function uidOf(events: readonly AuditEvent[]): string | undefined {
 }
 
 /** Of a pod that has another uid; an event without an object may be of either. */
-export function isOfOther({ resource, object }: AuditEvent, uid: string): boolean {
+export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
   const about = resource === 'events' ? asObject(object?.['involvedObject']) : asObject(object?.['metadata']);
   const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;
   return own !== undefined && own !== uid;

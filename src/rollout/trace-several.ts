@@ -12,7 +12,7 @@ import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictio
 import { areConfirmed } from '../run/confirm-delete.ts';
 import { advisingSameCluster, connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
-import { assertDistinct, assertRecordable, assertWritable, recorderFor } from '../run/writable.ts';
+import { assertOutputs, recorderFor } from '../run/writable.ts';
 import { leaveOnSignals, unlessLeft } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
 import { liveOptions, liveSource } from '../run/live.ts';
@@ -39,10 +39,8 @@ import { nameOf as podName, uidOf } from '../run/watched.ts';
 
 /** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  const { record, reports, timeoutMs, target, start } = options;
-  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
-  await assertRecordable(record);
-  await assertWritable(reports);
+  const { timeoutMs, target, start } = options;
+  await assertOutputs(options);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
   const ports = writingThrough(output, terminal);
   const { clock, stdout } = ports;
@@ -65,21 +63,10 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const obstacles = createObstacles(warn);
-    const shared = {
-      cluster,
-      options,
-      scope,
-      ports,
-      deadline,
-      progress,
-      obstacles,
-      limit,
-      stop: new AbortController(),
-    };
     const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
-    const rollout = { ...shared, begun, unseen: new Map(), codes: [], failure: undefined };
-    return await follow(rollout, output, (count) => (going = count));
+    const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
+    const run = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
+    return await follow({ ...run, obstacles: createObstacles(warn) }, output, (count) => (going = count));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -211,7 +198,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   const start = starterOf(rollout, blocked);
   return {
     ...scope,
-    ...(start ? { start } : {}),
+    start,
     wants(uid, pod) {
       const isOne = !named || named.has(uid);
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {

@@ -21,7 +21,7 @@ interface Choosing {
   /** Connection flags behind a command. */
   reach: string;
   candidates: readonly Candidate[];
-  pick?: Pick;
+  pick?: Pick | undefined;
   /** ms since the epoch. */
   now: number;
   /** In [0, 1). */
@@ -183,7 +183,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     namespace: cluster.namespace,
     reach: cluster.reach,
     candidates: await unlessLate(deadline, listCandidates(cluster, scope), () => unread(cluster, what)),
-    ...(pick === undefined ? {} : { pick }),
+    pick,
     ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
       ? {}
       : { ask: (question: string) => deadline.pauseWhile(() => ask(question, left)) }),

@@ -16,7 +16,7 @@ import type { Clock } from './clock.ts';
 
 export interface Following {
   /** Opened when the stream is in sync, or will never be. */
-  gate?: Gate;
+  gate?: Gate | undefined;
   /** Sees each raw observation before it is delivered. */
   look?: (rawObservation: RawObservation) => void;
   /** Ends this stream before the run ends. */
@@ -35,7 +35,7 @@ export async function follow(run: Run, target: Target, { gate, look, signal, onA
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
     waitingFor: waiting?.because,
-    ...(isOfPods ? { isNeeded: true } : {}),
+    isNeeded: isOfPods || undefined,
   });
   try {
     for await (const rawObservation of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
@@ -105,7 +105,7 @@ export async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
-  { gate, since }: { gate?: Gate; since?: number } = {},
+  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
 ): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);

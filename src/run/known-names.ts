@@ -9,7 +9,7 @@ import { metadataOf, ownerOf } from './watched.ts';
 
 export interface KnownName {
   name: string;
-  about?: string;
+  about?: string | undefined;
 }
 
 /** One page: nobody reads more than five hundred completions. */
@@ -35,7 +35,7 @@ export async function namesInCluster(
       .map((object) => {
         const owner = ownerOf(object);
         const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
-        return { name: String(metadataOf(object)['name']), ...(about === undefined ? {} : { about }) };
+        return { name: String(metadataOf(object)['name']), about };
       });
   } finally {
     cluster.close();

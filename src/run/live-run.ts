@@ -4,13 +4,13 @@ import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import type { ProbeSettings } from '../probe/target.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { DeletionProgress } from './leaving.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Probing } from './probing.ts';
 import type { Scope } from './scope.ts';
+import type { ExitOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
 /** A run over several pods: which they are. */
@@ -44,31 +44,22 @@ export interface PodListener {
   ownerAlive?(this: void, target: Target, isSo: boolean): void;
 }
 
-export interface LiveOptions extends FoundPod {
+/** What it is asked for, of what the command was given. */
+type Given = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
+  Partial<Pick<ExitOptions, 'retryEvict' | 'probes' | 'command'>>;
+
+export interface LiveOptions extends FoundPod, Given {
   cluster: Cluster;
   clock: Clock;
   namespace: string;
-  mode: Exclude<Mode, 'check'>;
-  /** Sent with the request; null leaves it to the pod. */
-  graceSeconds: number | null;
-  /** The user named a grace: then a pod that is already terminating gets one more DELETE. */
-  insist: boolean;
   /** ms; null: never; `by-grace`: effective grace + 120 s. */
   timeoutMs: number | null | 'by-grace';
   /** Client ms at which that time is over, where some of it was spent before the run. */
   until?: number | undefined;
-  waitReplacement: boolean;
-  followLogs: boolean;
-  /** Requests that are sent meanwhile (--probe). */
-  probes?: readonly ProbeSettings[] | undefined;
-  /** The command line as the report repeats it. */
-  command?: string | undefined;
   /** Of the program; probes say it too. */
   version?: string;
-  /** Ask again for as long as a budget refuses the eviction. */
-  retryEvict?: boolean;
   /** The run is about these, and not about the one pod `name`. */
-  several?: Several;
+  several?: Several | undefined;
   /** One sentence for stderr. */
   warn(message: string): void;
 }

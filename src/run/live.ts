@@ -124,8 +124,8 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     mode,
     namespace: several?.namespace ?? namespace,
     name,
-    ...(several ? { target: several.target } : {}),
-    ...(several?.isNext ? { next: true } : {}),
+    target: several?.target,
+    next: several?.isNext,
     graceSeconds: mode === 'attach' ? null : graceSeconds,
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
@@ -142,10 +142,8 @@ export function liveOptions(
   { until }: Deadline,
   { clock, stdout, version }: Ports,
 ): Omit<LiveOptions, 'name' | 'warn'> {
-  const { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes, command } = options;
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
-  const asked = { mode, graceSeconds, insist, waitReplacement, followLogs, retryEvict, probes, command, version };
-  return { ...asked, cluster, clock, namespace: cluster.namespace, timeoutMs, until };
+  return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
 }
 
 export interface Queue<T> extends AsyncIterable<T> {

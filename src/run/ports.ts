@@ -4,7 +4,6 @@ import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
-import type { Env } from '../kube/env.ts';
 import type { LookOptions } from './run.ts';
 
 /** A stream that people or programs read. Writing to one that is closed does nothing. */
@@ -40,18 +39,12 @@ export interface Ports {
 }
 
 /** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
-export async function connectCluster(connection: ConnectOptions, ports: Ports, verbosity: number): Promise<Cluster> {
-  return connect(connection, envOf(ports, verbosity));
-}
-
-/** Options whose picture advises commands for the same cluster. */
-export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
-  ...options,
-  look: { ...options.look, reach: reachOf(options.connection) },
-});
-
-function envOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verbosity: number): Env {
-  return {
+export async function connectCluster(
+  connection: ConnectOptions,
+  { env, stderr, stdinIsTty, platform, clock, random }: Ports,
+  verbosity: number,
+): Promise<Cluster> {
+  return connect(connection, {
     variables: env,
     stderr,
     stdinIsTty,
@@ -60,5 +53,11 @@ function envOf({ env, stderr, stdinIsTty, platform, clock, random }: Ports, verb
     setTimeout: clock.setTimeout,
     random,
     log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
-  };
+  });
 }
+
+/** Options whose picture advises commands for the same cluster. */
+export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
+  ...options,
+  look: { ...options.look, reach: reachOf(options.connection) },
+});

@@ -86,10 +86,7 @@ export function createSharedStreams(run: Run): SharedStreams {
         once(`log/${uidOf(pod)}/${container}`, () => {
           if (logs.open >= mostLogs) return warnLogsLeftOut(run, logs);
           logs.open += 1;
-          void followContainer(run, pod, container, {
-            ...(gate ? { gate } : {}),
-            ...(since === undefined ? {} : { since }),
-          }).finally(() => (logs.open -= 1));
+          void followContainer(run, pod, container, { gate, since }).finally(() => (logs.open -= 1));
         });
     },
     lookAtNamespace: (namespace) => lookAtNamespace(run, namespace),
@@ -143,7 +140,7 @@ function createRoutes(run: Run): Routes {
     const before = stop;
     stop = new AbortController();
     const look = (rawObservation: RawObservation): void => void (rawObservation.kind === 'synced' && before.abort());
-    await follow(run, slices, { signal: stop.signal, look, ...(gate ? { gate } : {}) });
+    await follow(run, slices, { signal: stop.signal, look, gate });
   };
   return {
     list(gate) {

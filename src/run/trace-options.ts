@@ -24,14 +24,16 @@ export interface TraceOptions {
   /** Delete and trace nothing: --dry-run, --wait=false. */
   once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
   mode: Exclude<Mode, 'check'>;
+  /** Sent with the request; null leaves it to the pod. */
   graceSeconds: number | null;
-  /** A grace flag was given. */
+  /** A grace flag was given: then a pod that is already terminating gets one more DELETE. */
   insist: boolean;
   /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
   timeoutMs?: number | null;
   waitReplacement: boolean;
   /** Requests that are sent meanwhile. */
   probes?: readonly ProbeSettings[];
+  /** Ask again for as long as a budget refuses the eviction. */
   retryEvict: boolean;
   followLogs: boolean;
   /** Show and record the text of log lines. */

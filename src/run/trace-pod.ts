@@ -3,8 +3,8 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { confirmed } from './confirm-delete.ts';
-import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
-import { assertDistinct, assertRecordable, assertWritable, recorderFor } from './writable.ts';
+import { createDeadline, createWaitingLimit, type Deadline, type WaitingLimit } from './time-limit.ts';
+import { assertOutputs, recorderFor } from './writable.ts';
 import { leaveOnSignals, unlessLeft, fateOf } from './leaving.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
 import { resolveTarget, scopeInTime } from './choose-pod.ts';
@@ -24,10 +24,7 @@ import { missedText } from './several.ts';
 
 /** The exit code. Throws PodexitError where the work could not be done. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
-  const { record, reports } = options;
-  if (record !== undefined) assertDistinct({ file: record, what: '--record' }, reports);
-  await assertRecordable(record);
-  await assertWritable(reports);
+  await assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
@@ -60,7 +57,7 @@ async function onCluster(
   // A yes is about the pod that the question named, not about another one that has its name by then.
   const pod = await confirmed(cluster, options, found, deadline, ports);
   if (!pod) return cancelled(ports);
-  if (!options.once) return traceOne(cluster, { found: pod }, options, deadline, ports);
+  if (!options.once) return traceOne(cluster, { ...pod, key: () => onePod, over: [] }, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
@@ -78,26 +75,32 @@ async function traceNext(
   deadline: Deadline,
   ports: Ports,
 ): Promise<number> {
-  const next = await nextPodOf(cluster, options, deadline, ports);
+  const limit = createWaitingLimit({ clock: ports.clock, timeoutMs: options.timeoutMs, stdout: ports.stdout });
   try {
-    const code = await traceOne(cluster, next.subject, options, deadline, ports);
-    if (code === noneCame) throw next.notStarted();
-    return code;
+    return await traceOne(
+      cluster,
+      await nextPodOf(cluster, options.target, { deadline, limit }, ports),
+      options,
+      deadline,
+      ports,
+    );
   } finally {
-    next.cancel();
+    limit.cancel();
   }
 }
 
 /** The one pod of a run: as it was found, or the first that terminates of several. */
-type Subject =
-  | { found: FoundPod }
-  | {
-      next: Several;
-      /** Its uid, once there is one. */ uid(): string | undefined;
-      /** Ends the waiting. */ over: AbortSignal[];
-    };
+interface Subject extends FoundPod {
+  /** Of its trace, once there is one. */
+  key(): string;
+  several?: Several;
+  /** End the waiting for it. */
+  over: readonly AbortSignal[];
+  /** `attach.not-started` (exit 3). */
+  notStarted?(): PodexitError;
+}
 
-/** Traces one pod to its end. The exit code. `noneCame` where no pod terminated. */
+/** Traces one pod to its end. The exit code. */
 async function traceOne(
   cluster: Cluster,
   subject: Subject,
@@ -112,19 +115,18 @@ async function traceOne(
     const line = `podexit: ${forTerminal(message, 2000)}\n`;
     if (!stage?.say(line)) ports.stderr.write(line);
   };
-  const isNext = 'next' in subject;
-  const about = isNext ? { name: '', several: subject.next } : subject.found;
-  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), ...about, warn });
-  const traces = createTraces(isNext ? ({ metadata }) => metadata.uid === subject.uid() : undefined);
-  const traced = (): Trace | undefined => traces.get(isNext ? (subject.uid() ?? '') : onePod);
-  if (isNext) finishOn(subject.over, live);
+  const { name, uid, several, key } = subject;
+  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), name, uid, several, warn });
+  const traces = createTraces(({ metadata }) => metadata.uid === key());
+  const traced = (): Trace | undefined => traces.get(key());
+  for (const signal of subject.over) signal.addEventListener('abort', live.finish, { once: true });
   const late = lateParts();
   const left = { by: undefined as Interrupted['signal'] | undefined };
   const stopListening = leaveOnSignals(ports, (signal) => {
     left.by = signal;
-    const name = isNext ? traced()?.pod?.value.metadata.name : subject.found.name;
-    const progress = live.progressOf(isNext ? (subject.uid() ?? '') : onePod);
-    if (name !== undefined && signal !== 'SIGPIPE') warn(`${signal}: ${fateOf(progress, { ...cluster, name })}`);
+    const pod = several ? traced()?.pod?.value.metadata.name : name;
+    if (pod !== undefined && signal !== 'SIGPIPE')
+      warn(`${signal}: ${fateOf(live.progressOf(key()), { ...cluster, name: pod })}`);
     live.interrupt(signal);
   });
   try {
@@ -135,13 +137,13 @@ async function traceOne(
       traces,
       record: recorder.write,
       audience: stage,
-      onTrace: (now, key) => {
-        live.onTrace(now, key);
+      onTrace: (now, ofPod) => {
+        live.onTrace(now, ofPod);
         if (now.gone) afterInput(late.prepare);
       },
     });
     const trace = traced();
-    if (!trace) return withoutPod(left.by);
+    if (!trace) return withoutPod(left.by, subject);
     const { finish, unreplaced, notReplaced } = await late.loaded();
     const without = unreplaced(trace);
     if (without !== undefined) warn(without);
@@ -172,47 +174,31 @@ function lateParts() {
   };
 }
 
-function finishOn(signals: readonly AbortSignal[], live: { finish(): void }): void {
-  for (const signal of signals) signal.addEventListener('abort', live.finish, { once: true });
-}
-
-/** What stands for an exit code where no pod came in time. */
-const noneCame = -1;
-
-/** No pod began to terminate. Throws `run.left` where a signal ended the waiting. */
-function withoutPod(signal: Interrupted['signal'] | undefined): number {
+/** No pod began to terminate. Throws `run.left` where a signal ended the waiting, else what the subject says. */
+function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
   if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (signal)
     throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
       exitCode: signalCodes[signal],
     });
-  return noneCame;
-}
-
-/** What a run about the next terminating pod is given, and what its coming to nothing is called. */
-interface NextPod {
-  readonly subject: { next: Several; uid(): string | undefined; over: AbortSignal[] };
-  /** `attach.not-started` (exit 3). */
-  notStarted(): PodexitError;
-  cancel(): void;
+  throw notStarted?.() ?? new Error('the run has no trace');
 }
 
 /** Throws as scopeOf does. */
 async function nextPodOf(
   cluster: Cluster,
-  { target, timeoutMs }: TraceOptions & { target: SeveralTarget },
-  deadline: Deadline,
+  target: SeveralTarget,
+  { deadline, limit }: { deadline: Deadline; limit: WaitingLimit },
   ports: Ports,
-): Promise<NextPod> {
-  const { clock, stdout, stderr } = ports;
+): Promise<Subject> {
+  const { stderr } = ports;
   const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
   const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn }));
   const what = scope.target;
-  stderr.write(`podexit: waiting for the next terminating pod of ${what}\n`);
-  const limit = createWaitingLimit({ clock, timeoutMs, stdout });
+  warn(`waiting for the next terminating pod of ${what}`);
   const over = new AbortController();
   let uid: string | undefined;
-  const next: Several = {
+  const several: Several = {
     ...scope,
     isNext: true,
     wants(one) {
@@ -227,7 +213,10 @@ async function nextPodOf(
     },
   };
   return {
-    subject: { next, uid: () => uid, over: [over.signal, deadline.signal, limit.signal] },
+    name: '',
+    key: () => uid ?? '',
+    several,
+    over: [over.signal, deadline.signal, limit.signal],
     notStarted: () =>
       new PodexitError(
         'attach.not-started',
@@ -235,6 +224,5 @@ async function nextPodOf(
         'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
         { exitCode: 3 },
       ),
-    cancel: () => limit.cancel(),
   };
 }

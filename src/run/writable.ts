@@ -14,6 +14,16 @@ export interface ReportFile {
   format: Format;
 }
 
+/** Throws `usage.same-file`, `record.unwritable` and `report.unwritable`: the recording is opened only when a pod is there. */
+export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {
+  if (record !== undefined) {
+    assertDistinct({ file: record, what: '--record' }, reports);
+    const cause = await obstacleTo(record);
+    if (cause !== undefined) throw unrecordable(record, cause);
+  }
+  await assertWritable(reports);
+}
+
 /** Throws `report.unwritable`. What changes later, a disk that fills up, still costs only the file and exit code 1. */
 export async function assertWritable(files: readonly ReportFile[]): Promise<void> {
   for (const { file } of files) {
@@ -25,12 +35,6 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
       'Choose another path for --report.',
     );
   }
-}
-
-/** Throws `record.unwritable`: before anything is asked of the cluster, though the file is opened only when a pod is there. */
-export async function assertRecordable(file: string | undefined): Promise<void> {
-  const cause = file === undefined ? undefined : await obstacleTo(file);
-  if (file !== undefined && cause !== undefined) throw unrecordable(file, cause);
 }
 
 /** An error code of the system. A file that is not there yet is no obstacle, but its folder must take it. */

@@ -65,8 +65,8 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
     });
     const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
     const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
-    const run = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
-    return await follow({ ...run, obstacles: createObstacles(warn) }, output, (count) => (going = count));
+    const parts = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
+    return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (going = count));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -98,7 +98,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const several = severalOf(rollout, output.step !== undefined);
   const shared = liveOptions(cluster, options, deadline, ports);
   const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
-  counts(() => live.going);
+  counts(live.going);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
   const interrupt = (signal: Interrupted['signal']): void => {

@@ -21,7 +21,7 @@ interface Choosing {
   /** Connection flags behind a command. */
   reach: string;
   candidates: readonly Candidate[];
-  pick?: Pick | undefined;
+  pick?: Pick;
   /** ms since the epoch. */
   now: number;
   /** In [0, 1). */

@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** What a process can read of the time; ms. */
-export interface Gauges {
+export interface ClockSources {
   /** The wall clock when the monotonic one began. */
   origin: number;
   /** Monotonic; on Linux it stands still while the machine sleeps. */
@@ -29,7 +29,7 @@ const sleptMs = 2500;
  * The wall clock when it was made, then the monotonic clock, so that NTP steps bend nothing; what the machine slept is
  * added, since the cluster did not sleep.
  */
-export function createNow({ origin, monotonic, wall, uptime }: Gauges): () => number {
+export function createNow({ origin, monotonic, wall, uptime }: ClockSources): () => number {
   let base = origin;
   const read = () => ({ monotonic: monotonic(), wall: wall(), uptime: uptime() });
   let known = read();

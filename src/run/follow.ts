@@ -7,7 +7,7 @@ import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe.ts';
-import type { Gate } from './stream-health.ts';
+import { needed, type Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from './leaving.ts';
 import type { Run } from './live-run.ts';
 import { metadataOf, nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
@@ -16,9 +16,9 @@ import type { Clock } from './clock.ts';
 
 export interface Following {
   /** Opened when the stream is in sync, or will never be. */
-  gate?: Gate | undefined;
-  /** Sees each raw observation before it is delivered. */
-  look?: (rawObservation: RawObservation) => void;
+  gate?: Gate;
+  /** Called with each raw observation before it is delivered. */
+  onObservation?: (rawObservation: RawObservation) => void;
   /** Ends this stream before the run ends. */
   signal?: AbortSignal;
   /** Whether the stream is alive. */
@@ -26,7 +26,11 @@ export interface Following {
 }
 
 /** Runs one list-and-watch. Only the stream of the pods themselves can end the run; the loss of any other is a stated gap. */
-export async function follow(run: Run, target: Target, { gate, look, signal, onAlive }: Following = {}): Promise<void> {
+export async function follow(
+  run: Run,
+  target: Target,
+  { gate, onObservation, signal, onAlive }: Following = {},
+): Promise<void> {
   const { options } = run;
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
@@ -35,7 +39,7 @@ export async function follow(run: Run, target: Target, { gate, look, signal, onA
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
     waitingFor: waiting?.because,
-    isNeeded: isOfPods || undefined,
+    isNeeded: isOfPods || needed.has(target.stream),
   });
   try {
     for await (const rawObservation of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
@@ -47,7 +51,7 @@ export async function follow(run: Run, target: Target, { gate, look, signal, onA
       if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
       const kept = isOfPods ? keptOf(run, rawObservation) : rawObservation;
       if (!kept || isTracedPod(run, target, kept)) continue;
-      look?.(kept);
+      onObservation?.(kept);
       await run.deliver(kept);
       if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(target.stream);
     }
@@ -105,19 +109,19 @@ export async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
-  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
+  { gate, since }: { gate?: Gate; since?: number },
 ): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);
   const stream = `logs/${uidOf(pod)}/${container}`;
-  const ofPod = options.several && typeof uid === 'string' ? { pod: uid } : {};
+  const ofPod = run.ofPod(uidOf(pod));
   gate?.expect(stream);
   const health = run.streams.open('logs', options.clock.now());
   const target = {
     namespace: namespaceOf(pod) ?? options.namespace,
     pod: nameOf(pod),
     container,
-    ...(typeof uid === 'string' ? { uid } : {}),
+    uid: typeof uid === 'string' ? uid : undefined,
   };
   try {
     const log = followLog(options.cluster, target, { signal, matters: namesStopSignal, since });
@@ -154,9 +158,9 @@ export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', la
   return {
     stream,
     path,
-    ...(name === undefined ? {} : { name }),
-    ...(field.length > 0 ? { fieldSelector: field.join(',') } : {}),
-    ...(label.length > 0 ? { labelSelector: label.join(',') } : {}),
+    name,
+    fieldSelector: field.join(',') || undefined,
+    labelSelector: label.join(',') || undefined,
   };
 };
 

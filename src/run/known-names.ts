@@ -9,7 +9,7 @@ import { metadataOf, ownerOf } from './watched.ts';
 
 export interface KnownName {
   name: string;
-  about?: string | undefined;
+  about?: string;
 }
 
 /** One page: nobody reads more than five hundred completions. */

@@ -59,7 +59,7 @@ export interface LiveOptions extends FoundPod, Given {
   /** Of the program; probes say it too. */
   version?: string;
   /** The run is about these, and not about the one pod `name`. */
-  several?: Several | undefined;
+  several?: Several;
   /** One sentence for stderr. */
   warn(message: string): void;
 }
@@ -75,7 +75,7 @@ export interface Live {
   /** Closes what is still open: where no more raw observations are taken, also before their end. */
   stop(): void;
   /** How many traces go on. */
-  readonly going: number;
+  going(): number;
   /** How far the deletion of a trace's pod is by now. */
   progressOf(key: string): DeletionProgress;
 }
@@ -102,6 +102,8 @@ export interface Run {
   /** The newest trace of a pod's uid; of a run about one pod whatever the key. */
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
+  /** Names the pod in what is delivered about it; needless in a run about one pod. */
+  ofPod(this: void, uid: string): { pod?: string };
   /** Starts the default time limit of the one pod, with its grace (s). */
   limitByGrace(this: void, seconds: number): void;
   /** Hands a raw observation over; resolves when it has been taken. Held back until `begin`. */

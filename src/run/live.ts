@@ -49,6 +49,7 @@ export function liveSource(options: LiveOptions): Live {
     onDeletion: undefined,
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
+    ofPod: (uid) => (several ? { pod: uid } : {}),
     limitByGrace: (seconds) => tracks.limitByGrace(seconds),
     deliver: async (rawObservation) => {
       suspension.before(rawObservation.at).forEach(deliver);
@@ -74,9 +75,7 @@ export function liveSource(options: LiveOptions): Live {
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
     finish: tracks.finish,
     stop: end,
-    get going() {
-      return tracks.going();
-    },
+    going: tracks.going,
     progressOf: (key) => deletionProgress(run.traceOf(key), run.requested),
   };
 }

@@ -37,7 +37,7 @@ const requestLag = 1000;
 const initialBurst = 25;
 
 /** All raw observations of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
-export function* rawRawObservations(
+export function* narrowToPod(
   rows: readonly Row[],
   subject: Subject | undefined = subjectOf(rows),
 ): Generator<RawObservation> {
@@ -48,7 +48,7 @@ export function* rawRawObservations(
 }
 
 /** The same of all pods that terminate, as a run would have had it that attached to all of them. */
-export const severalRawObservations = (rows: readonly Row[]): Iterable<RawObservation> =>
+export const narrowToAll = (rows: readonly Row[]): Iterable<RawObservation> =>
   rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
 
 interface Narrowed {

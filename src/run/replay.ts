@@ -12,7 +12,7 @@ import { createTraces, type Traces } from './traces.ts';
 import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
 import { needed } from './stream-health.ts';
 import { absencesIn, type Absence } from './raw-targets.ts';
-import { rawRawObservations, severalRawObservations } from './raw-replay.ts';
+import { narrowToPod, narrowToAll } from './raw-replay.ts';
 import { isOfSeveral, subjectOf, type Subject } from './raw-subject.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
@@ -21,7 +21,7 @@ import { assertDistinct, assertWritable, type ReportFile } from './writable.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { Publish } from './publish.ts';
+import type { Publish } from './finish.ts';
 
 export interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
@@ -65,10 +65,10 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
 
 /** A raw recording, whose rows are in the order of their arrival. `subject`: one of several pods that it is of. */
 export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawObservation> =>
-  endedLikeLive(rawRawObservations(rows, subject), absencesIn(rows, subject));
+  endedLikeLive(narrowToPod(rows, subject), absencesIn(rows, subject));
 
 /** The same of all its pods that terminate. */
-const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endedOneByOne(severalRawObservations(rows));
+const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endedOneByOne(narrowToAll(rows));
 
 /** Ends each trace where a live run would have ended it. */
 function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {

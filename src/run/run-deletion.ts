@@ -12,12 +12,12 @@ import { follow, watchTarget } from './follow.ts';
 import { createGate, type Gate } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Probing } from './probing.ts';
-import { logsSince, lookAtPods } from './several.ts';
+import { logsSince, createPodObserver } from './several.ts';
 import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
 import {
   eventTargets,
   isTerminatingPod,
-  kinTarget,
+  siblingsByLabel,
   metadataOf,
   nameOf,
   namespaceOf,
@@ -45,21 +45,21 @@ export async function runDeletion(run: Run): Promise<void> {
   const pods = await listing;
   if (run.signal.aborted) return;
   const named = await namedPods(run, pods);
-  const doomed = named.filter((pod) => sendsDelete(run, pod));
-  run.begin(doomed.length > 0 ? mode : 'attach');
+  const toDelete = named.filter((pod) => sendsDelete(run, pod));
+  run.begin(toDelete.length > 0 ? mode : 'attach');
   const [only] = several ? [] : named;
-  // The namespace was well when it was looked at, and the pod may end because all of it does.
-  if (only) run.onDeletion = () => void shared.lookAtNamespace(namespaceOf(only) ?? options.namespace);
+  // The namespace was not terminating when it was read, and the pod may end because all of it does.
+  if (only) run.onDeletion = () => void shared.readNamespace(namespaceOf(only) ?? options.namespace);
   for (const pod of named) {
     shared.openRoutes(pod, gate);
     shared.openLogs(pod, logsSince(pod), gate);
   }
-  if (!several && doomed[0]) void lookAtKin(run, doomed[0]).catch(run.fail);
-  if (named[0]) run.limitByGrace(graceOf(run, named[0], doomed.length > 0));
+  if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
+  if (named[0]) run.limitByGrace(graceOf(run, named[0], toDelete.length > 0));
   const probing = await probe(run, named[0]);
-  if (doomed.length > 0) await inSync(run, gate);
+  if (toDelete.length > 0) await inSync(run, gate);
   // Nothing is deleted where a target does not answer.
-  if (doomed.length > 0) await probing?.ready;
+  if (toDelete.length > 0) await probing?.ready;
   if (several?.start) {
     await inSync(run, gate);
     await probing?.ready;
@@ -70,8 +70,8 @@ export async function runDeletion(run: Run): Promise<void> {
     shared.openPlace(pod);
   };
   // The request leaves first: what it does not wait for must not hold it up.
-  const requests = doomed.map((pod) => request(run, pod, () => openRest(pod)));
-  named.filter((pod) => !doomed.includes(pod) || mode === 'evict').forEach(openRest);
+  const requests = toDelete.map((pod) => request(run, pod, () => openRest(pod)));
+  named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
 }
 
@@ -90,13 +90,13 @@ async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | u
 /** The pods when their stream is first in sync. */
 function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<JsonObject[]> {
   const { several } = run.options;
-  const lookAt = several ? lookAtPods(run, several, shared, gate) : () => {};
+  const observer = several ? createPodObserver(run, several, shared, gate) : () => {};
   return new Promise((resolve) => {
     void follow(run, run.pods, {
       gate,
       onAlive: several?.listener.onAlive,
-      look: (rawObservation) => {
-        lookAt(rawObservation);
+      onObservation: (rawObservation) => {
+        observer(rawObservation);
         if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));
       },
     });
@@ -117,15 +117,12 @@ async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise
   return found;
 }
 
-/**
- * Who there is of the same controller. Its siblings' own stream hangs on the owner and may come after the DELETE, which waits
- * for neither.
- */
-async function lookAtKin({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
-  const target = kinTarget(options.namespace, pod);
+/** The pods of the same controller. Their own stream needs the owner first and may open after the DELETE, which waits for neither. */
+async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
+  const target = siblingsByLabel(options.namespace, pod);
   if (!target) return;
-  const kin = await listUids(options.cluster, watchTarget(target), signal);
-  if (kin) await deliver({ kind: 'kin', ...kin });
+  const siblings = await listUids(options.cluster, watchTarget(target), signal);
+  if (siblings) await deliver({ kind: 'kin', ...siblings });
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
@@ -160,13 +157,10 @@ function graceOf({ options }: Run, pod: JsonObject, deletes: boolean): number {
 }
 
 /** As a gate names it (follow.ts): each container's log is a stream of its own. */
-function streamOf(
-  { options: { several } }: Run,
-  name: string,
-): { stream: StreamName; container?: string; pod?: string } {
+function streamOf({ ofPod }: Run, name: string): { stream: StreamName; container?: string; pod?: string } {
   const [stream, pod = '', container] = name.split('/');
   if (container === undefined) return { stream: stream as StreamName };
-  return { stream: 'logs', container, ...(several ? { pod } : {}) };
+  return { stream: 'logs', container, ...ofPod(pod) };
 }
 
 /** Waits for the streams, for a while; what is late is a stated gap. */
@@ -178,16 +172,17 @@ async function inSync(run: Run, gate: Gate): Promise<void> {
 }
 
 async function request(run: Run, pod: JsonObject, onSent: () => void): Promise<void> {
-  const { options, signal, deliver } = run;
+  const { options, signal, deliver, ofPod } = run;
   const { cluster, graceSeconds, mode, several } = options;
   const uid = uidOf(pod);
   if (signal.aborted || run.traceOf(uid)?.gone) return;
   const namespace = namespaceOf(pod) ?? options.namespace;
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
-  const warn = once(() => options.warn(alreadyTerminating(options, pod, 'another client was faster')));
+  let warned = false;
   const isOvertaken = (): boolean => {
     if (!isBegunElsewhere(run, pod)) return false;
-    warn();
+    if (!warned) options.warn(alreadyTerminating(options, pod, 'another client was faster'));
+    warned = true;
     return !options.insist;
   };
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
@@ -198,8 +193,8 @@ async function request(run: Run, pod: JsonObject, onSent: () => void): Promise<v
         run.requested = true;
         onSent();
       }
-      const isOfPod = several && (rawObservation.kind === 'answered' || rawObservation.kind === 'looked');
-      await deliver(isOfPod ? { ...rawObservation, pod: uid } : rawObservation);
+      const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
+      await deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
     }
   } catch (error) {
     const isOwn = error instanceof PodexitError && several?.refused !== undefined;
@@ -238,13 +233,4 @@ function expectMark(run: Run, pod: JsonObject): void {
     else run.fail(error);
   };
   run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
-}
-
-function once<T extends unknown[]>(work: (...words: T) => void): (...words: T) => void {
-  let done = false;
-  return (...words) => {
-    if (done) return;
-    done = true;
-    work(...words);
-  };
 }

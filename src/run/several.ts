@@ -19,7 +19,7 @@ export function logsSince(pod: JsonObject): number | undefined {
 }
 
 /** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and calls the listener. */
-export function lookAtPods(
+export function createPodObserver(
   run: Run,
   several: Several,
   shared: SharedStreams,

@@ -42,8 +42,8 @@ export interface SharedStreams {
   openPlace(pod: JsonObject): void;
   /** Its containers' logs, once each. `since`: client ms; absent: from now on. */
   openLogs(pod: JsonObject, since?: number, gate?: Gate): void;
-  /** Looks whether the namespace ends. */
-  lookAtNamespace(namespace: string): Promise<void>;
+  /** Reads whether the namespace is terminating. */
+  readNamespace(namespace: string): Promise<void>;
 }
 
 /** Owners that are watched by name; further ones by a watch of all of their kind. */
@@ -78,7 +78,7 @@ export function createSharedStreams(run: Run): SharedStreams {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.namespace;
-      once(`namespace/${name}`, () => void lookAtNamespace(run, name));
+      once(`namespace/${name}`, () => void readNamespace(run, name));
     },
     openLogs(pod, since, gate) {
       if (!run.options.followLogs) return;
@@ -89,7 +89,7 @@ export function createSharedStreams(run: Run): SharedStreams {
           void followContainer(run, pod, container, { gate, since }).finally(() => (logs.open -= 1));
         });
     },
-    lookAtNamespace: (namespace) => lookAtNamespace(run, namespace),
+    readNamespace: (namespace) => readNamespace(run, namespace),
   };
 }
 
@@ -139,8 +139,8 @@ function createRoutes(run: Run): Routes {
     if (!slices) return gate?.open('endpointslices');
     const before = stop;
     stop = new AbortController();
-    const look = (rawObservation: RawObservation): void => void (rawObservation.kind === 'synced' && before.abort());
-    await follow(run, slices, { signal: stop.signal, look, gate });
+    const onObservation = ({ kind }: RawObservation): void => void (kind === 'synced' && before.abort());
+    await follow(run, slices, { signal: stop.signal, onObservation, gate });
   };
   return {
     list(gate) {
@@ -176,7 +176,6 @@ async function listServices(run: Run, target: Target, gate: Gate | undefined): P
 /** The owner, the owner's owner, and for a single pod the pods of the topmost one's selector. */
 function createOwners({ options }: Run, watch: Watch) {
   const { several } = options;
-  const isOfSeveral = several !== undefined;
   const known = new Set<string>();
   const open = (namespace: string, owner: { kind: string; name: string }, below?: JsonObject): void => {
     const key = `${namespace}/${owner.kind}/${owner.name}`;
@@ -189,16 +188,15 @@ function createOwners({ options }: Run, watch: Watch) {
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
     };
-    const shared =
-      known.size > mostOwnersByName && isOfSeveral ? ownersTarget(several?.namespace ?? '', owner.kind) : undefined;
+    const shared = several && known.size > mostOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
     for (const target of shared ? [shared] : targets) {
       // Events about owners come on one stream for a run over several.
-      if (target.stream === 'owner-events' && isOfSeveral) continue;
+      if (target.stream === 'owner-events' && several) continue;
       if (target.stream === 'owner-events') watch(target);
       else
         watch(target, {
           onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
-          look: (rawObservation) => {
+          onObservation: (rawObservation) => {
             several?.listener.owner?.(rawObservation, target);
             if (rawObservation.kind !== 'listed') return;
             if (!shared) return above(asObject(rawObservation.objects[0]));
@@ -210,7 +208,7 @@ function createOwners({ options }: Run, watch: Watch) {
     }
   };
   const openSiblings = (owner: JsonObject | undefined): void => {
-    const target = owner && !isOfSeveral ? siblingTarget(options.namespace, owner) : undefined;
+    const target = owner && !several ? siblingTarget(options.namespace, owner) : undefined;
     if (target) watch(target);
   };
   return {
@@ -222,8 +220,8 @@ function createOwners({ options }: Run, watch: Watch) {
   };
 }
 
-/** Whether the namespace itself is on its way out: one GET. A 404 is no answer to that, and no loss. */
-async function lookAtNamespace(run: Run, namespace: string): Promise<void> {
+/** Whether the namespace itself is terminating: one GET. A 404 says nothing of that, and is no gap. */
+async function readNamespace(run: Run, namespace: string): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster } = options;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;

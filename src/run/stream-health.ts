@@ -104,10 +104,10 @@ export function createStreamHealth(changed: () => void): StreamHealth {
   };
 }
 
-/** Waits until every expected lane is open. StreamHealth may be expected while the wait is on. */
+/** Waits until every expected stream is open. More may be expected while the wait is on. */
 export interface Gate {
-  expect(lane: string): void;
-  open(lane: string): void;
+  expect(stream: string): void;
+  open(stream: string): void;
   /** The streams that are expected, and not open yet. */
   shut(): string[];
   /** The streams that are still shut when `ms` have passed (or the signal aborts). */
@@ -119,10 +119,10 @@ export function createGate(): Gate {
   const opened = new Set<string>();
   let check = (): void => {};
   return {
-    expect: (lane) => void (opened.has(lane) ? undefined : shut.add(lane)),
-    open: (lane) => {
-      shut.delete(lane);
-      opened.add(lane);
+    expect: (stream) => void (opened.has(stream) ? undefined : shut.add(stream)),
+    open: (stream) => {
+      shut.delete(stream);
+      opened.add(stream);
       check();
     },
     shut: () => [...shut],

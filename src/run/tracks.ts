@@ -35,7 +35,7 @@ interface Track {
   cancelSettling: () => void;
 }
 
-interface Around {
+interface RunControl {
   /** ms in which what came during a standstill may still be unread. */
   unread(): number;
   /** Ends the run. */
@@ -43,14 +43,14 @@ interface Around {
   isLeaving(): boolean;
 }
 
-export function createTracks(run: Run, around: Around): Tracks {
+export function createTracks(run: Run, control: RunControl): Tracks {
   const { several } = run.options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
   const track = (key: string): Track => {
     const known = tracks.get(key);
     if (known) return known;
-    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, around, (name) => endTrace(key, name)));
+    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, control, (name) => endTrace(key, name)));
     const fresh = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
     tracks.set(key, fresh);
     return fresh;
@@ -59,14 +59,14 @@ export function createTracks(run: Run, around: Around): Tracks {
   const endIfDone = (): void => {
     if (!isFinishing || !several || going() > 0) return;
     if (run.probing) finishProbing(run, run.probing, '', endIfDone);
-    else around.end();
+    else control.end();
   };
   /** Ends one trace, and with it the run where it is about no other. */
   const endTrace = (key: string, name: How): void => {
     const one = track(key);
     const at = run.options.clock.now();
     if (one.isOver) return;
-    if (!several) return name === 'over' ? around.end() : run.last({ at, kind: 'timer', name });
+    if (!several) return name === 'over' ? control.end() : run.last({ at, kind: 'timer', name });
     one.isOver = true;
     cancelTimers(one);
     void run.deliver({ at, kind: 'timer', name, pod: key }).then(() => {
@@ -76,8 +76,8 @@ export function createTracks(run: Run, around: Around): Tracks {
   };
   const consider = (key: string): void => {
     const one = tracks.get(key);
-    if (!one?.trace || one.isOver || around.isLeaving() || run.signal.aborted) return;
-    const next = nextOf(run, one.trace, around.unread);
+    if (!one?.trace || one.isOver || control.isLeaving() || run.signal.aborted) return;
+    const next = nextOf(run, one.trace, control.unread);
     if (next === undefined) return;
     if (run.probing && !several) return finishProbing(run, run.probing, key, () => consider(key));
     if (typeof next === 'string') return endTrace(key, next);
@@ -143,11 +143,11 @@ function finishProbing(run: Run, probing: Probing, key: string, again: () => voi
 }
 
 /** Not before what came during a standstill has been read. */
-function giveUp(run: Run, key: string, around: Around, end: (name: How) => void): void {
-  const wait = around.unread();
-  const again = (): void => giveUp(run, key, around, end);
+function giveUp(run: Run, key: string, control: RunControl, end: (name: How) => void): void {
+  const wait = control.unread();
+  const again = (): void => giveUp(run, key, control, end);
   if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
-  void lookOnceMore(run, key)
+  void readPodOnceMore(run, key)
     .then(() => end('timeout'))
     .catch(run.fail);
 }
@@ -168,12 +168,11 @@ const patience = 1000;
  * What it finds is delivered. Without an answer in time, or with one that does not show the pod, its stream counts as lost unless it has
  * just spoken: that it carries nothing says no more than the silence of the server.
  */
-async function lookOnceMore(run: Run, key: string): Promise<void> {
-  const { clock, cluster, several } = run.options;
+async function readPodOnceMore(run: Run, key: string): Promise<void> {
+  const { clock, cluster } = run.options;
   const trace = run.traceOf(key);
   const pod = trace?.pod?.value.metadata;
   if (!trace?.deletion || trace.gone || !pod) return;
-  const ofPod = several ? { pod: key } : {};
   const place = { namespace: pod.namespace ?? run.options.namespace, name: pod.name };
   const tooLong = new AbortController();
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
@@ -183,7 +182,7 @@ async function lookOnceMore(run: Run, key: string): Promise<void> {
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
   if (!found.object || uidOf(found.object) !== trace.uid) await reportMissed(run, trace, found.at);
-  await run.deliver({ kind: 'looked', ...found, ...ofPod });
+  await run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
 }
 
 type Look = { at: number; sentAt: number; object?: JsonObject };
@@ -196,14 +195,13 @@ function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
 }
 
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */
-async function reportMissed({ deliver, pods, options: { several } }: Run, trace: Trace, at: number): Promise<void> {
+async function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): Promise<void> {
   if (trace.gone) return;
-  const ofPod = several ? { pod: trace.uid ?? '' } : {};
   await deliver({
     kind: 'gap',
     at,
     stream: pods.stream,
-    ...ofPod,
+    ...ofPod(trace.uid ?? ''),
     from: trace.pod?.at ?? at,
     to: at,
     cause: 'disconnected',

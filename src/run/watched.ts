@@ -239,9 +239,9 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
  * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
  * would not be its own. None where names or nodes show successors anyway, or no such label is there.
  */
-export function kinTarget(namespace: string, pod: JsonObject): Target | undefined {
+export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
   const labels = stringsOf(metadataOf(pod)['labels']);
-  const key = kinLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
+  const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
   return {
     stream: 'pods',
@@ -251,7 +251,7 @@ export function kinTarget(namespace: string, pod: JsonObject): Target | undefine
   };
 }
 
-const kinLabels: Partial<Record<string, string[]>> = {
+const controllerLabels: Partial<Record<string, string[]>> = {
   ReplicaSet: ['pod-template-hash'],
   Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
 };

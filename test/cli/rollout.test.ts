@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownFile } from '../../src/run/documents.ts';
-import { isRolledOut } from '../../src/rollout/status.ts';
+import { isRolledOut } from '../../src/rollout/owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { Report } from '../../src/verdict/report.ts';

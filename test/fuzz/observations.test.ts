@@ -11,7 +11,7 @@ import { renderName, renderWide } from '../../src/render/wide.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { renderYaml } from '../../src/render/yaml.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -48,7 +48,7 @@ const documents: ((report: Report) => string)[] = [
 it(
   'breaks nothing and escapes everything, whatever is observed',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...rawRawObservations(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(await rowsOf(name))]));
     const count = cases(10_000);
     let reports = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {

@@ -6,7 +6,7 @@ import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
 import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
@@ -21,13 +21,13 @@ export interface Raw {
 }
 
 /** All of a recording: its end is decided when the case is judged. */
-export const recorded = async (name: string): Promise<RawObservation[]> => [...rawRawObservations(await rowsOf(name))];
+export const recorded = async (name: string): Promise<RawObservation[]> => [...narrowToPod(await rowsOf(name))];
 
 /** What a recorder would have written of a plain story with these changes. */
 export function storyObservations(change: Partial<Story> = {}): RawObservation[] {
   const { rows } = simulate(plainStory(change));
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  return [...rawRawObservations(parsed)];
+  return [...narrowToPod(parsed)];
 }
 
 /** A plain story of one container. */

@@ -9,7 +9,7 @@ import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { simulate } from '../sim/simulate.ts';
 import { rowOf } from '../../src/recording/rows.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
@@ -42,13 +42,13 @@ describe.each(recordingNames)('while %s lasts', (name) => {
   };
 
   it('no claim is withdrawn or untrue', async () => {
-    const { broken, compared } = check(rawRawObservations(await rowsOf(name)), truths);
+    const { broken, compared } = check(narrowToPod(await rowsOf(name)), truths);
     expect(broken).toEqual([]);
     expect(compared).toBeGreaterThan(5);
   });
 
   it('no claim is withdrawn where every stream is late by up to 2 s', async () => {
-    const rawObservations = [...rawRawObservations(await rowsOf(name))];
+    const rawObservations = [...narrowToPod(await rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
       const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, random() * 2000]));
@@ -91,7 +91,7 @@ function checkStory(story: Story): PrefixCheck {
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   // A kubelet that stands still between a hook and its call breaks a named assumption without a trace.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
-  return check(rawRawObservations(parsed), (id) => {
+  return check(narrowToPod(parsed), (id) => {
     const [mark = '', subject] = id.split('/');
     if (isFrozen && (mark === 'prestop-ended' || mark === 'stop-signal')) return undefined;
     const name = mark === 'prestop-ended' ? 'prestop-end' : mark === 'acknowledged' ? 'noticed' : mark;

@@ -3,7 +3,7 @@
  * most it is unknown), and most instants stay usefully narrow. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
@@ -53,7 +53,7 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
   let useful = 0;
   for (const recording of recordingNames) {
     const truths = truthsOf(recording);
-    const rawObservations = [...rawRawObservations(await rowsOf(recording))];
+    const rawObservations = [...narrowToPod(await rowsOf(recording))];
     for (let seed = 1; seed <= seeds; seed += 1) {
       const random = seeded(seed * 7919);
       const { distorted, how } = distortedBy(rawObservations, cases[name], random, recording);

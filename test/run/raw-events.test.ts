@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/observe/read.ts';
 import type { Row } from '../../src/recording/rows.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
@@ -30,7 +30,7 @@ function inNewForm(row: Row): Row {
 }
 
 const reportInNewForm = async (name: string): Promise<ExitReport> =>
-  judged([...rawRawObservations((await rowsOf(name)).map(inNewForm))]);
+  judged([...narrowToPod((await rowsOf(name)).map(inNewForm))]);
 
 describe('Events of events.k8s.io', () => {
   it('tell that a hook was cut off, and that grace ran out', async () => {

@@ -1,7 +1,7 @@
 /** What a raw recording of a namespace does not hold is not what did not happen: it is a gap. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
@@ -12,7 +12,7 @@ const isOf = (row: Row, resources: readonly string[]): boolean => 'resource' in 
 const rowsWithout = async (name: string, ...resources: string[]): Promise<Row[]> =>
   (await rowsOf(name)).filter((row) => !isOf(row, resources));
 
-const reportOf = (rows: readonly Row[]): ExitReport => judged([...rawRawObservations(rows)]);
+const reportOf = (rows: readonly Row[]): ExitReport => judged([...narrowToPod(rows)]);
 
 const gapsOf = ({ gaps }: ExitReport) => gaps.map(({ resource, cause, to }) => ({ resource, cause, lasts: !to }));
 

@@ -1,7 +1,7 @@
 /** What a raw recording of a namespace makes of a watch that ended. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import { replayOf } from '../../src/run/replay.ts';
 import { judged, markOf } from '../helpers/cases.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from '../helpers/recordings.ts';
@@ -35,7 +35,7 @@ describe('a watch that ended', () => {
   it('has a gap until the next list of its resource, which may be as old as the gap', async () => {
     const { rows, from } = await cut('pods');
     const to = from + 30_000;
-    const report = judged([...rawRawObservations(inOrder(...rows, list(to, 'pods')))]);
+    const report = judged([...narrowToPod(inOrder(...rows, list(to, 'pods')))]);
     const [gap] = report.gaps.filter(({ resource }) => resource === 'pods');
     expect(Date.parse(gap?.from ?? '')).toBe(from);
     expect(Date.parse(gap?.to ?? '')).toBe(to);
@@ -49,7 +49,7 @@ describe('a watch that ended', () => {
     const [object] = last;
     if (!object) throw new Error('no slice changed');
     const change: Row = { at: from + 4000, type: 'watch', resource: 'endpointslices', change: 'MODIFIED', object };
-    const report = judged([...rawRawObservations(inOrder(...rows, change))]);
+    const report = judged([...narrowToPod(inOrder(...rows, change))]);
     expect(report.gaps.find(({ resource }) => resource === 'endpointslices')?.to).toBeUndefined();
     const [endpoint] = report.endpoints;
     expect(Date.parse(endpoint?.unroutedAt?.earliest ?? '')).toBeLessThanOrEqual(from);

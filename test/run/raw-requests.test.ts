@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { graceOf, removalsOf } from '../../src/run/raw-subject.ts';
-import { rawRawObservations } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../src/run/raw-replay.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
@@ -10,8 +10,7 @@ import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
 type RequestRow = Extract<Row, { type: 'request' }>;
 type ResponseRow = Extract<Row, { type: 'response' }>;
 
-const reportOf = (rows: readonly Row[]): ExitReport =>
-  judged([...rawRawObservations(rows.toSorted((a, b) => a.at - b.at))]);
+const reportOf = (rows: readonly Row[]): ExitReport => judged([...narrowToPod(rows.toSorted((a, b) => a.at - b.at))]);
 
 /** What the recorder asked for, and what it was answered. */
 async function exchangeIn(name: string) {

@@ -1,6 +1,6 @@
 /** What a pipeline asks for beside the report: gates, GitHub Actions, OpenTelemetry. */
 import type { Command } from 'commander';
-import type { Publish } from '../run/finish.ts';
+import type { Publish } from '../run/documents.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, parseDuration, usageError } from './usage.ts';
 import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';

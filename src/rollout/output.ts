@@ -20,8 +20,8 @@ import type { Ports } from '../run/ports.ts';
 import type { Traces } from '../run/traces.ts';
 import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { publish } from '../run/finish.ts';
-import { ownNames, renderRollout, shownText, writeReports } from '../run/documents.ts';
+
+import { ownNames, publish, renderRollout, shownText, writeReports } from '../run/documents.ts';
 
 /** The observation that a trace has just taken; `key`: of that trace. */
 interface Seen {

@@ -124,7 +124,7 @@ export function isRolledOut(object: JsonObject): boolean {
 }
 
 /** The Deployment's controller says so of the newest state only (DeploymentProgressing, `kubectl rollout status`). */
-export function isStalled(object: JsonObject): boolean {
+function isStalled(object: JsonObject): boolean {
   const { conditions, observedGeneration } = asObject(object['status']);
   if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
   return (Array.isArray(conditions) ? conditions : [])

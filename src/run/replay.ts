@@ -21,7 +21,7 @@ import { assertDistinct, assertWritable, type ReportFile } from './writable.ts';
 import { finish } from './finish.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { Publish } from './finish.ts';
+import type { Publish } from './documents.ts';
 
 export interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;

@@ -5,7 +5,7 @@ import type { ProbeSettings } from '../probe/target.ts';
 import type { Policy } from '../verdict/policy.ts';
 import type { LookOptions } from './run.ts';
 import type { Format } from './formats.ts';
-import type { Publish } from './finish.ts';
+import type { Publish } from './documents.ts';
 import type { ReportFile } from './writable.ts';
 import type { AnyTarget, Pick } from './target.ts';
 

@@ -8,7 +8,7 @@ import type { FindingCode } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
-import { containerSpec } from './rule-input.ts';
+import { containerSpec, ranIn } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
 export interface FixAnswer {
@@ -21,7 +21,7 @@ export interface FixAnswer {
 }
 
 /** What fixes are computed from. */
-export interface FixInput {
+interface FixInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
 }
@@ -74,109 +74,100 @@ function addressed(workload: Workload, namespace: string, { reason, patch }: Cha
   return { reason, target: { kind, name }, patch, command };
 }
 
-/** A preStop sleep where traffic was at risk, and the grace period that hook and drain need. */
-function templateFix(input: FixInput): Change | undefined {
-  const { timeline } = input;
-  const sleeps = sleepsFor(input);
-  const grace = longerGrace(input);
-  const [sleep] = sleeps;
-  if (!sleep && grace === undefined) return undefined;
-  const changes = [
-    ...(sleep ? [`preStop sleep ${sleep.seconds}s`] : []),
-    ...(grace === undefined ? [] : [`grace period ${grace}s${graceReason(input, sleeps)}`]),
-  ];
-  const spec = {
-    terminationGracePeriodSeconds: grace,
-    containers: sleepPatches(sleeps, 'container'),
-    initContainers: sleepPatches(sleeps, 'sidecar'),
-  };
-  return {
-    reason: `${changes.join(' and ')}${sleep ? sleepReason(input) : ''}`,
-    patch: nested(templatePaths[timeline.workload?.kind ?? ''] ?? [], { spec }),
-  };
-}
-
-/** A longer grace period would only delay its SIGKILL. */
-const ignoresSignal = ({ pod }: Timeline, { name, reaction, kill }: ContainerTimeline): boolean =>
-  reaction === 'none' || (kill !== undefined && containerSpec(pod, name)?.ignoresTerm === true);
-
-interface Sleep {
+/** What one container needs; `sleepSeconds`: of a preStop sleep that it is to get. */
+interface Need {
   readonly container: ContainerTimeline;
-  readonly seconds: number;
+  readonly sleepSeconds?: number;
+  readonly hookSeconds: number;
+  /** Of one that was killed at least the grace period that it had. */
+  readonly drainSeconds: number;
+  /** What it will need once it handles its signal is not known: a longer grace period would only delay its SIGKILL. */
+  readonly ignoresSignal: boolean;
 }
 
-function sleepPatches(sleeps: readonly Sleep[], kind: ContainerTimeline['kind']): object[] | undefined {
-  const own = sleeps.filter(({ container }) => container.kind === kind);
-  if (own.length === 0) return undefined;
-  return own.map(({ container: { name }, seconds }) => ({ name, lifecycle: { preStop: { sleep: { seconds } } } }));
-}
-
-/** A container with a hook of another kind keeps it: two kinds in one hook are refused, and its work is not ours to drop. */
-function sleepsFor({ timeline, verdict }: FixInput): Sleep[] {
+function needsOf({ timeline, verdict }: FixInput): Need[] {
+  const { grace, pod } = timeline;
   const measured = lossOf(timeline)?.preStopSeconds;
   const seconds = measured ?? defaultPreStopSeconds;
   // Of lost requests a hook keeps only those that were sent too late.
   const isRace = (code: FindingCode): boolean =>
     code === 'drain-race' || (code === 'requests-lost' && measured !== undefined);
   const raced = new Set(verdict.findings.filter(({ code }) => isRace(code)).map(({ container }) => container));
-  return timeline.containers.flatMap((container) => {
-    const hook = containerSpec(timeline.pod, container.name)?.lifecycle?.preStop;
+  return ranIn(timeline).map((container) => {
+    const { name, preStop, drain, kill, reaction } = container;
+    const spec = containerSpec(pod, name);
+    const hook = spec?.lifecycle?.preStop;
+    // A hook of another kind stays: two kinds in one hook are refused, and its work is not ours to drop.
     const isFree = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
-    return raced.has(container.name) && isFree ? [{ container, seconds }] : [];
+    const sleepSeconds = raced.has(name) && isFree ? seconds : undefined;
+    const planned = preStop?.sleepSeconds ?? hook?.exec?.seconds ?? 0;
+    const drained = (drain?.shown ?? 0) / 1000;
+    return {
+      container,
+      sleepSeconds,
+      hookSeconds: sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000),
+      drainSeconds: kill ? Math.max(drained, grace.effectiveSeconds) : drained,
+      ignoresSignal: reaction === 'none' || (kill !== undefined && spec?.ignoresTerm === true),
+    };
   });
 }
 
-const sleepReason = ({ timeline }: FixInput): string =>
+/** A preStop sleep where traffic was at risk, and the grace period that hook and drain need. */
+function templateFix(input: FixInput): Change | undefined {
+  const { timeline } = input;
+  const needs = needsOf(input);
+  const sleeps = needs.flatMap(({ sleepSeconds }) => sleepSeconds ?? []);
+  const grace = longerGrace(input);
+  if (sleeps.length === 0 && grace === undefined) return undefined;
+  const changes = [
+    ...sleeps.slice(0, 1).map((seconds) => `preStop sleep ${seconds}s`),
+    ...(grace === undefined ? [] : [`grace period ${grace}s${graceReason(timeline, needs, sleeps.length > 0)}`]),
+  ];
+  const spec = {
+    terminationGracePeriodSeconds: grace,
+    containers: sleepPatches(needs, 'container'),
+    initContainers: sleepPatches(needs, 'sidecar'),
+  };
+  return {
+    reason: `${changes.join(' and ')}${sleeps.length > 0 ? sleepReason(timeline) : ''}`,
+    patch: nested(templatePaths[timeline.workload?.kind ?? ''] ?? [], { spec }),
+  };
+}
+
+function sleepPatches(needs: readonly Need[], kind: ContainerTimeline['kind']): object[] | undefined {
+  const own = needs.filter(({ container, sleepSeconds }) => container.kind === kind && sleepSeconds !== undefined);
+  if (own.length === 0) return undefined;
+  return own.map(({ container: { name }, sleepSeconds }) => ({
+    name,
+    lifecycle: { preStop: { sleep: { seconds: sleepSeconds } } },
+  }));
+}
+
+const sleepReason = (timeline: Timeline): string =>
   `, to keep serving until load balancers know; ${lossOf(timeline)?.preStopSeconds === undefined ? 'adjust the sleep to your load balancer' : 'the sleep covers what was measured'}`;
 
 /** Seconds; undefined where the grace period is long enough, or where its length was not the cause. */
 export function longerGrace(input: FixInput): number | undefined {
   const { timeline, verdict } = input;
   const { specSeconds, effectiveSeconds } = timeline.grace;
-  const sleeps = sleepsFor(input);
+  const needs = needsOf(input);
   const isShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
-  if (sleeps.length === 0 && !isShort) return undefined;
+  if (!isShort && needs.every(({ sleepSeconds }) => sleepSeconds === undefined)) return undefined;
   const grace = Math.max(
-    ...timeline.containers
-      .filter(({ ran }) => ran)
-      .map((one) => graceOf(one, timeline, sleeps.find(({ container }) => container === one)?.seconds)),
+    ...needs.map((need) =>
+      need.ignoresSignal ? Math.ceil((need.hookSeconds + effectiveSeconds) / 5) * 5 : graceFor(need),
+    ),
   );
   return grace > specSeconds ? grace : undefined;
 }
 
-/** Seconds that one container needs. What it will need once it handles its signal is not known: then all that it has today. */
-function graceOf(container: ContainerTimeline, timeline: Timeline, sleepSeconds: number | undefined): number {
-  const needs = needOf(container, timeline, sleepSeconds);
-  if (!ignoresSignal(timeline, container)) return graceFor(needs);
-  return Math.ceil((needs.hookSeconds + timeline.grace.effectiveSeconds) / 5) * 5;
-}
-
-/** What hook and drain of one container need; of one that was killed at least the grace period that it had. */
-function needOf(
-  { name, preStop, drain, kill }: ContainerTimeline,
-  { grace, pod }: Timeline,
-  sleepSeconds: number | undefined,
-): { hookSeconds: number; drainSeconds: number } {
-  const spec = containerSpec(pod, name)?.lifecycle?.preStop;
-  const planned = preStop?.sleepSeconds ?? spec?.exec?.seconds ?? 0;
-  const hookSeconds = sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000);
-  const measured = (drain?.shown ?? 0) / 1000;
-  return { hookSeconds, drainSeconds: kill ? Math.max(measured, grace.effectiveSeconds) : measured };
-}
-
 /** ` (preStop 30s + drain 1.1s + 25%)`, with a new sleep ` (10s + drain 1.1s + 25%)`: of the container that needs most. */
-function graceReason({ timeline }: FixInput, sleeps: readonly Sleep[]): string {
-  const needs = timeline.containers
-    .filter(({ ran }) => ran)
-    .map((container) => {
-      const sleep = sleeps.find((one) => one.container === container)?.seconds;
-      return { container, ...needOf(container, timeline, sleep) };
-    });
-  const [most] = needs.sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
+function graceReason({ grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {
+  const [most] = [...needs].sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
   if (!most) return '';
-  const { container, hookSeconds, drainSeconds } = most;
-  const hook = hookSeconds > 0 ? `${sleeps.length > 0 ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
-  if (ignoresSignal(timeline, container)) return ` (${hook}today's ${wholeText(timeline.grace.effectiveSeconds)})`;
+  const { container, hookSeconds, drainSeconds, ignoresSignal } = most;
+  const hook = hookSeconds > 0 ? `${hasSleep ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
+  if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)})`;
   return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%)`;
 }
 

@@ -26,7 +26,7 @@ export interface Answer {
   /** What else went wrong with the exit, the gravest first. */
   readonly also: readonly JudgedFinding[];
   readonly traffic: TrafficAnswer;
-  /** Who else took new connections, where that was nobody and `traffic` does not say so already. */
+  /** That new connections had no ready backend, where `traffic` does not say so already. */
   readonly capacity?: string;
   /** What to change where no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
@@ -34,32 +34,32 @@ export interface Answer {
   readonly fix: readonly FixAnswer[];
 }
 
-/** `input` is absent where nobody was seen to delete the pod. */
+/** `input` is absent where no deletion was observed. */
 export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
+  const { findings } = verdict;
+  const judged = { timeline, verdict };
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
   const { brief, full } = headlineOf({ timeline, verdict, cause });
-  const worse = verdict.findings.filter(({ code }) => code !== cause?.code && aggravating.has(code));
-  const why = whyOf(cause, worse, brief);
-  const fix = fixesOf({ timeline, verdict });
-  const inManifest = manifestAdvice({ timeline, verdict });
-  const patched = {
-    isLonger: longerGrace({ timeline, verdict }) !== undefined,
-    sleeps: lossOf(timeline)?.preStopSeconds,
-  };
-  const ignoring = worse.find(({ code }) => code === 'no-signal-handling');
+  const others = findings.filter(({ code }) => code !== cause?.code);
+  const worse = others.filter(({ code }) => aggravating.has(code));
+  const isGraceFixed = longerGrace(judged) !== undefined;
+  const isLossFixed = lossOf(timeline)?.preStopSeconds !== undefined;
+  const unfixed = [cause, worse.find(({ code }) => code === 'no-signal-handling')].filter(
+    (one) => !(one?.needsGrace && isGraceFixed) && !(one?.code === 'requests-lost' && isLossFixed),
+  );
   return {
     word,
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why,
-    also: verdict.findings.filter((finding) => !isSaid(finding, cause, worse, brief)),
-    ...trafficOf(input, verdict.findings),
-    advice: [cause && adviceOf(cause, patched), ignoring && adviceOf(ignoring, patched), inManifest].flatMap(
+    why: whyOf(cause, worse, brief),
+    also: others.filter((one) => !aggravating.has(one.code) && isNews(one, cause, brief)),
+    ...trafficOf(input, findings),
+    advice: [...unfixed.map((one) => one?.advice && asClause(one.advice)), manifestAdvice(judged)].flatMap(
       (text) => text ?? [],
     ),
-    fix,
+    fix: fixesOf(judged),
   };
 }
 
@@ -139,8 +139,8 @@ function whyOf(
   return known.length > 0 ? known.slice(0, 2).join('; ') : undefined;
 }
 
-/** Findings that tell one story: the cause of it says it for all. */
-const sameStory: readonly (readonly FindingCode[])[] = [
+/** Findings with one cause: where one of them is the cause, the others add nothing. */
+const sameCause: readonly (readonly FindingCode[])[] = [
   ['killed-at-grace', 'no-signal-handling', 'prestop-cut-off', 'prestop-heavy', 'grace-nearly-spent', 'exit-nonzero'],
   ['node-silent', 'slow-start', 'kubelet-restarted'],
   ['oom-on-exit', 'killed-at-grace'],
@@ -158,33 +158,17 @@ const inOtherRows: ReadonlySet<FindingCode> = new Set([
   'evidence-lost',
 ]);
 
-function isSaid(
-  finding: JudgedFinding,
+/** Neither the headline nor another row says it. */
+function isNews(
+  { code, severity, clause }: JudgedFinding,
   cause: JudgedFinding | undefined,
-  worse: readonly JudgedFinding[],
   headline: string,
 ): boolean {
-  const { code, severity, clause } = finding;
-  const isSameStory =
-    cause !== undefined && sameStory.some((story) => story.includes(code) && story.includes(cause.code));
-  const isInHeadline = clause !== undefined && headline.includes(clause);
-  return (
-    inOtherRows.has(code) ||
-    severity === 'info' ||
-    code === cause?.code ||
-    worse.includes(finding) ||
-    isSameStory ||
-    isInHeadline
-  );
+  if (severity === 'info' || inOtherRows.has(code)) return false;
+  if (cause && sameCause.some((story) => story.includes(code) && story.includes(cause.code))) return false;
+  return clause === undefined || !headline.includes(clause);
 }
 
-/** What a patch cannot do: the image's own command, the node, a controller. */
-function adviceOf(
-  { code, advice, needsGrace }: JudgedFinding,
-  { isLonger, sleeps }: { isLonger: boolean; sleeps: number | undefined },
-): string | undefined {
-  const isPatched = (needsGrace && isLonger) || (code === 'requests-lost' && sleeps !== undefined);
-  return isPatched
-    ? undefined
-    : advice?.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-}
+/** As a row of the card has it: without a capital and a full stop. */
+const asClause = (sentence: string): string =>
+  sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

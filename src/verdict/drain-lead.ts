@@ -41,7 +41,7 @@ export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] =
 
 /** Containers that load balancers may still have sent requests to when their signal came, the worst first. */
 export function racesIn(input: RuleInput): DrainLead[] {
-  // Of a forced deletion more is to be said than that.
+  // A forced deletion is a risk of its own (traffic.ts).
   if (wasForced(input.timeline)) return [];
   const isGone = input.trace.gone !== undefined;
   return drainLeads(input)
@@ -49,7 +49,7 @@ export function racesIn(input: RuleInput): DrainLead[] {
     .sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
 }
 
-/** Nothing held the signal back, whatever the interval: said once the pod is gone, since until then it may narrow. */
+/** Nothing delayed the signal. An interval that may yet narrow is judged only once the pod is gone. */
 const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
   lead.max < headStart || (isGone && lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
 
@@ -111,16 +111,16 @@ function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): num
 
 /** No endpoint seen is proof only where endpoints could be seen. */
 export function withoutRoutes({ trace, exit }: RuleInput): Omit<Gate, 'name'> {
-  const blind =
+  const isBlind =
     // Before its own DELETE a run waits for them, or states a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    trace.refused.some(({ value }) => lanes.has(value.stream)) ||
-    trace.gaps.some(({ value }) => lanes.has(value.stream) && value.to === undefined);
-  if (blind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
+    trace.refused.some(({ value }) => routeStreams.has(value.stream)) ||
+    trace.gaps.some(({ value }) => routeStreams.has(value.stream) && value.to === undefined);
+  if (isBlind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
-const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
+const routeStreams: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
 
 /**
  * Why it is not known who routed to the pod when its deletion was accepted. What was seen of endpoints afterwards is then
@@ -130,12 +130,14 @@ const lanes: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpoin
 export function unseenRoutes(input: RuleInput): string | undefined {
   const { trace, exit } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !wasAway(input)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
-  return isLate ? tooLate : away;
+  if ((!isLate && !isUnwatched(input)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
+  return isLate
+    ? 'attached too late: the pod was already terminating'
+    : 'endpoints were not being watched when the pod was deleted';
 }
 
 /** The slices were not in sync, or could not be read, when the deletion was accepted. */
-function wasAway({ trace, exit }: RuleInput): boolean {
+function isUnwatched({ trace, exit }: RuleInput): boolean {
   const { lo, hi } = exit.deletion.accepted.client;
   return (
     (trace.slicesSince ?? Infinity) > lo ||
@@ -147,8 +149,8 @@ function wasAway({ trace, exit }: RuleInput): boolean {
 }
 
 /**
- * A Service that takes pods as they are is no matter of readiness, whenever it was seen. One without a selector may be
- * anybody's (`kubernetes` in the namespace default): it counts where nothing at all was seen.
+ * A Service with publishNotReadyAddresses does not depend on readiness. One without a selector has its endpoints managed
+ * elsewhere (`kubernetes` in the namespace default): it counts only where no endpoint was seen.
  */
 function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
   const isMissing = ({ metadata, spec }: Service): boolean =>
@@ -157,7 +159,3 @@ function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolea
     !endpoints.some(({ service }) => service === metadata.name);
   return endpoints.some((one) => !one.staysReady && !one.wasReady) || [...trace.services.values()].some(isMissing);
 }
-
-const away = 'endpoints were not being watched when the pod was deleted';
-
-const tooLate = 'attached too late: the pod was already terminating';

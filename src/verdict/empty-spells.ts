@@ -20,16 +20,16 @@ export function emptySpells(trace: Trace, { deletion, network }: PodExit): Empty
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
-    const spells = spellsOf(trace, network, service).filter(
-      (spell) => spell.to > since && (spell.open || spell.to - spell.from >= worthTelling),
-    );
-    const longest = spells.sort((a, b) => b.to - b.from - (a.to - a.from))[0];
-    return longest ? [{ service, ms: longest.to - longest.from, open: longest.open, evidence: longest.evidence }] : [];
+    const spells = spellsOf(trace, network, service)
+      .filter(({ to }) => to > since)
+      .map(({ from, to, open, evidence }) => ({ service, ms: to - from, open, evidence }))
+      .filter(({ ms, open }) => open || ms >= shortestSpell);
+    return spells.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
 }
 
 /** ms. Slices of one sync are written, and arrive, one after another: what was over sooner may be no more than that. */
-const worthTelling = 100;
+const shortestSpell = 100;
 
 interface Spell {
   from: number;
@@ -48,18 +48,18 @@ function spellsOf(trace: Trace, network: PodNetwork, service: string): Spell[] {
   let had = false;
   for (const { name, state } of changes) {
     now.set(name, state);
-    const isUntold = state.value.deleted === true;
+    const isDeleted = state.value.deleted === true;
     const ready = [...now.values()].reduce((sum, one) => sum + readyIn(one.value), 0);
     const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
-    if ((ready > 0 || isUntold) && open)
+    if ((ready > 0 || isDeleted) && open)
       Object.assign(open, {
         to: earliest(trace, network, state),
         open: false,
         evidence: [...open.evidence, state.seq],
       });
-    if (ready === 0 && had && !open && !isUntold)
+    if (ready === 0 && had && !open && !isDeleted)
       spells.push({ from: latest(network, state), to: watchedUntil(trace), open: true, evidence: [state.seq] });
-    had = ready > 0 || (had && !isUntold);
+    had = ready > 0 || (had && !isDeleted);
   }
   return spells;
 }

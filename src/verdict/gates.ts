@@ -2,16 +2,17 @@
  * Gates for pipelines: limits on one exit, each a named check of the report. Pure.
  *
  * A gate passes only where the evidence proves that its limit was kept. Where the interval of what was measured
- * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that lets the unknown through
- * guards nothing.
+ * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that passes what is
+ * unknown is no protection.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
+import type { Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
-import { atLeast, type Span } from '../model/span.ts';
+import { anyTime, atLeast, type Span } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import {
@@ -19,7 +20,6 @@ import {
   longestGrace,
   mainsIn,
   ranExitsOf,
-  ranIn,
   servingContainers,
   shortestGrace,
   type RuleInput,
@@ -61,25 +61,25 @@ function duration({ trace, timeline, exit }: RuleInput, limit: number): Gate {
 /** The container that used most; a sidecar shares the grace period, so all that passed before its turn counts. */
 function graceUsed(input: RuleInput, limit: number): Gate {
   const gate = { name: 'max-grace-used', limit: percent(limit) };
-  const used = ranExitsOf(input.exit).map((container) => ({ container, span: usedBy(input, container) }));
-  const [most] = used.sort((a, b) => b.span.hi - a.span.hi || b.span.lo - a.span.lo);
+  const used = ranExitsOf(input.exit).map((container) => ({ name: container.spec.name, ...usedBy(input, container) }));
+  const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most)
     return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
-  const share = { lo: most.span.lo / longestGrace(input.timeline), hi: most.span.hi / shortestGrace(input.timeline) };
-  const text = `${most.container.spec.name} used ${usedText(input, most.container.spec.name, share)}`;
+  const share = { lo: most.lo / longestGrace(input.timeline), hi: most.hi / shortestGrace(input.timeline) };
+  const text = `${most.name} used ${usedText(input.timeline, most.name, share)}`;
   return { ...gate, ...atMost(share, limit, text, percent) };
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, ended 0.1s past the grace period`. */
-function usedText(input: RuleInput, name: string, { lo, hi }: Span): string {
-  const container = ranIn(input.timeline).find((one) => one.name === name);
-  const grace = graceText(input.timeline);
+function usedText(timeline: Timeline, name: string, { lo, hi }: Span): string {
+  const container = timeline.containers.find((one) => one.name === name);
+  const grace = graceText(timeline);
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   const past = container?.pastGrace;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
   const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGrace(input.timeline);
+  const ms = longestGrace(timeline);
   return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
@@ -113,13 +113,21 @@ function drainLead(input: RuleInput, limit: number): Gate {
   if (unseen !== undefined) return { ...gate, passed: false, message: unseen };
   const routes = routesOf(input);
   if (routes.length === 0) return { ...gate, ...withoutRoutes(input) };
-  const leads = routes.flatMap((route) => servingOf(input, route).flatMap((one) => leadOf(input.trace, route, one)));
-  const [least] = leads.sort((a, b) => a.span.lo - b.span.lo || a.span.hi - b.span.hi);
+  const leads = routes.flatMap((route) =>
+    servingOf(input, route).map((container) => ({ route, container, ...leadSpan(input.trace, route, container) })),
+  );
+  const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { ...gate, passed: true, message: 'no container was running, so no stop signal was sent' };
-  return { ...gate, ...leadAtLeast(least, limit) };
+  const { route, container, lo, hi } = least;
+  const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
+  const service = route.service === undefined ? route.slice : `Service ${route.service}`;
+  const text = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
+  if (lo >= limit || hi < limit) return { ...gate, passed: lo >= limit, message: text };
+  const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'nothing bounds it';
+  return { ...gate, passed: false, message: `${text}, not proven to be above the limit: ${possible}` };
 }
 
-/** Where nobody knows which container serves, each of the main ones may. */
+/** Where it is unknown which container serves, each of the main ones may. */
 function servingOf(input: RuleInput, { service }: Route): ContainerExit[] {
   const names = (servingContainers(input, service) ?? mainsIn(input.timeline)).map(({ name }) => name);
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
@@ -135,24 +143,12 @@ const routesOf = ({ trace, exit }: RuleInput): Route[] => [
   ),
 ];
 
-interface Lead {
-  /** ms; negative: the signal came first. Infinite below: not known. */
-  span: Span;
-  route: string;
-  container: string;
-  signal: string;
-}
-
-function leadOf(trace: Trace, endpoint: Route, container: ContainerExit): Lead[] {
-  const { signal, spec } = container;
-  const names = {
-    route: endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`,
-    container: spec.name,
-    signal: signal?.name ?? 'SIGTERM',
-  };
-  if (!signal || !isSignalSettled(trace, container)) return [{ span: { lo: -Infinity, hi: Infinity }, ...names }];
-  const unrouted = endpoint.unrouted?.client ?? { lo: trace.now, hi: Infinity };
-  return [{ span: { lo: signal.client.lo - unrouted.hi, hi: signal.client.hi - unrouted.lo }, ...names }];
+/** From the removal to the stop signal, ms; negative where the signal came first. */
+function leadSpan(trace: Trace, { unrouted }: Route, container: ContainerExit): Span {
+  const { signal } = container;
+  if (!signal || !isSignalSettled(trace, container)) return anyTime;
+  const { lo, hi } = (unrouted ?? since(trace)).client;
+  return { lo: signal.client.lo - hi, hi: signal.client.hi - lo };
 }
 
 const since = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
@@ -168,16 +164,6 @@ function atMost(
   if (lo > limit) return { passed: false, message: text };
   const most = Number.isFinite(hi) ? `it may have been ${say(hi)}` : 'nothing bounds it';
   return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
-}
-
-function leadAtLeast(
-  { span: { lo, hi }, route, container, signal }: Lead,
-  limit: number,
-): Pick<Gate, 'passed' | 'message'> {
-  const text = `${signal} of ${container} came ${leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi })} removal from ${route}`;
-  if (lo >= limit || hi < limit) return { passed: lo >= limit, message: text };
-  const least = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'nothing bounds it';
-  return { passed: false, message: `${text}, not proven to be above the limit: ${least}` };
 }
 
 const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));
@@ -198,18 +184,13 @@ export function withImpliedLoss(trace: Trace, gates: readonly Gate[]): Gate[] {
 export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   const name = 'max-lost';
   const { sent, failed } = lostBy(probeResultsOf(trace.probes, {}));
-  const allowed = 'count' in limit ? `${limit.count}` : shareOfSent(limit.share);
-  if ('share' in limit && limit.share >= 1)
-    return { name, passed: true, message: `${failed} of ${sent} requests failed` };
+  const message = `${failed} of ${sent} requests failed`;
+  if ('share' in limit && limit.share >= 1) return { name, passed: true, message };
   if (sent === 0)
     return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
-  const most = 'count' in limit ? limit.count : limit.share * sent;
-  const share = 'share' in limit ? ` (${shareOfSent(failed / sent)})` : '';
-  return {
-    name,
-    passed: failed <= most,
-    message: `${failed} of ${sent} requests failed${share}, ${allowed} may`,
-  };
+  if ('count' in limit) return { name, passed: failed <= limit.count, message: `${message}, ${limit.count} may` };
+  const shares = ` (${shareOfSent(failed / sent)}), ${shareOfSent(limit.share)} may`;
+  return { name, passed: failed <= limit.share * sent, message: `${message}${shares}` };
 }
 
 /** `0.1%`: a share of many requests is worth its digits. */

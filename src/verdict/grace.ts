@@ -1,24 +1,14 @@
-/** The grace period: how much of it a container used, and who is to blame where it was too short. Pure. */
+/** Who is to blame for a grace period that was too short: the spec, or a deletion that asked for less. Pure. */
 import { isWitnessed } from '../infer/deletion.ts';
 import type { RuleInput } from './rule-input.ts';
 
-/** Seconds of grace that a deletion asked for, and the spec's that it gave up by that. */
-export interface LoweredGrace {
-  readonly asked: number;
-  readonly spec: number;
-}
-
-/** Undefined where the pod was left its own grace, or more. */
-export function loweredGrace({ trace, exit }: RuleInput): LoweredGrace | undefined {
+/** Seconds: the grace period that a deletion asked for, where it is shorter than the spec's. */
+function loweredGrace({ trace, exit }: RuleInput): { asked: number; spec: number } | undefined {
   const { deletion, kubelet } = exit;
-  // The 0 of a state that was not seen to begin may be the kubelet's last DELETE, which nobody asked for (SIGNALS.md trap 2).
+  // The 0 of a state that was not seen to begin may be the kubelet's last DELETE, and then no client asked for it (SIGNALS.md trap 2).
   const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
-  const left = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
-  return lowered(left, deletion.facts.first.value.spec.terminationGracePeriodSeconds);
-}
-
-/** The same of a grace that is only asked for yet. */
-function lowered(asked: number, spec = 30): LoweredGrace | undefined {
+  const asked = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
+  const spec = deletion.facts.first.value.spec.terminationGracePeriodSeconds ?? 30;
   // The kubelet makes 1 s of 0 s (SIGNALS.md §2 S1).
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }
@@ -37,7 +27,8 @@ export interface Remedy {
 }
 
 /** What to do about a grace period that was too short. */
-export function graceAdvice(grace: LoweredGrace | undefined, { usual, faster, needs = 0 }: Remedy): string {
+export function graceAdvice(input: RuleInput, { usual, faster, needs = 0 }: Remedy): string {
+  const grace = loweredGrace(input);
   if (!grace) return usual;
   const asked = `The deletion asked for ${grace.asked}s instead of the spec's ${grace.spec}s`;
   if (needs >= grace.spec) return `${asked}, but even ${grace.spec}s are too few. ${usual}`;

@@ -157,7 +157,7 @@ function lateReportText(timeline: Timeline): string {
   return `, reported by its kubelet ${lengthText({ min, max: shown * 2 - min, shown })} later`;
 }
 
-/** A killed or failed sidecar does not make the outcome, and is not passed over. */
+/** A killed or failed sidecar does not change the outcome, but is mentioned. */
 function sidecarText({ findings }: JudgedVerdict): string {
   const clauses = findings.flatMap(({ code, severity, clause }) =>
     code === 'sidecar-killed' || (code === 'exit-nonzero' && severity !== 'error') ? (clause ?? []) : [],

@@ -23,8 +23,8 @@ export function lengthText({ min, max, shown, basis }: ShownLength): string {
   if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${secondsText(min, 1)}` : '?';
   const width = max - min;
-  if (width <= exactWidth && !mayBeNothing(min, max)) return secondsText(shown, shown < 95 ? 2 : 1);
   if (mayBeNothing(min, max)) return `≤${secondsText(max, max < 95 ? 2 : 1)}`;
+  if (width <= exactWidth) return secondsText(shown, shown < 95 ? 2 : 1);
   return `≈${secondsText(shown, width < 1500 ? 1 : 0)}`;
 }
 
@@ -70,12 +70,7 @@ export function graceUsedLength(
   grace: number,
 ): Length | undefined {
   if (!graceUsed) return undefined;
-  const counted = {
-    min: graceUsed.min * grace,
-    max: graceUsed.max * grace,
-    shown: graceUsed.shown * grace,
-    basis: 'inferred' as const,
-  };
-  const isDrain = drain && !preStop && kind === 'container' && Math.abs(counted.shown - drain.shown) < sameLength;
-  return isDrain ? drain : counted;
+  const [min, max, shown] = [graceUsed.min * grace, graceUsed.max * grace, graceUsed.shown * grace];
+  const isDrain = drain && !preStop && kind === 'container' && Math.abs(shown - drain.shown) < sameLength;
+  return isDrain ? drain : { min, max, shown, basis: 'inferred' };
 }

@@ -171,7 +171,7 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'kept-connection-cut',
-    // It is opened again after one failure: where more follow, nobody was there to take it.
+    // A client opens it again after one failure: where more follow, nothing accepted it.
     holds: ({ probes, windows }) =>
       probes.every((one) => one.new.failed === 0) &&
       probes.some((one) => (one.kept?.failed ?? 0) > 0) &&

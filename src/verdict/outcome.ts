@@ -12,8 +12,8 @@ export function outcomesOf(input: RuleInput): Outcome[] {
 }
 
 /**
- * Of a run that saw no deletion: nobody deleted the pod (`--attach` waited in vain, or it ended without ever being deleted),
- * unless it went all the same, may have been lost from sight, or a request for it was executed, or may have been.
+ * Of a run that saw no deletion: the pod was not deleted (`--attach` waited in vain, or the pod ended by itself), unless it is
+ * gone, its watch was lost, or a request to delete it was or may have been executed.
  */
 export function outcomeUnseen(trace: Trace): Outcome {
   const mayHaveBegun = trace.gone !== undefined || isBlind(trace) || trace.requests.some(mayHaveCounted);
@@ -28,7 +28,7 @@ const some = ({ exit }: RuleInput, outcome: string): boolean =>
   mainExitsOf(exit).some((one) => one.outcome === outcome);
 
 const holds: Record<Judged, (input: RuleInput) => boolean> = {
-  // Sidecars and ephemeral containers too: whatever still ran was left to itself.
+  // Sidecars and ephemeral containers count too.
   forced: (input) => ranExitsOf(input.exit).some((one) => one.outcome === 'abandoned'),
   oom: (input) => some(input, 'oom'),
   killed: (input) => some(input, 'killed'),

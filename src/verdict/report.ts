@@ -1,4 +1,4 @@
-/** What podexit knows and thinks of one exit: every renderer is given this. Pure; rules of findings stand in one table a topic (findings/). */
+/** What podexit says of one exit: every renderer gets this. The rules of findings are tables, one for each topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { imagesOf } from '../model/pod.ts';
@@ -37,7 +37,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }
 
-/** `input` is absent while nobody was seen to delete the pod. */
+/** `input` is absent while no deletion was observed. */
 function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
   const outcomes = input ? outcomesOf(input) : [outcomeUnseen(trace)];
   const findings = input ? findingsOf(input) : [];
@@ -70,7 +70,7 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
   return found.map((one) => ({ ...one, evidence: [...new Set(one.evidence)] })).sort((a, b) => weight(a) - weight(b));
 }
 
-/** How it came to be. Undefined where nobody noted it: in older recordings, and in raw ones. */
+/** The command that observed it. Undefined in older recordings, and in raw ones. */
 function runReportOf({ began, pod }: Trace): RunReport | undefined {
   const { command, version, context } = began?.value ?? {};
   if (!began || !pod || command === undefined || version === undefined) return undefined;

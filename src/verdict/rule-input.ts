@@ -30,7 +30,7 @@ export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
 
-/** The pod went with all of its kind: its namespace or its owner was deleted, and nothing is meant to follow it. */
+/** The namespace or the owner was deleted too: nothing is meant to replace the pod. */
 export const isWholeDeletion = ({ trigger }: Timeline): boolean =>
   ['namespace-deletion', 'owner-deleted'].includes(trigger.kind);
 
@@ -64,13 +64,13 @@ export function graceText({ grace }: Timeline): string {
 export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
   stopSignal?.signal ?? 'SIGTERM';
 
-/** What shows when it was asked to stop and how it ended. */
+/** What shows when the container was told to stop and how it ended. */
 export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>
   [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []);
 
 /**
  * Those with one of the Service's target ports. Ports need not be declared: where none fits, the only main container
- * serves; of several nobody knows which (undefined). A Service that was not seen, or recorded without its ports, is
+ * serves; of several it is unknown which (undefined). A Service that was not seen, or recorded without its ports, is
  * taken to be served by the only main container.
  */
 export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {

@@ -49,68 +49,62 @@ interface ServiceAnswer {
   readonly noReady?: EmptySpell;
 }
 
-/** `capacity`: that new connections had no ready backend, where `traffic` does not say so itself. */
-export interface Traffic {
+interface Traffic {
   readonly traffic: TrafficAnswer;
+  /** That new connections had no ready backend, where `traffic` does not say so itself. */
   readonly capacity?: string;
 }
 
 export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): Traffic {
   if (!input) return { traffic: { ...notJudged('no deletion was observed'), services: [] } };
+  const { timeline } = input;
   const services = servicesOf(input);
   const capacity = capacityText(services, findings);
   const lost = findings.find(({ code }) => code === 'requests-lost');
   if (lost) return { traffic: { judgement: 'lost', reason: lost.message, services }, capacity };
-  const { judgement, reason } =
-    rules.reduce<Judged | undefined>((known, rule) => known ?? rule(input, findings), undefined) ??
+  const { judgement, reason } = judgementOf(input, findings, capacity);
+  const served = mainsIn(timeline).flatMap((one) => servedText(one) ?? []);
+  const traffic = {
+    judgement,
+    reason: [reason, ...served].join(' · '),
+    measured: noLossText(timeline),
+    services,
+    race: judgement === 'at-risk' ? raceOf(input) : undefined,
+  };
+  if (capacity === undefined || reason.startsWith(capacity)) return { traffic };
+  // A DaemonSet has one pod on a node, whatever its number.
+  const hint = timeline.workload?.kind === 'DaemonSet' ? '' : '; run at least two replicas';
+  return { traffic, capacity: `${capacity}${hint}` };
+}
+
+type Judgement = Pick<TrafficAnswer, 'judgement' | 'reason'>;
+
+const safe = (reason: string): Judgement => ({ judgement: 'safe', reason });
+const notJudged = (reason: string): Judgement => ({ judgement: 'not-judged', reason });
+const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason });
+
+function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
+  const { endpoints } = input.timeline;
+  if (ranIn(input.timeline).length === 0) return notJudged('no container was serving');
+  if (endpoints.length === 0) {
+    const { passed, message } = withoutRoutes(input);
+    return notJudged(passed ? 'no Service routes to this pod' : message);
+  }
+  const unseen = unseenRoutes(input);
+  if (unseen !== undefined) return notJudged(unseen);
+  // Nobody sent it anything.
+  if (!endpoints.some(({ wasReady }) => wasReady))
+    return safe(`it was not ready in ${named(endpoints)} before the deletion`);
+  return (
+    risks(input, findings) ??
     lackOfCapacity(input, capacity) ??
     enoughLead(input) ??
-    notJudged('the stop signal or the removal was not observed');
-  const served = mainsIn(input.timeline).flatMap((one) => servedText(one) ?? []);
-  const isSaid = capacity !== undefined && reason.startsWith(capacity);
-  return {
-    traffic: {
-      judgement,
-      reason: [reason, ...served].join(' · '),
-      measured: noLossText(input.timeline),
-      services,
-      race: judgement === 'at-risk' ? raceOf(input) : undefined,
-    },
-    capacity: isSaid || capacity === undefined ? undefined : `${capacity}${replicaHint(input)}`,
-  };
-}
-
-type Judged = Pick<TrafficAnswer, 'judgement' | 'reason'>;
-
-const notJudged = (reason: string): Judged => ({ judgement: 'not-judged', reason });
-const atRisk = (reason: string): Judged => ({ judgement: 'at-risk', reason });
-
-/** The first that says something holds. */
-const rules: readonly ((input: RuleInput, findings: readonly JudgedFinding[]) => Judged | undefined)[] = [
-  (input) => (ranIn(input.timeline).length === 0 ? notJudged('no container was serving') : undefined),
-  (input) => (input.timeline.endpoints.length === 0 ? withoutEndpoints(input) : undefined),
-  (input) => {
-    const unseen = unseenRoutes(input);
-    return unseen === undefined ? undefined : notJudged(unseen);
-  },
-  wasUnready,
-  risks,
-];
-
-function withoutEndpoints(input: RuleInput): Judged {
-  const { passed, message } = withoutRoutes(input);
-  return notJudged(passed ? 'no Service routes to this pod' : message);
-}
-
-/** No endpoint of it was ready when the deletion came: nobody sent it anything. */
-function wasUnready({ timeline }: RuleInput): Judged | undefined {
-  const { endpoints } = timeline;
-  if (endpoints.some(({ wasReady }) => wasReady)) return undefined;
-  return { judgement: 'safe', reason: `it was not ready in ${named(endpoints)} before the deletion` };
+    notJudged('the stop signal or the removal was not observed')
+  );
 }
 
 /** All that put the requests of connected clients at risk, the signal first. */
-function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judged | undefined {
+function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judgement | undefined {
   const of = (code: FindingCode): string[] =>
     findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
   const signals = [
@@ -137,7 +131,7 @@ function raceOf(input: RuleInput): Race | undefined {
 }
 
 /** The app itself had its head start, and new connections had nowhere to go. */
-function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judged | undefined {
+function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judgement | undefined {
   if (capacity === undefined || isMeantToGo(input.timeline)) return undefined;
   const least = leastLead(input);
   return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
@@ -160,10 +154,6 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
 }
 
-/** A DaemonSet has one pod on a node, whatever its number. */
-const replicaHint = ({ timeline: { workload } }: RuleInput): string =>
-  workload?.kind === 'DaemonSet' ? '' : '; run at least two replicas';
-
 const leastLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
 
@@ -181,7 +171,7 @@ const leastReady = ({ timeline }: RuleInput): number =>
   Math.min(...timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady));
 
 /** Safe only where every serving container certainly had its head start. */
-function enoughLead(input: RuleInput): Judged | undefined {
+function enoughLead(input: RuleInput): Judgement | undefined {
   const routed = input.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
   const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
   if (unknown && mainsIn(input.timeline).length > 1)
@@ -189,7 +179,7 @@ function enoughLead(input: RuleInput): Judged | undefined {
   const least = leastLead(input);
   if (!least) return undefined;
   const text = leadSentence(least);
-  if (least.lead.min >= headStart) return { judgement: 'safe', reason: text };
+  if (least.lead.min >= headStart) return safe(text);
   return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
 }
 

@@ -1,7 +1,7 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import type { ContainerRule } from '../finding.ts';
-import { graceAdvice, loweredGrace, type Remedy } from '../grace.ts';
+import { graceAdvice, type Remedy } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
@@ -58,7 +58,7 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
   if (containerSpec(input.timeline.pod, name)?.ignoresTerm) return handlingAdvice(input.timeline, name);
   if (reaction === 'none')
     return `Make ${name} handle ${signalName(container)}; a longer grace period would only delay the SIGKILL.`;
-  return graceAdvice(loweredGrace(input), {
+  return graceAdvice(input, {
     usual: `Make ${name} exit sooner after ${signalName(container)}, or set terminationGracePeriodSeconds above what it needs.`,
     faster: `make ${name} exit sooner after ${signalName(container)}`,
   });
@@ -67,7 +67,7 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
 function sidecarAdvice(input: RuleInput, container: ContainerTimeline): string {
   if (container.reaction === 'none') return killAdvice(input, container);
   const { name } = container;
-  return graceAdvice(loweredGrace(input), {
+  return graceAdvice(input, {
     usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
     faster: `let ${name} stop faster`,
   });
@@ -183,7 +183,7 @@ const nearlySpent: ContainerRule = (input, container) => {
       ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
       : `${clause}: a slower shutdown will be SIGKILLed`,
     clause,
-    advice: graceAdvice(loweredGrace(input), headroomRemedy(timeline, container, used)),
+    advice: graceAdvice(input, headroomRemedy(timeline, container, used)),
     needsGrace: true,
   };
 };

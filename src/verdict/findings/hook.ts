@@ -2,7 +2,7 @@
 import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
 import type { HookKind } from '../../model/observe/container.ts';
 import type { ContainerRule } from '../finding.ts';
-import { graceAdvice, isForced, loweredGrace } from '../grace.ts';
+import { graceAdvice, isForced } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
 import { containerSpec, graceText, longestGrace, signalName, type RuleInput } from '../rule-input.ts';
 
@@ -56,7 +56,7 @@ const cutOff: HookRule = (input, { name, stopSignal }, { kind, outcome, outlaste
       seconds === undefined
         ? undefined
         : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`,
-    advice: graceAdvice(loweredGrace(input), {
+    advice: graceAdvice(input, {
       usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
       faster: 'shorten the hook',
       needs: seconds,
@@ -79,7 +79,7 @@ const heavy: HookRule = (input, { name, stopSignal }, preStop) => {
     severity: 'warning',
     message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
     clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${leftText(seconds, length.shown)}`,
-    advice: graceAdvice(loweredGrace(input), {
+    advice: graceAdvice(input, {
       usual:
         'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
       faster: 'shorten the hook',

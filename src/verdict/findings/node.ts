@@ -92,8 +92,8 @@ function firstSign(input: RuleInput): Sign | undefined {
 }
 
 /**
- * The kubelet renews its node's Lease every 10 s whatever its pods do: it lives, and something else keeps it from this pod
- * (SIGNALS.md §2 S2). What came just after the deletion may have been written before.
+ * The kubelet renews its node's Lease every 10 s, whatever its pods do: it runs, and something else delays its work on this
+ * pod (SIGNALS.md §2 S2). What came just after the deletion may have been written before.
  */
 const renewalsSince = ({ trace, exit }: RuleInput): Sign[] =>
   trace.nodeSigns.renewals
@@ -167,7 +167,7 @@ function markedLength({ timeline }: RuleInput, { lo, hi }: Span): { min: number;
   return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
 }
 
-/** A container whose probe fails is stopped with the pod's grace, and the pod's worker does nothing else meanwhile. */
+/** A container whose probe fails is stopped with the pod's grace, and until then the pod's worker does nothing else. */
 function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
   const { facts, grace } = exit.deletion;
   const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>

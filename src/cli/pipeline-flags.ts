@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { Publish } from '../run/documents.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, parseDuration, usageError } from './usage.ts';
-import { findingCodes } from '../model/report.ts';
-import type { GateSpec, Policy } from '../verdict/policy.ts';
+import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
 import { readConfig, type GateWords } from './config.ts';
 
 export interface PipelineFlags extends GateFlags {
@@ -106,7 +105,7 @@ function maxGraceUsed(text: string, where: string): GateSpec {
 }
 
 const failOn = (words: readonly string[], where: string): GateSpec[] =>
-  findingsIn(words, findingCodes, where).map((code) => ({ kind: 'fail-on', code }));
+  findingsIn(words, gateCodes, where).map((code) => ({ kind: 'fail-on', code }));
 
 /** Each word may hold several, with commas between. Throws `usage.finding` for what is none of `known`. */
 export function findingsIn<T extends string>(words: readonly string[], known: readonly T[], where: string): T[] {

@@ -1,5 +1,5 @@
 /** What a pipeline asks of an exit: its gates as values (gates.ts judges them). */
-import type { FindingCode } from '../model/report.ts';
+import { findingCodes, type FindingCode } from '../model/report.ts';
 
 /** `share` is a ratio of what was sent: 0.001 is 0.1 %. */
 export type MaxLost = { kind: 'max-lost' } & ({ count: number } | { share: number });
@@ -13,6 +13,9 @@ export type GateSpec =
   | { kind: 'min-drain-lead'; ms: number }
   | MaxLost
   | { kind: 'fail-on'; code: FindingCode };
+
+/** What `fail-on` can name. */
+export const gateCodes: readonly FindingCode[] = findingCodes;
 
 export interface Policy {
   readonly gates: readonly GateSpec[];

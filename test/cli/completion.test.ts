@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completionScripts, shells } from '../../src/cli/complete/scripts.ts';
-import { findingCodes } from '../../src/model/report.ts';
+import { gateCodes } from '../../src/verdict/policy.ts';
 import { bin } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
@@ -118,7 +118,7 @@ describe('words that need no cluster', () => {
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
 
   it('every code that --fail-on takes', async () => {
-    expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(findingCodes);
+    expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
   });
 
   it('a file for every flag that takes one, in any way of writing it', async () => {

@@ -3,7 +3,7 @@ import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { Ports } from '../../run/ports.ts';
 import { picks, type WorkloadResource } from '../../run/target.ts';
-import { findingCodes } from '../../model/report.ts';
+import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';
@@ -174,7 +174,7 @@ const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user
 /** `before`: what stands before the value in its word, which must come back with it; `typed`: the value so far. */
 function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
-  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? findingCodes, before, typed);
+  if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
   const known = ownValues[command.name()]?.[name] ?? values[name];
   if (known) return { kind: 'words', words: known.map((word) => ({ word: before + word })) };
   if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };

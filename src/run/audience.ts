@@ -15,15 +15,13 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 
 /**
  * A stage that is loaded when the first list has come, while the server answers what is asked next, and shows nothing before
- * there is news of a deletion: both would delay the DELETE. A deletion makes several streams report within a few milliseconds,
- * so everything that has arrived is read first and then shown at once: the newest trace, and every log line in its order.
+ * there is news of a deletion: both would delay the DELETE. Until then the newest trace and all log lines are held back.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
-  let held: Step[] = [];
+  const held: Parameters<Stage['step']>[] = [];
   let stage: Stage | undefined;
   let opening: Promise<Stage> | undefined;
   let isShowing = false;
-  let isScheduled = false;
   let isClosed = false;
   const opened = (): Promise<Stage> =>
     (opening ??= open().then((one) => {
@@ -32,47 +30,25 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
       else if (isShowing) show();
       return one;
     }));
-  const show = (): void => {
-    if (!stage || isClosed) return;
-    const steps = held;
-    held = [];
-    for (const step of steps) stage.step(...step);
-  };
-  const afterReading = (): void => {
-    isScheduled = false;
-    // An error is thrown by `end`.
-    if (!stage) void opened().catch(() => undefined);
-    else if (isShowing) show();
-  };
+  const show = (): void => held.splice(0).forEach((step) => stage?.step(...step));
+  // An error is thrown by `end`.
+  const load = (): void => void opened().catch(() => undefined);
   return {
     step: (trace, observation, key) => {
-      hold(held, [trace, observation, key]);
+      // A trace holds all that was observed before it; only a log line is shown for itself.
+      if (held.at(-1)?.[1].kind !== 'line') held.pop();
+      held.push([trace, observation, key]);
       isShowing ||= hasNews(trace, observation);
-      if (isScheduled || !(isShowing || observation.kind === 'listed')) return;
-      isScheduled = true;
-      afterInput(afterReading);
+      if (isShowing) return stage ? show() : load();
+      if (observation.kind === 'listed') afterInput(load);
     },
-    end: async (trace, report) => {
-      const last = await opened();
-      show();
-      await last.end(trace, report);
-    },
+    end: async (trace, report) => (await opened()).end(trace, report),
     say: (text) => stage?.say(text) ?? false,
     close: () => {
       isClosed = true;
       stage?.close();
     },
   };
-}
-
-type Step = Parameters<Stage['step']>;
-
-/** A trace holds all that was observed before it; only a log line is shown for itself. A `Date` alone is no news. */
-function hold(held: Step[], [trace, observation, key]: Step): void {
-  const before = held.at(-1)?.[1];
-  const isReplaced = before !== undefined && before.kind !== 'line';
-  if (isReplaced) held.pop();
-  held.push([trace, isReplaced && observation.kind === 'dated' ? before : observation, key]);
 }
 
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>

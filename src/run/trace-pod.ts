@@ -14,7 +14,6 @@ import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
-import { afterInput } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
@@ -139,7 +138,7 @@ async function traceOne(
       audience: stage,
       onTrace: (now, ofPod) => {
         live.onTrace(now, ofPod);
-        if (now.gone) afterInput(late.prepare);
+        if (now.gone) late.prepare();
       },
     });
     const trace = traced();

@@ -1,7 +1,6 @@
 /** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
-import { afterInput } from './clock.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import { lastNewsMs, nextStep } from './ending.ts';
@@ -93,8 +92,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
       const mayRead = trace.refused.every(({ value }) => value.stream !== 'namespace');
       if (isBegun && !run.requested && mayRead) run.onDeletion?.();
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
-      // What has arrived is read and shown first: the end of a trace brings a question to each of its streams.
-      afterInput(() => consider(key));
+      consider(key);
     },
     traceOf: (key) => tracks.get(several ? key : onePod)?.trace,
     traces: () => [...tracks.values()].flatMap(({ trace }) => trace ?? []),

@@ -41,7 +41,7 @@ describe('the words', () => {
     [['pod', 'a/b'], /only pods can be named together/],
     [['node'], /no name was given/],
     [['node/a', 'node/b'], /only pods can be named together/],
-    [['services.serving.knative.dev', 'web'], /no kind whose pods/],
+    [['services.serving.knative.dev', 'web'], /unknown resource type/],
   ])('%j are refused', (words, reason) => expect(() => parseAnyTarget(words)).toThrow(reason));
 });
 

@@ -76,8 +76,8 @@ function picked(live: readonly Candidate[], pick: Pick, { what, namespace, rando
 function refuse(live: readonly Candidate[], { what, namespace, now }: Choosing): never {
   throw new PodexitError(
     'target.several',
-    `${what} in namespace "${namespace}" has ${live.length} pods, and one is traced`,
-    `${podTable(live, now).join('\n')}\nName one of them, or let --pick=oldest|newest|random|not-ready choose.`,
+    `${what} in namespace "${namespace}" matches ${live.length} pods`,
+    `${podTable(live, now).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
   );
 }
 
@@ -97,7 +97,7 @@ async function asked(
   const words =
     answer === undefined || answer.trim() === ''
       ? 'no pod was chosen'
-      : `"${forTerminal(answer.trim(), 80)}" is none of 1 to ${live.length}`;
+      : `"${forTerminal(answer.trim(), 80)}" is not a choice: enter a number from 1 to ${live.length}`;
   throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 

@@ -62,8 +62,8 @@ export function formatOfFile(file: string): Format {
   if (found) return found[1];
   throw new PodexitError(
     'usage.report',
-    `no report format goes with the file name ${file}`,
-    `Its ending chooses the format: ${reportEndings.join(' ')}`,
+    `unsupported report file extension: ${file}`,
+    `The format follows the file extension: ${reportEndings.join(' ')}`,
   );
 }
 

@@ -32,7 +32,7 @@ export interface Several extends Scope {
 export interface PodListener {
   /** Every state of every pod; undefined: it is gone. */
   seen(this: void, uid: string, pod: JsonObject | undefined): void;
-  /** It is gone, and how it ended was not seen; `why` is a sentence's end. */
+  /** It is gone, and its termination was not observed; `why` ends the sentence. */
   missed(this: void, pod: JsonObject, why: string): void;
   /** All pods that there are. */
   listed(this: void, pods: readonly JsonObject[]): void;

@@ -142,7 +142,7 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
   const text = `pod "${nameOf(pod)}" is already terminating`;
   const verb = mode === 'evict' ? 'eviction' : 'DELETE';
   return insist
-    ? `${text}: one more ${verb} is sent for the grace that was asked for, but a kill that is running is seldom shortened by it`
+    ? `${text}: another ${verb} is sent with the requested grace period, but this rarely shortens a kill in progress`
     : `${text}: ${instead}, no ${verb} is sent`;
 }
 

@@ -87,6 +87,6 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 /** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
 const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
-/** A line for stderr: a pod that is gone and whose end was not seen. `why` is a sentence's end. */
+/** A line for stderr: a pod that is gone, whose termination was not observed. `why` ends the sentence. */
 export const missedText = (pod: JsonObject, why: string): string =>
-  `podexit: ${forTerminal(nameOf(pod))}: how it ended was not seen: ${why}\n`;
+  `podexit: ${forTerminal(nameOf(pod))}: its termination was not observed: ${why}\n`;

@@ -64,7 +64,7 @@ export function graceText({ grace }: Timeline): string {
 export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
   stopSignal?.signal ?? 'SIGTERM';
 
-/** What shows when the container was told to stop and how it ended. */
+/** Observations that show when the container got its stop signal and how it ended. */
 export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>
   [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []);
 

@@ -192,7 +192,7 @@ describe.concurrent('the words are wrong', () => {
     [['node/web', 'pod/a'], /only pods can be named together/],
     [['Web!'], /"Web!" cannot be the name of a pod/],
     [['web', '--colour', 'x'], /unknown option '--colour'/],
-    [['web', '--report', 'x.pdf'], /no report format[\s\S]*\.html/],
+    [['web', '--report', 'x.pdf'], /unsupported report file extension[\s\S]*\.html/],
     [['web', '--record', '-'], /a recording cannot be written to stdout[\s\S]*\.\/-/],
     [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
     [['demo', 'nope'], /there is no scenario "nope"[\s\S]*graceful-exit/],

@@ -109,7 +109,9 @@ describe('several pods', () => {
       const ran = await runMain(words, { answers: ['2', 'y'] });
       expect(ran.stderr).toMatch(/1 {2}checkout-754699c75f-5qlrp[\s\S]*Which one \(1-2\)\?/);
       expect(ran).toMatchObject({ code: 0, stdout: `pod/${second}\n` });
-      expect((await runMain(words, { answers: ['7'] })).stderr).toMatch(/"7" is none of 1 to 2/);
+      expect((await runMain(words, { answers: ['7'] })).stderr).toMatch(
+        /"7" is not a choice: enter a number from 1 to 2/,
+      );
       expect((await runMain(words, { answers: [''] })).stderr).toMatch(/no pod was chosen/);
     }));
 });

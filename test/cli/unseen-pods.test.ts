@@ -45,8 +45,12 @@ const removedAtOnce = aboutPods((asked, response) => {
 const wordsFor = (url: string): string[] => ['-l', 'app=web', '-n', 'shop', '--server', url, '--no-config'];
 
 describe.each([
-  ['went while the watch was lost', goneInGap, /web-0: how it ended was not seen: it went while the watch .* was lost/],
-  ['was removed at once', () => removedAtOnce, /web-0: how it ended was not seen: it was removed at once/],
+  [
+    'went while the watch was lost',
+    goneInGap,
+    /web-0: its termination was not observed: it went while the watch .* was lost/,
+  ],
+  ['was removed at once', () => removedAtOnce, /web-0: its termination was not observed: it was removed at once/],
 ])('a pod that %s', (_, cluster, sentence) => {
   it('is counted, and makes exit code 4', async () => {
     const { url } = await serve(cluster());

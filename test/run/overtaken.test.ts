@@ -42,7 +42,7 @@ describe('a deletion that came before ours', () => {
     expect(sent).toHaveLength(1);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^pod "web" is already terminating: one more DELETE is sent for the grace that was asked for/,
+        /^pod "web" is already terminating: another DELETE is sent with the requested grace period/,
       ),
     ]);
     expect(report?.trigger.kind).not.toBe('podexit');

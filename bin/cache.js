@@ -96,9 +96,14 @@ const shortHash = (text) => createHash('sha256').update(text).digest('hex').slic
 /** Of the name too: a cache that was renamed is another's. */
 const hashOf = (name, data) => createHash('sha256').update(name).update(data).digest();
 
+/** False also where the user may not look, such as HOME=/root in a container that runs as another user. */
 function isOwnFolder(folder) {
-  const found = fs.lstatSync(folder, { throwIfNoEntry: false });
-  return found !== undefined && found.isDirectory() && isOwn(found);
+  try {
+    const found = fs.lstatSync(folder, { throwIfNoEntry: false });
+    return found !== undefined && found.isDirectory() && isOwn(found);
+  } catch {
+    return false;
+  }
 }
 
 /** This user's, and nobody else may write it. On Windows the folder's own rights say so (%LOCALAPPDATA%). */

@@ -151,6 +151,8 @@ describe('the code cache', () => {
 
   it.each([
     ['where nobody may write', () => writeFileSync(caches, 'a file, not a folder'), {}],
+    // As in a folder of another user: looking at it fails with an error, not with "not found".
+    ['where nobody may look', () => (rmSync(home, { recursive: true }), symlinkSync(home, home)), {}],
     ['where it is forbidden', () => undefined, { NODE_DISABLE_COMPILE_CACHE: '1' }],
     ['without a home', () => undefined, { XDG_CACHE_HOME: '', HOME: '' }],
   ])('is not needed: the program starts %s', async (_, prepare, env) => {

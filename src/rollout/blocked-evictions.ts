@@ -3,13 +3,13 @@
  * numbers. The API shows a refusal to its client alone, so the drain command's output is read for it; without a command it is
  * known only that a budget of a pod on the cordoned node allows no disruption now.
  */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { delay } from '../kube/env.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
-import { isFinishedPod, metadataOf, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
+import { isFinishedPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 
 export interface BlockedEvictions {
   /** Output of the command that drains. */

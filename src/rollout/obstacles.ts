@@ -1,6 +1,6 @@
 /** What holds a rollout up, as its own objects say it: `kubectl rollout status` only says that it waits. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
-import { metadataOf, nameOf } from '../run/watched.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { isTerminatingPod, nameOf } from '../run/watched.ts';
 
 export interface Obstacles {
   /** The newest state of a workload that is followed. `name`: `deployment/checkout`. */
@@ -27,7 +27,7 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
     pod(uid, pod) {
       const found = pod && podObstacle(pod);
       // Between two tries a container that crashes is not waiting: only a pod that got ready has got over it.
-      if (pod && !found && !isLeaving(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
+      if (pod && !found && !isTerminatingPod(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
       // Of a hundred pods that cannot pull one image, one is said.
       see(uid, found?.sentence, found?.kind);
     },
@@ -58,7 +58,7 @@ const waitingInVain = new Set([
 ]);
 
 function podObstacle(pod: JsonObject): { kind: string; sentence: string } | undefined {
-  if (isLeaving(pod)) return undefined;
+  if (isTerminatingPod(pod)) return undefined;
   const name = nameOf(pod);
   const unscheduled = conditionOf(pod, 'PodScheduled', 'False');
   if (unscheduled?.['reason'] === 'Unschedulable')
@@ -75,8 +75,6 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
   }
   return undefined;
 }
-
-const isLeaving = (pod: JsonObject): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
 const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
   listOf(asObject(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);

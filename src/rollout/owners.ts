@@ -1,12 +1,12 @@
 /** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
 import type { PodListener } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
-import { isFinishedPod, metadataOf, nameOf, ownerOf, type Target } from '../run/watched.ts';
+import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 

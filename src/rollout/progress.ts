@@ -1,9 +1,9 @@
 /** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
-import type { JsonObject } from '../model/observe/read.ts';
+import { metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { delay, type Env } from '../kube/env.ts';
 import type { PodListener } from '../run/live-run.ts';
 import { pathText } from '../run/target.ts';
-import { isFinishedPod, metadataOf, uidOf } from '../run/watched.ts';
+import { isFinishedPod, uidOf } from '../run/watched.ts';
 
 export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   /** Whether the owner at `path` has rolled out. */

@@ -1,11 +1,11 @@
 /** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { delay } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { metadataOf, namespaceOf, selects } from './watched.ts';
+import { namespaceOf, selects } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
 export interface Asking {

@@ -1,5 +1,5 @@
 /** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
@@ -9,7 +9,6 @@ import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { watchTarget } from './follow.ts';
 import { scopeOf, type Scope } from './scope.ts';
-import { metadataOf } from './watched.ts';
 import { unlessLate, type Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';

@@ -1,5 +1,5 @@
 /** One stream of a run: from its requests to its raw observations, and what it costs to do without it. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
 import { refusedPods } from '../kube/refused.ts';
@@ -7,10 +7,10 @@ import { watchObjects } from '../kube/watch.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe.ts';
-import { needed, type Gate } from './stream-health.ts';
+import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from './leaving.ts';
 import type { Run } from './live-run.ts';
-import { metadataOf, nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
+import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import type { Clock } from './clock.ts';
 
@@ -39,7 +39,7 @@ export async function follow(
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
     waitingFor: waiting?.because,
-    isNeeded: isOfPods || needed.has(target.stream),
+    isNeeded: isOfPods || undefined,
   });
   try {
     for await (const rawObservation of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {

@@ -1,11 +1,11 @@
 /** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
-import { asArray, asObject } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
 import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connectCluster, type Ports } from './ports.ts';
 import { workloadPath, type WorkloadResource } from './target.ts';
-import { metadataOf, ownerOf } from './watched.ts';
+import { ownerOf } from './watched.ts';
 
 export interface KnownName {
   name: string;

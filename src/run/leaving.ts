@@ -1,5 +1,5 @@
 /** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
-import { asObject } from '../model/observe/read.ts';
+import { metadataOf } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, RawObservation } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
@@ -76,7 +76,7 @@ export function advanceBy(stage: DeletionProgress, rawObservation: RawObservatio
           ? 'turned-away'
           : stage;
     case 'looked':
-      return asObject(asObject(rawObservation.object)['metadata'])['uid'] === uid ? 'under-way' : 'gone';
+      return metadataOf(rawObservation.object)['uid'] === uid ? 'under-way' : 'gone';
     default:
       return stage;
   }

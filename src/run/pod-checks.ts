@@ -1,12 +1,11 @@
 /** What stands in the way of tracing a pod, said before anything is sent. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { PodexitError } from '../errors.ts';
-import { metadataOf } from './watched.ts';
 
 /** A mirror pod's DELETE stops nothing (SIGNALS.md trap 30). Throws `pod.mirror`. */
 export function refuseMirror(pod: JsonObject): void {

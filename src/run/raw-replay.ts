@@ -2,6 +2,7 @@
  * A raw recording of a namespace as the raw observations that a live run of ours would have had: the same targets, the same
  * order of asking, the same end. Whatever else the recorder saw or did is left out. Pure.
  */
+import { metadataOf } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began, RawObservation } from '../model/observation.ts';
 import {
@@ -29,7 +30,7 @@ import {
   type RequestRow,
   type Subject,
 } from './raw-subject.ts';
-import { metadataOf, nameOf, uidOf } from './watched.ts';
+import { nameOf, uidOf } from './watched.ts';
 
 /** A list row holds its arrival only; its request was sent at most this long before. */
 const requestLag = 1000;

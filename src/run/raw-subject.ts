@@ -1,8 +1,8 @@
 /** What a raw recording is of: the pod, and what its recorder itself asked of the API server that can have deleted one. Pure. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
-import { isTerminatingPod, metadataOf, namespaceOf } from './watched.ts';
+import { isTerminatingPod, namespaceOf } from './watched.ts';
 
 export interface Subject {
   namespace: string;

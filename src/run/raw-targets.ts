@@ -1,11 +1,10 @@
 /** What of a raw recording a live run would have watched. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
 import { listsOf, podsOf, subjectOf, type Subject } from './raw-subject.ts';
 import {
   candidateServices,
-  metadataOf,
   nameOf,
   namesOf,
   nodeTargets,

@@ -2,7 +2,7 @@
  * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
  * then. The end comes by the traces (live.ts).
  */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
@@ -18,7 +18,6 @@ import {
   eventTargets,
   isTerminatingPod,
   siblingsByLabel,
-  metadataOf,
   nameOf,
   namespaceOf,
   podEventsTarget,

@@ -1,5 +1,5 @@
 /** Which pods a run over several is about: how they are watched, and which of those that come belong to it. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
@@ -8,16 +8,7 @@ import { notKubernetes } from '../kube/server-errors.ts';
 import { printLabels, type LabelSelector } from './selectors.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
 import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
-import {
-  controllerUid,
-  metadataOf,
-  nameOf,
-  ownerOf,
-  podsTarget,
-  siblingTarget,
-  uidOf,
-  type Target,
-} from './watched.ts';
+import { controllerUid, nameOf, ownerOf, podsTarget, siblingTarget, uidOf, type Target } from './watched.ts';
 
 export interface Scope {
   /** As a person names them: `deployment/checkout`. */

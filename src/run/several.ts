@@ -1,11 +1,11 @@
 /** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
-import { isFinishedPod, isTerminatingPod, metadataOf, nameOf, uidOf } from './watched.ts';
+import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
 /** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
 const beforeDeletion = 2000;

@@ -3,7 +3,7 @@
  * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
  */
 import type { StreamName } from '../model/observation.ts';
-import { asArray, asObject, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
 
 export interface Target {
@@ -273,7 +273,6 @@ function fieldOf(object: JsonObject, path: string): unknown {
 const partOf = (object: JsonObject, key: string): unknown =>
   object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
-export const metadataOf = (object: JsonObject): JsonObject => asObject(object['metadata']);
 const stringsOf = (value: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(asObject(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

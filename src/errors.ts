@@ -18,7 +18,7 @@ export class PodexitError extends Error {
   /** 1 unless said otherwise. */
   readonly exitCode: number;
 
-  /** By name: what is loaded on demand stands in another bundle, with this class of its own. */
+  /** By name: what is loaded on demand is in another bundle, which has its own copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === 'PodexitError';
   }

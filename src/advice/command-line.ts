@@ -29,7 +29,7 @@ export function signalHandlingOf({ command, args, noted }: CommandLine, signal =
   const words = [...command, ...args];
   const line = shellLineOf(words);
   if (line === undefined) return programHandling(words, command.length > 0);
-  // Without `command` the image's ENTRYPOINT stands in front, and may be an init such as tini.
+  // Without `command` the image's ENTRYPOINT comes first, and may be an init such as tini.
   if (command.length === 0)
     return { kind: 'depends', because: "its args start a shell, behind the image's ENTRYPOINT" };
   return lineHandling(line, signal);

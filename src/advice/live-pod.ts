@@ -81,7 +81,7 @@ function servicesBehind(
   });
 }
 
-/** Of the address type that has fewest: its clients have no other. A pod may stand in two slices while they are rewritten. */
+/** Of the address type that has fewest: its clients have no other. A pod may be in two slices while they are rewritten. */
 function otherReady(slices: readonly V1EndpointSlice[], uid: string): number {
   const own = slices.filter(hasEndpointOf(uid)).map(({ addressType }) => addressType);
   const counts = [...new Set(own)].map((type) => {

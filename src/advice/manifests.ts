@@ -17,7 +17,7 @@ export interface Manifest {
   text: string;
   /** Where it begins, from 1. */
   line: number;
-  /** Which document of the file it stands in, from 0, and where in it: an item of a List. */
+  /** Which document of the file it is in, from 0, and where in that: an item of a List. */
   document: number;
   at: Path;
   /** The line of the deepest field on the path that is there. */

@@ -67,7 +67,7 @@ function execHook(exec: Record<string, unknown>): Hook {
   return { kind: 'exec', command, leastSeconds: plain ?? literalSleeps(command), isPlainSleep: plain !== undefined };
 }
 
-/** The sum of the sleeps that a hook's line waits for one after the other; what stands in a loop or a branch does not count. */
+/** The sum of the sleeps that a hook's line waits for one after the other; a sleep in a loop or a branch does not count. */
 function literalSleeps(command: readonly string[]): number | undefined {
   const line = shellLineOf(command);
   if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;

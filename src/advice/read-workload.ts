@@ -44,7 +44,7 @@ export const neighboursOf = (
 /** Those that select a pod of these labels, in their order. */
 type Selecting<T> = (labels: Record<string, string>, namespace: string | undefined) => T[];
 
-/** Found by one of their labels: thousands of workloads may stand beside thousands of Services. */
+/** Found by one of their labels: there may be thousands of workloads and of Services. */
 function selecting<T extends KubernetesObject>(
   objects: readonly T[],
   selectorOf: (object: T) => LabelSelector | undefined,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 
-/** As commander hands them over, and as they stand in a config file. */
+/** As commander hands them over, and as a config file has them. */
 export interface GateWords {
   maxDuration?: string;
   maxGraceUsed?: string;

@@ -44,7 +44,7 @@ export const firstPage: HelpConfiguration = {
     const heading = (item: T): string => (sharedGroups.has(groupOf(item)) ? 'Options:' : groupOf(item));
     return Help.prototype.groupItems.call(this, all, visible, heading as never) as Map<string, T[]>;
   },
-  // What stands in parentheses or after a semicolon is for `options`.
+  // Text in parentheses or after a semicolon is for `options`.
   optionDescription: ({ description }) => description.replace(/( \(|; )[^]*/, ''),
   subcommandTerm: (command) => command.name(),
 };

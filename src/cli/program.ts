@@ -47,7 +47,7 @@ const flagError = (error: CommanderError, program: Command): Error =>
   error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));
 
 /**
- * Flags that stand before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would
+ * Flags before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would
  * parse them as the program's own flags, which the subcommand does not read.
  */
 function behindCommand(words: string[], build: () => Command): string[] {

@@ -79,7 +79,7 @@ export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
   return found !== undefined && groupsOf(found).includes(behind.join('.')) ? found : undefined;
 }
 
-/** What may stand behind its name: the group, the version and the group (that of the core is empty), or nothing. */
+/** What may follow its name: the group, the version and the group (that of the core is empty), or nothing. */
 function groupsOf(resource: keyof typeof types): string[] {
   const [version = '', group = ''] = (resource === 'pods' ? 'v1' : workloadKinds[resource].group).split('/').reverse();
   return ['', group, `${version}.${group}`];
@@ -134,5 +134,5 @@ function nameFrom(name: string, resource: WorkloadResource | 'pods' | 'nodes'): 
   );
 }
 
-/** No kind and no name has a "=" in it: what stands behind one may be the value of a flag whose dashes were forgotten. */
+/** No kind and no name has a "=" in it: what follows one may be the value of a flag whose dashes were forgotten. */
 const shown = (text: string): string => text.replace(/=[^]*$/, '=…').slice(0, 80);

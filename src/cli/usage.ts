@@ -44,7 +44,7 @@ export function parseDuration(text: string, flag: string): number {
   return Math.ceil(total);
 }
 
-/** Its name alone, since what stands behind it may be a credential: of commander's error. `program` knows the flags that might have been meant. */
+/** Its name alone, since what follows it may be a credential: of commander's error. `program` knows the flags that might have been meant. */
 export function unknownFlag({ message }: CommanderError, program: Command): Error {
   const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
   const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);

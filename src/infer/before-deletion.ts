@@ -1,7 +1,7 @@
 /**
- * What became of a container before the deletion came. Whether it still ran: a late first look found it ended, or only an Event
- * reports its start. Whether the kubelet had begun to stop it by itself (SIGNALS.md §4, trap 20): with a grace of its own, and with a
- * hook and a signal that lie before the acceptance.
+ * What a container did before the deletion. Whether it still ran: a late first list may show that it has ended, and sometimes
+ * only an Event reports its start. Whether the kubelet was stopping it already for a reason of its own (SIGNALS.md §4, trap 20):
+ * then grace period, hook and signal are not those of the deletion.
  */
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import { conditionOf, containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';

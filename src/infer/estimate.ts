@@ -79,7 +79,7 @@ export function between(start: Estimate, end: Estimate): Span {
 export const cite = (...lists: (readonly number[])[]): readonly number[] =>
   [...new Set(lists.flat())].sort((a, b) => a - b);
 
-/** On the client's clock. `fallback` stands in where nothing bounds it on one side. */
+/** On the client's clock. `fallback` is used where nothing bounds it on one side. */
 export function spanOf({ client }: Estimate, fallback: Span): Span {
   const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };

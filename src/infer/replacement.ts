@@ -118,7 +118,7 @@ function startedAt(
   return isSameNode ? network.stamped(known, 'node', parseFloor(at), fact, known.client.lo) : known;
 }
 
-/** What stands in a late first list may have been so for long. */
+/** What a late first list shows may have been so for a long time. */
 function arrivalOf(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
   const { listedFirst, seen, onPodStream = [] } = facts;
   const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';

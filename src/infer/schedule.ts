@@ -24,7 +24,7 @@ export interface TimelineMark {
 /** ms since the epoch on the client's clock, by the id of the mark. */
 type Schedule = ReadonlyMap<string, number>;
 
-/** `arrivals`: when an observation came in, by its `seq`. `window`: what stands in where nothing bounds a mark. */
+/** `arrivals`: when an observation came in, by its `seq`. `window`: what is used where nothing bounds a mark. */
 export function scheduleOf(
   marks: readonly TimelineMark[],
   exit: PodExit | undefined,
@@ -170,7 +170,7 @@ export function shownLength({ lo, hi }: Span, from: Interval, to: Interval): Len
   return { min: lo, max: hi, shown, basis };
 }
 
-/** Marks of one moment stand in the order of their causes. */
+/** Marks of one moment are in the order of their causes. */
 const causes: MarkName[] = [
   'requested',
   'accepted',
@@ -195,7 +195,7 @@ const causes: MarkName[] = [
   'node-ready',
 ];
 
-/** As they stand in the schedule. */
+/** In the order of the schedule. */
 export const inOrder = <M extends TimelineMark>(marks: readonly M[], schedule: Schedule): M[] =>
   [...marks].sort(
     (a, b) => (schedule.get(a.id) ?? 0) - (schedule.get(b.id) ?? 0) || causes.indexOf(a.name) - causes.indexOf(b.name),

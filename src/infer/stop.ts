@@ -142,7 +142,7 @@ export function mayHaveRetried(
   return again || late || repeated || last === undefined || !Number.isFinite(ready.client.hi);
 }
 
-/** Nothing shows a second attempt: without any Killing there was one, begun when the kubelet was first seen to know. */
+/** Nothing shows a second attempt. Without any Killing the only one began when the kubelet was first seen to know. */
 export const isInTime = ({ trace, kubelet }: InferContext, { ended, began, lag }: Stop): boolean =>
   !trace.events.some(beginsNewAttempt) &&
   !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&

@@ -168,7 +168,7 @@ const quiet = {
  * not answer.
  *
  * An open connection proves nothing where the stream is silent and the server does not answer: it counts as lost until a line
- * or an answer comes. Health is told of changes only, since it looks at the whole run each time.
+ * or an answer comes. Only changes are reported to Health, which looks at the whole run each time.
  */
 export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, health: Health) {
   let isLost = false;

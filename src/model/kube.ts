@@ -195,5 +195,5 @@ export const narrowNamespace = shape({
 
 export type KubeObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
 
-/** Which of a pod's lists a container stands in; a sidecar is an init container that restarts always. */
+/** Which of a pod's lists a container is in; a sidecar is an init container that restarts always. */
 export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';

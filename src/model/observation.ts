@@ -82,8 +82,8 @@ export interface Changed<O> {
 }
 
 /**
- * The uids of all pods of the pod's own controller, in one list that was requested before the DELETE: a pod that is missing
- * from it and stands in a later list was created in between (infer/replacement.ts). Recordings call it `kin`.
+ * The uids of all pods of the pod's own controller, in one list that was requested before the DELETE: a pod that only a later
+ * list has was created in between (infer/replacement.ts). Recordings call it `kin`.
  */
 export interface SiblingUids {
   kind: 'kin';

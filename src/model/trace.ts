@@ -131,7 +131,7 @@ export interface SiblingFacts {
   readonly seen: Fact<true>;
   /** It was there before anything was asked. */
   readonly old: boolean;
-  /** Not seen to come: it stood in the first list, which was late. Its age follows from stamps (infer/replacement.ts). */
+  /** Not seen to come: it was in the first list, which was late. Its age follows from stamps (infer/replacement.ts). */
   readonly listedFirst: boolean;
   /** A node was found for it: when, as the condition says (apiserver clock). */
   readonly scheduled?: Fact<Stamp | undefined>;

@@ -1,4 +1,4 @@
-/** Explanations as a page at the terminal, and as Markdown. The texts stand in verdict/explain. */
+/** Explanations as a page at the terminal, and as Markdown. The texts are in verdict/explain. */
 import { figures, type Explanation } from '../verdict/explain/explanation.ts';
 import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
 

@@ -189,7 +189,7 @@ const factsList = (facts: Facts): Html =>
   );
 
 /**
- * The card as in a terminal, for a wide and for a narrow page; the fix stands below it, with buttons. Each line is safe
+ * The card as in a terminal, for a wide and for a narrow page; the fix is below it, with buttons. Each line is safe
  * text, and tag() escapes markup.
  */
 const cardBox = (linesAt: (columns: number) => string[]): Html =>

@@ -1,4 +1,4 @@
-/** The lanes of the live view: what each bar is filled with, and what stands beside it. Pure; `now`: ms, client's clock. */
+/** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
 import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../infer/timeline.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk, signalName } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';

@@ -27,7 +27,7 @@ export interface TerminalOptions {
 
 export interface LiveOptions extends TerminalOptions, CardFlags {
   readonly timestamps: Timestamps;
-  /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest stand below. */
+  /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest are shown below. */
   readonly logs?: boolean;
 }
 

@@ -78,7 +78,7 @@ export const logLine = (layout: LineLayout, at: number, container: string, text:
 /** Characters of a log line; what is longer is cut. */
 const longestLogLine = 4000;
 
-/** Fewer columns than this beside the head are not worth using: the words then stand below it. */
+/** Fewer columns than this beside the head are not worth using: the words are then below it. */
 const leastWords = 18;
 
 function line(

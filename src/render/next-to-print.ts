@@ -116,7 +116,7 @@ function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number
 /** Marks of the whole pod that follow from the ends of all its containers. */
 const afterAll: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
 
-/** Those that stand before it in the timeline and led to it. */
+/** Those that are before it in the timeline and led to it. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
   const before = marks.slice(0, marks.indexOf(mark));
   if (afterAll.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));

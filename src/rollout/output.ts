@@ -20,7 +20,6 @@ import type { Ports } from '../run/ports.ts';
 import type { Traces } from '../run/traces.ts';
 import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-
 import { ownNames, publish, renderRollout, shownText, writeReports } from '../run/documents.ts';
 
 /** The observation that a trace has just taken; `key`: of that trace. */

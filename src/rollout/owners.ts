@@ -112,7 +112,8 @@ function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unkn
 
 /**
  * How far a workload has rolled out by its own status, as `kubectl rollout status` reads it
- * (polymorphichelpers/rollout_status.go). What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods only when somebody deletes them.
+ * (polymorphichelpers/rollout_status.go). What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods
+ * only when they are deleted (OnDelete).
  */
 export function isRolledOut(object: JsonObject): boolean {
   const spec = asObject(object['spec']);

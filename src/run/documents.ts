@@ -1,4 +1,7 @@
-/** A report as text: on stdout, in the files of `--report`, in GitHub Actions and at an OpenTelemetry collector. Each renderer is loaded only where it is asked for. */
+/**
+ * Where a report goes: stdout, the files of `--report`, GitHub Actions and an OpenTelemetry collector. Each renderer is loaded only
+ * where it is needed.
+ */
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
@@ -149,8 +152,8 @@ export async function publish(report: Report, { github, otlp }: Publish, format:
 }
 
 /**
- * Annotations as workflow commands, the report in the step's summary; one that cannot be written is a warning: what the step is
- * about has been done. The runner reads commands from both streams of a step (actions/runner, ScriptHandler: one OutputManager
+ * Annotations as workflow commands, the report in the step's summary. A summary that cannot be written is only a warning, since
+ * the step has done its work. The runner reads commands from both streams of a step (actions/runner, ScriptHandler: one OutputManager
  * each), though only stdout is documented: so they go to stdout beside lines for people, and to stderr beside data.
  */
 async function publishToGithub(report: Report, format: Format, { stdout, stderr, env }: Ports): Promise<void> {

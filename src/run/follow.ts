@@ -164,7 +164,7 @@ export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', la
   };
 };
 
-/** Said once for each stream that a report misses; streams that only sharpen others stand in the report alone. */
+/** Said once for each stream that a report misses; the loss of streams that only sharpen others is in the report alone. */
 export function warnRefused(
   { options, warned }: Run,
   { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,

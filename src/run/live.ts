@@ -1,7 +1,7 @@
 /**
- * A live run as a source of raw observations: what run-deletion.ts opens and sends, and how each trace ends: when its pod is gone and the
- * last facts are in, by --timeout, or when somebody leaves. Everything that it decides on becomes a raw observation, so that a
- * recording of the run replays to the same reports.
+ * A live run as a source of raw observations: what run-deletion.ts opens and sends, and how each trace ends. It ends when its pod
+ * is gone and the last facts are in, by --timeout, or by a signal. Everything that decides this is a raw observation too, so that
+ * a recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../kube/cluster.ts';

@@ -33,7 +33,7 @@ export function createSharedSiblings(): SharedSiblings {
       if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
         podsIn([o.object]).forEach((pod) => fold(pod, o, 'came'));
       if (o.kind !== 'listed' || o.stream !== 'pods') return;
-      // Who stands in the first list was there when the run began; whether before a deletion, its stamps show.
+      // A pod in the first list existed when the run began; its stamps show whether before a deletion.
       for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
       areListed = true;
     },

@@ -76,13 +76,8 @@ async function traceNext(
 ): Promise<number> {
   const limit = createWaitingLimit({ clock: ports.clock, timeoutMs: options.timeoutMs, stdout: ports.stdout });
   try {
-    return await traceOne(
-      cluster,
-      await nextPodOf(cluster, options.target, { deadline, limit }, ports),
-      options,
-      deadline,
-      ports,
-    );
+    const subject = await nextPodOf(cluster, options.target, { deadline, limit }, ports);
+    return await traceOne(cluster, subject, options, deadline, ports);
   } finally {
     limit.cancel();
   }
@@ -93,7 +88,7 @@ interface Subject extends FoundPod {
   /** Of its trace, once there is one. */
   key(): string;
   several?: Several;
-  /** End the waiting for it. */
+  /** Any of them ends the wait for it. */
   over: readonly AbortSignal[];
   /** `attach.not-started` (exit 3). */
   notStarted?(): PodexitError;

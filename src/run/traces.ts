@@ -104,7 +104,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       siblings.take(observation);
       const keys = new Set<string>();
       for (const one of concernedBy(observation, { traced, byTopic, slices })) {
-        // Owners that an object names are subscribed to from now on; what came of them before stands in the history.
+        // Owners that an object names are subscribed to from now on; what came of them before is in the history.
         if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
         if (handTo(one, observation)) keys.add(one.subject.uid);
       }

@@ -109,7 +109,7 @@ export const commentsOf = (edits: readonly Edit[]): { path: Path; why: string }[
     why: edit.why,
   }));
 
-/** Writes a comment above the deepest part of the path that is there. In a list a name stands for the item that has it. */
+/** Writes a comment above the deepest part of the path that is there. In a list a name means the item that has it. */
 export function comment(root: Node | null, path: Path, why: string): void {
   let node: unknown = root;
   let place: { commentBefore?: string | null } | undefined;

@@ -72,7 +72,7 @@ function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, s
   return `${budget} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
 }
 
-/** Pods on the host's ports cannot stand beside their own replacement. */
+/** Pods on the host's ports cannot run beside their own replacement. */
 function hostPorts(spec: ShutdownSpec): CheckFinding[] {
   const ports = spec.containers.some((one) => one.ports.some(({ hostPort }) => hostPort !== undefined));
   if (!spec.hostNetwork && !ports) return [];

@@ -49,7 +49,7 @@ const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
 export const timeIn = (...stamps: unknown[]): number =>
   Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
 
-/** Nanoseconds of the first time stand in the name of an Event (SIGNALS.md §2.1); undefined for a name that is no such time. */
+/** From the name of an Event, which holds its first time in nanoseconds (SIGNALS.md §2.1); undefined for any other name. */
 function firstTime(event: CoreV1Event): number | undefined {
   const [, hex] = /\.([0-9a-f]{16})$/.exec(asString(event.metadata?.name) ?? '') ?? [];
   const raw = asObject(event);

@@ -101,7 +101,7 @@ interface Candidate {
 /** What the word under the cursor may be. */
 type Wanted =
   | { kind: 'words'; words: Candidate[] }
-  /** Names that only the cluster knows; `before` stands in front of each (`deploy/`). */
+  /** Names that only the cluster knows; `before` is put in front of each (`deploy/`). */
   | { kind: 'names'; resource: WorkloadResource | 'pods' | 'namespaces'; before: string; also: Candidate[] }
   /** Names that the kubeconfig has. */
   | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
@@ -111,7 +111,7 @@ type Wanted =
   | { kind: 'files' }
   | { kind: 'nothing' };
 
-/** `words`: what stands before the word under the cursor, which is `current`. */
+/** `words`: those before the word under the cursor, which is `current`. */
 function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
@@ -123,7 +123,7 @@ function wantedAt(words: readonly string[], current: string, program: Command): 
   return ofPosition(positionals(words, command), current, command, program);
 }
 
-/** A command's name ahead of the flags that stand before it: they are its own (program.ts). */
+/** Moves a command's name ahead of the flags before it, which are its own (program.ts). */
 function commandFirst(words: readonly string[], program: Command): readonly string[] {
   const index = words.findIndex(
     (word, at) => !word.startsWith('-') && !optionNamed(program, words[at - 1] ?? '')?.required,
@@ -171,7 +171,7 @@ const values: Record<string, readonly string[]> = {
 
 const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
 
-/** `before`: what stands before the value in its word, which must come back with it; `typed`: the value so far. */
+/** `before`: the part of the word before the value, which must be printed with it; `typed`: the value so far. */
 function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
   if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
@@ -183,7 +183,7 @@ function ofFlag(command: Command, option: Option | undefined, before: string, ty
   return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
 }
 
-/** Codes stand behind one another with commas between; none is needed twice. */
+/** Codes are separated by commas; those that are there already are not offered again. */
 function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
   const named = typed.split(',').slice(0, -1);
   const codes = all.filter((code) => !named.includes(code));

@@ -128,7 +128,7 @@ interface Fields {
   wrong(what: string): Error;
 }
 
-/** `place`: where the mapping stands in the file, for error texts. */
+/** `place`: where the mapping is in the file, for error texts. */
 function readFields(value: unknown, file: string, place = ''): Fields {
   if (!isMapping(value))
     throw invalid(file, place === '' ? 'it is no mapping of keys to values' : notA(place, value, 'a mapping'));

@@ -108,10 +108,14 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
       ? `preStop${plannedText(preStop)} ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
       : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
-  if (!stopSignal) return `${name} exited${code}${preStop ? ' during its preStop hook' : ''}${share}`;
+  if (!stopSignal) return `${name} exited${code}${preStop ? besideHook(preStop) : ''}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
+
+/** Without a stop signal that is proved, the container may still have got one after a short hook. */
+const besideHook = ({ outlasted }: PreStopExit): string =>
+  outlasted ? ' during its preStop hook' : ' during or after its preStop hook';
 
 /** A sleep that took visibly longer than it was to: its kubelet was held up, or the node was. */
 const plannedText = ({ sleepSeconds, length }: PreStopExit): string =>

@@ -63,6 +63,12 @@ const did: Case[] = [
     expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-failed'] },
   },
   {
+    sentence: 'an exit in the second in which the hook failed may have come during the hook or after it',
+    of: 'prestop-fails',
+    edit: [ending(({ at }) => ({ finishedAt: stampOf(at) })), noLogs],
+    expect: { containers: { app: { stopSignal: false } }, sentence: /app exited 0 during or after its preStop hook/ },
+  },
+  {
     sentence: 'a repeated Killing whose first time was not received begins at the first, and its signal stays open',
     of: 'exit-143',
     edit: [eachEvent('Killing', (one) => ({ ...one, count: 2 }))],

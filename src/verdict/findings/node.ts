@@ -234,7 +234,13 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
   };
 };
 
-/** The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). */
+/** ms: less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */
+const beforeRetry = 5 * second;
+
+/**
+ * The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). A call also fails
+ * where its container ends just then; then the kubelet sees at its next look that nothing is left to stop.
+ */
 const runtimeUnavailable: Rule = ({ trace, exit }) => {
   const since = exit.deletion.accepted.client.lo;
   const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
@@ -243,6 +249,8 @@ const runtimeUnavailable: Rule = ({ trace, exit }) => {
   const count = Math.max(failures.length, ...failures.map((one) => one.count));
   const times = count > 1 ? `, ${count} times` : '';
   const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
+  const isReported = exit.containers.every(({ ran, settled }) => !ran || settled);
+  if (!again && isReported && trace.gone && trace.gone.at - first.at < beforeRetry) return undefined;
   const later = again && secondsText(again.at - first.at);
   return {
     code: 'runtime-unavailable',

@@ -31,6 +31,9 @@ const eachEvent =
   (all) =>
     each('events', (one) => (one['reason'] === reason ? change(one, deletionIn(all).at) : one))(all);
 
+const killFailed = (why: string): string =>
+  `error killing pod: failed to "KillContainer" for "app" with KillContainerError: "rpc error: code = Unknown desc = ${why}"`;
+
 /** The container `legacy` was added for debugging. */
 const debugging = each('pod', (object) => {
   const isOld = (one: Record<string, unknown>) => one['name'] === 'legacy';
@@ -67,6 +70,18 @@ const did: Case[] = [
     of: 'prestop-fails',
     edit: [ending(({ at }) => ({ finishedAt: stampOf(at) })), noLogs],
     expect: { containers: { app: { stopSignal: false } }, sentence: /app exited 0 during or after its preStop hook/ },
+  },
+  {
+    sentence: 'a call to the runtime that failed as its container ended does not say that the runtime was unavailable',
+    of: 'graceful-exit',
+    edit: [event('FailedKillPod', killFailed('ttrpc: closed'), 3000, { container: '' })],
+    expect: { outcome: 'graceful', without: ['runtime-unavailable'] },
+  },
+  {
+    sentence: 'a call to the runtime that failed long before the pod ended does',
+    of: 'finalizer',
+    edit: [event('FailedKillPod', killFailed('connection refused'), 100, { container: '' })],
+    expect: { findings: ['runtime-unavailable'] },
   },
   {
     sentence: 'a repeated Killing whose first time was not received begins at the first, and its signal stays open',

@@ -66,10 +66,7 @@ async function ofMarks(): Promise<number[]> {
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
   return read
     .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
-    .flatMap(
-      ({ text, readAt }) =>
-        dbg(text, latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, said)) ?? [],
-    );
+    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, said) ?? []);
 }
 
 const report = '{"type":"report"';
@@ -132,7 +129,3 @@ function linesOf(chunks: readonly Passed[]): { text: string; readAt: number }[] 
       .map((line) => ({ text: line, readAt: at }));
   });
 }
-const dbg = (t: string, l: number | undefined) => (
-  process.env['DBG'] && console.log((JSON.parse(t) as { id: string }).id.slice(0, 20), l?.toFixed(1)),
-  l
-);

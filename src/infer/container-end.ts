@@ -9,8 +9,7 @@ import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { longestStop, minimumGrace, type DeletionContext, type ExitFacts, type InferContext } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
-import type { PodNetwork } from './pod-network.ts';
-import { moment } from './pod-network.ts';
+import { moment, type PodNetwork } from './pod-network.ts';
 import { isStart, type Stop } from './stop.ts';
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */

@@ -41,7 +41,7 @@ function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
   );
 }
 
-/** 200, and no word of Kubernetes in it. */
+/** For a 200 that does not come from Kubernetes. */
 export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.not-kubernetes',

@@ -64,7 +64,7 @@ export async function askWhatIsNew(
 
 type Compared = Pick<Comparison, 'has' | 'latest'>;
 
-/** A 200 without a version is no word of Kubernetes: it proves nothing. */
+/** A 200 without a version does not come from Kubernetes: it proves nothing. */
 function ofObject({ status, body }: ApiResponse, { newest, received, keys }: Known): Compared {
   if (status === 404) return { has: keys.size > 0 ? 'more' : 'same' };
   const version = versionOf(body);

@@ -11,7 +11,7 @@ import {
 } from './client.ts';
 import { closedEarly, resultOfError } from './result.ts';
 
-/** HTTP/1.1 on a connection that stands. `isKept`: it stays open between requests; otherwise the server is asked to close it. */
+/** HTTP/1.1 on an open connection. `isKept`: it stays open between requests; otherwise the server is asked to close it. */
 export function http1Connection(socket: Socket, isKept: boolean): Connection {
   const agent = isKept ? oneSocketAgent(socket) : undefined;
   let isFresh = true;

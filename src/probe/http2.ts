@@ -18,7 +18,7 @@ import {
 } from './client.ts';
 import { closedEarly, resultOfError, type Result } from './result.ts';
 
-/** The server said goodbye before it took the request (RFC 9113 §8.7): a client sends it again, and nothing is lost. */
+/** The server sent GOAWAY before it took the request (RFC 9113 §8.7): a client sends it again, and nothing is lost. */
 export type OnRefused = (settle: Settle) => Cancel;
 
 /** HTTP/2 on a connection that stands. `again` sends a request that was provably not taken on another one. */

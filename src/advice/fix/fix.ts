@@ -12,8 +12,7 @@ import { targetText, workloadKinds, type Target, type WorkloadResource } from '.
 import { ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
 import { judge } from '../judge.ts';
-import { readManifests } from '../manifests.ts';
-import type { Manifest } from '../manifests.ts';
+import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
 import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';

@@ -1,7 +1,6 @@
 /** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import { afterInput } from './clock.ts';
 import { isDocument, type DocumentKind, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import type { LookOptions, Stage } from './run.ts';
@@ -14,33 +13,29 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 }
 
 /**
- * A stage that is loaded when the first list has come, while the server answers what is asked next, and shows nothing before
- * there is news of a deletion: both would delay the DELETE. Until then the newest trace and all log lines are held back.
+ * A stage that is opened when there is something to show: loading it before the DELETE would only delay that. Until then a
+ * run has listed what there is; the newest trace and all log lines are held back and shown in their order.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
   const held: Parameters<Stage['step']>[] = [];
   let stage: Stage | undefined;
   let opening: Promise<Stage> | undefined;
-  let isShowing = false;
   let isClosed = false;
   const opened = (): Promise<Stage> =>
     (opening ??= open().then((one) => {
       stage = one;
       if (isClosed) one.close();
-      else if (isShowing) show();
+      else held.splice(0).forEach((step) => one.step(...step));
       return one;
     }));
-  const show = (): void => held.splice(0).forEach((step) => stage?.step(...step));
-  // An error is thrown by `end`.
-  const load = (): void => void opened().catch(() => undefined);
   return {
     step: (trace, observation, key) => {
+      if (stage) return stage.step(trace, observation, key);
       // A trace holds all that was observed before it; only a log line is shown for itself.
       if (held.at(-1)?.[1].kind !== 'line') held.pop();
       held.push([trace, observation, key]);
-      isShowing ||= hasNews(trace, observation);
-      if (isShowing) return stage ? show() : load();
-      if (observation.kind === 'listed') afterInput(load);
+      // An error is thrown by `end`.
+      if (hasNews(trace, observation)) void opened().catch(() => undefined);
     },
     end: async (trace, report) => (await opened()).end(trace, report),
     say: (text) => stage?.say(text) ?? false,
@@ -51,6 +46,7 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
   };
 }
 
+/** Loaded while the server handles the DELETE, so that the first marks find it there. */
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
   deletion !== undefined ||
   began?.value.mode !== 'delete' ||

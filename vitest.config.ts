@@ -37,7 +37,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...shared, name: 'waiting', include: waiting, retry: 1, maxWorkers: 6, sequence: { groupOrder: 2 } },
+        test: { ...shared, name: 'waiting', include: waiting, retry: 1, maxWorkers: 8, sequence: { groupOrder: 2 } },
       },
       { extends: true, test: { name: 'timed', include: timed, retry: 1, maxWorkers: 4, sequence: { groupOrder: 3 } } },
     ],

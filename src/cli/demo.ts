@@ -201,8 +201,9 @@ function writeKubeconfig(file: string, text: string): void {
 function listScenarios(stdout: Output): void {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
   const help = Object.assign(new Help(), { minWidthToWrap: 1 });
-  for (const { name, about } of shippedScenarios) {
-    const text = stdout.isTty ? help.boxWrap(about, stdout.columns() - width) : about;
+  for (const { name, about, fixed } of shippedScenarios) {
+    const line = fixed === undefined ? about : `${about} Has a --fixed version.`;
+    const text = stdout.isTty ? help.boxWrap(line, stdout.columns() - width) : line;
     stdout.write(`${name.padEnd(width)}${text.replaceAll('\n', `\n${' '.repeat(width)}`)}\n`);
   }
 }

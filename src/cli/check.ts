@@ -107,5 +107,11 @@ function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
     throw usageError('inspect', '--inspect reads the containers of one running pod', 'Name a pod or a workload.');
   if (names.length > 0) return { kind: 'files', names };
   if (all) return { kind: 'all' };
+  if (words.length === 0 && flags.selector === undefined && flags.fieldSelector === undefined)
+    throw usageError(
+      'target',
+      'nothing to check was named',
+      'Name it: POD, deployment/NAME, -l SELECTOR, -f FILE or --all',
+    );
   return { kind: 'target', target: parseTarget(words, flags), pick: pickOf(flags) };
 }

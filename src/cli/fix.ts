@@ -56,6 +56,8 @@ function sourceOf(words: readonly string[], names: readonly string[]): FixOption
   if (names.length > 0 && words.length > 0)
     throw usageError('fix', '-f and a target cannot be given together', 'Leave out one of them.');
   if (names.length > 0) return { kind: 'files', names };
+  if (words.length === 0)
+    throw usageError('target', 'nothing to fix was named', 'Name it: POD, deployment/NAME, -f FILE or REPORT.json');
   const [first = ''] = words;
   // No name of Kubernetes ends like this and is meant: a report.
   if (words.length === 1 && first.endsWith('.json')) return { kind: 'report', file: first };

@@ -64,7 +64,8 @@ function lineHandling(line: string, signal: string): SignalHandling {
   return isSimple(last)
     ? {
         kind: 'depends',
-        because: 'busybox, bash and newer dash become the last command of their line, older ones do not',
+        because:
+          'busybox, bash and newer dash replace themselves by the last command of a line, older dash stays PID 1',
       }
     : { kind: 'shell', because: `\`${short(line)}\`` };
 }

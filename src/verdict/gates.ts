@@ -188,8 +188,8 @@ export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   if ('share' in limit && limit.share >= 1) return { name, passed: true, message };
   if (sent === 0)
     return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
-  if ('count' in limit) return { name, passed: failed <= limit.count, message: `${message}, ${limit.count} may` };
-  const shares = ` (${shareOfSent(failed / sent)}), ${shareOfSent(limit.share)} may`;
+  if ('count' in limit) return { name, passed: failed <= limit.count, message: `${message}, limit ${limit.count}` };
+  const shares = ` (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}`;
   return { name, passed: failed <= limit.share * sent, message: `${message}${shares}` };
 }
 

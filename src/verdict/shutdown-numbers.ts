@@ -1,4 +1,7 @@
-/** The numbers of an advice, in one place: a verdict's fix, `check`, `fix` and `recommend` give the same. Pure. */
+/**
+ * The numbers of an advice, in one place, for a verdict's fix, `check`, `fix` and `recommend`. They differ in one case: of an app
+ * that ignores its signal a verdict keeps today's grace beside the hook (fix.ts). Pure.
+ */
 
 /** Seconds of a preStop sleep where nothing was measured: load balancers differ, so the text says "adjust". */
 export const defaultPreStopSeconds = 10;

@@ -103,7 +103,7 @@ function graceEdit(spec: ShutdownSpec, edits: readonly Edit[], isShort: boolean)
   });
   const most = needs.sort((a, b) => b.seconds - a.seconds)[0];
   if (!most || most.seconds <= spec.graceSeconds) return [];
-  const why = `the preStop hook of ${most.hookSeconds}s counts against it; the application keeps what it has today, and a quarter more`;
+  const why = `the preStop hook of ${most.hookSeconds}s counts against it; the application keeps at least what it has today, and a quarter more`;
   return set([...spec.podPath, grace], most.seconds, why);
 }
 

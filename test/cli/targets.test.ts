@@ -77,7 +77,7 @@ describe('several pods', () => {
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain(['deploy/checkout', ...flags]);
       expect(ran).toMatchObject({ code: 1, stdout: '' });
-      expect(ran.stderr).toMatch(/deployment\/checkout in namespace "graceful-exit" has 2 pods/);
+      expect(ran.stderr).toMatch(/deployment\/checkout in namespace "graceful-exit" matches 2 pods/);
       expect(ran.stderr).toMatch(/NAME +READY +AGE +NODE\n/);
       expect(ran.stderr).toMatch(new RegExp(`${first} +yes +\\d+[smhd] +node1\n${second} +yes`));
       expect(server.deletesAccepted).toBe(0);

@@ -18,10 +18,9 @@ exports.load = function load(file) {
     if (cachedData === undefined || script.cachedDataRejected) cache?.keepAtEnd(filename, script);
     return script.runInThisContext();
   };
-  // ASCII, as the build sees to: latin1 takes half the memory of UTF-8.
-  const parts = run(start, 'podexit.cjs');
   const url = pathToFileURL(file).href;
   const loaded = new Map();
+  const keep = (part, exports) => loaded.set(part, { exports });
 
   function need(name) {
     const part = /^\.\/([\w-]+\.js)$/.exec(name)?.[1];
@@ -30,11 +29,12 @@ exports.load = function load(file) {
     if (known) return known.exports;
     const module = { exports: {} };
     loaded.set(part, module);
-    (parts[part] ?? read(part)).call(undefined, module.exports, need, module, url);
+    read(part).call(undefined, module.exports, need, module, url);
     return module.exports;
   }
 
+  // ASCII, as the build sees to: latin1 takes half the memory of UTF-8.
   const read = (part) => run(readFileSync(join(dirname(file), 'parts', part), 'latin1'), part);
 
-  need('./podexit.js');
+  run(start, 'podexit.cjs').call(undefined, {}, need, {}, url, keep);
 };

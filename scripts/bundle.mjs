@@ -10,21 +10,20 @@ import { bundled } from './bundle-options.mjs';
 /** Writes them below `outdir`, and returns esbuild's metafile. */
 export async function bundle(root, outdir) {
   const { metafile, outputFiles } = await split(root);
-  const inStart = new Set(startOf(metafile));
+  const chunks = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const inStart = startOf(metafile);
+  const start = await asOneScope(inStart, chunks);
+  const all = createHash('sha256').update(start);
   await mkdir(join(outdir, 'parts'), { recursive: true });
-  const start = [];
-  const all = createHash('sha256');
-  for (const { path, text } of outputFiles) {
-    const name = basename(path);
+  for (const [name, text] of chunks) {
+    if (inStart.includes(name)) continue;
     const code = await asFunction(text);
     all.update(code);
-    if (inStart.has(name)) start.push(`${JSON.stringify(name)}:${code}`);
-    else await writeFile(join(outdir, 'parts', name), code);
+    await writeFile(join(outdir, 'parts', name), code);
   }
-  const code = `({\n${start.join(',\n')}\n})\n`;
   // Of the whole program: caches of compiled code bear it in their names (bin/cache.js).
   const hash = all.digest('hex').slice(0, 16);
-  await writeFile(join(outdir, 'podexit.cjs'), `//${hash}\n${code}`);
+  await writeFile(join(outdir, 'podexit.cjs'), `//${hash}\n${start}`);
   return metafile;
 }
 
@@ -62,18 +61,46 @@ function split(root) {
   });
 }
 
-/** An ES module as a CommonJS function, which bin/load.js calls. */
-async function asFunction(text) {
-  const { code } = await transform(text, {
-    ...{ format: 'cjs', platform: 'node', target: 'node20', minify: true },
-    // import() becomes require, also of what is in another part.
-    supported: { 'dynamic-import': false },
+/** The files of the start as one function, in which they call each other directly; other parts ask for them by name. */
+async function asOneScope(names, chunks) {
+  const { outputFiles } = await build({
+    ...bundled,
+    ...asCalled,
+    stdin: { contents: "import 'start'; import './podexit.js';", resolveDir: '/' },
+    write: false,
+    plugins: [{ name: 'start', setup: (building) => readFrom(building, names, chunks) }],
   });
+  return wrapped(outputFiles[0].text);
+}
+
+/** An ES module as a CommonJS function, which bin/load.js calls. */
+const asFunction = async (text) => wrapped((await transform(text, asCalled)).code);
+
+function readFrom({ onResolve, onLoad }, names, chunks) {
+  const parts = names.map((name, index) => `import * as n${index} from './${name}'; keep('${name}', n${index});`);
+  onResolve({ filter: /./ }, ({ path, kind }) => {
+    if (kind === 'import-statement' && names.includes(basename(path)))
+      return { path: basename(path), namespace: 'start' };
+    return path === 'start' ? { path, namespace: 'start' } : { path, external: true };
+  });
+  onLoad({ filter: /./, namespace: 'start' }, ({ path }) => ({ contents: chunks.get(path) ?? parts.join('\n') }));
+}
+
+function wrapped(code) {
   // Read as latin1, which takes half the memory.
   const strange = /.{0,40}[\u0080-\uffff]/.exec(code);
   if (strange) throw new Error(`the bundle is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
-  return `(function(exports,require,module,__url){${code}\n})`;
+  return `(function(exports,require,module,__url,keep){${code}\n})`;
 }
+
+/** import() becomes require, also of what is in another part. */
+const asCalled = {
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  supported: { 'dynamic-import': false },
+};
 
 const outputOf = ({ outputs }, name) => Object.entries(outputs).find(([path]) => basename(path) === name)[1];
 

@@ -7,10 +7,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Passed } from './relay.ts';
 
 /** What the process reports. */
 export interface BusyServer {
   url: string;
+  /** The same server through a relay that notes what it passes on. */
+  relayUrl: string;
   pod: string;
   namespace: string;
   kubeconfig: string;
@@ -20,13 +23,17 @@ export interface BusyCluster {
   server: BusyServer;
   /** `-n NAMESPACE --kubeconfig FILE` */
   flags: string[];
+  /** What the relay has passed on. */
+  passed(): Promise<Passed[]>;
   close(): Promise<void>;
 }
 
 export const changesPerSecond = 200;
 
 export async function startBusyCluster(recording: string): Promise<BusyCluster> {
-  const child = fork(fileURLToPath(new URL('busy-server.ts', import.meta.url)), [recording]);
+  const child = fork(fileURLToPath(new URL('busy-server.ts', import.meta.url)), [recording], {
+    serialization: 'advanced',
+  });
   const [server] = (await once(child, 'message')) as [BusyServer];
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const kubeconfig = join(folder, 'kubeconfig');
@@ -34,6 +41,11 @@ export async function startBusyCluster(recording: string): Promise<BusyCluster> 
   return {
     server,
     flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
+    async passed() {
+      child.send('passed');
+      const [passed] = (await once(child, 'message')) as [Passed[]];
+      return passed;
+    },
     async close() {
       const exited = once(child, 'exit');
       child.disconnect();

@@ -1,6 +1,7 @@
 /**
  * A process of its own, started by busy-cluster.ts: a cluster in which much happens that is not about the pod. The
- * traced pod's siblings change 200 times a second. Reports its address to its parent, and ends with it.
+ * traced pod's siblings change 200 times a second. Reports its address to its parent, what its relay has passed on where the
+ * parent asks, and ends with it.
  */
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
@@ -9,6 +10,7 @@ import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from '../../test/helpers/recordings.ts';
 import type { BusyServer } from './busy-cluster.ts';
 import { changesPerSecond } from './busy-cluster.ts';
+import { startRelay } from './relay.ts';
 
 const [recording = ''] = process.argv.slice(2);
 const scenario = parseScenario(readFileSync(recordingFile(recording), 'utf8'));
@@ -21,13 +23,17 @@ setInterval(() => {
     server.write('pods', turn < 10 ? 'ADDED' : 'MODIFIED', neighbour(server, turn++));
 }, 50);
 
+// In this process, since a further one would take the processor from the program that is measured.
+const relay = await startRelay(Number(new URL(server.url).port));
 const address: BusyServer = {
   url: server.url,
+  relayUrl: `http://127.0.0.1:${relay.port}`,
   pod: server.pod,
   namespace: server.namespace,
   kubeconfig: server.kubeconfig(),
 };
 process.send?.(address);
+process.on('message', () => process.send?.(relay.passed));
 process.on('disconnect', () => process.exit());
 
 /** Ten pods of the same workload, whose status changes each time. */

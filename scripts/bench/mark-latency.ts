@@ -1,7 +1,7 @@
 /**
  * From the arrival of a mark's line of a watch to the mark on stdout; and, in turns, the same of a process that
- * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on
- * and reads stdout, by one clock.
+ * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on,
+ * another reads stdout, both by the clock of the machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { startBusyCluster, changesPerSecond } from './busy-cluster.ts';
 import type { Contest } from './contest.ts';
 import { ended, podexit, start } from './program.ts';
 import type { Passed } from './relay.ts';
-import { startRelay } from './relay.ts';
+import { monotonic } from './relay.ts';
 import { quantile, spreadOf } from './spread.ts';
 import { stolenMs } from './stolen.ts';
 import { latencyOf, type ReadMark } from './mark-source.ts';
@@ -101,18 +101,17 @@ async function listen(
   words: (to: Listened) => string[],
   stopAfter?: number,
 ): Promise<{ pod: string; read: { text: string; readAt: number }[]; passed: readonly Passed[] }> {
-  const { server, flags, close } = await startBusyCluster('graceful-exit');
-  const relay = await startRelay(Number(new URL(server.url).port));
-  const child = start(words({ ...server, flags, url: `http://127.0.0.1:${relay.port}` }), 'pipe');
+  const { server, flags, passed, close } = await startBusyCluster('graceful-exit');
+  const child = start(words({ ...server, flags, url: server.relayUrl }), 'pipe');
   const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
   // Read now, understood later: what we do here keeps a processor from the program.
   const chunks: Passed[] = [];
-  child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, at: performance.now() }));
+  child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, at: monotonic() }));
   await ended(child);
   clearTimeout(stop);
-  await relay.close();
+  const relayed = await passed();
   await close();
-  return { pod: server.pod, read: linesOf(chunks), passed: relay.passed };
+  return { pod: server.pod, read: linesOf(chunks), passed: relayed };
 }
 
 /** Each line with the time at which its end was read. */

@@ -1,7 +1,7 @@
 /** Which line of a watch a mark comes from, and when it arrived: by the recording of the run, and what a relay passed on. */
 import type { Passed } from './relay.ts';
 
-/** A mark's line of `-o ndjson`, and when it was read: of performance.now(), ms. */
+/** A mark's line of `-o ndjson`, and when it was read: of `monotonic`, ms. */
 export interface ReadMark {
   mark: { at: { evidence: readonly number[] } };
   readAt: number;

@@ -7,11 +7,14 @@ export interface Relay extends Proxy {
   readonly passed: readonly Passed[];
 }
 
-/** `at`: of performance.now(), ms. */
+/** `at`: of `monotonic`, ms. */
 export interface Passed {
   bytes: Buffer;
   at: number;
 }
+
+/** ms, by the clock that all processes of a machine share. */
+export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export async function startRelay(target: number): Promise<Relay> {
   const passed: Passed[] = [];
@@ -19,7 +22,7 @@ export async function startRelay(target: number): Promise<Relay> {
     const far = reach();
     far.on('data', (bytes: Buffer) => {
       // Before it is written: the program may run at once.
-      passed.push({ bytes, at: performance.now() });
+      passed.push({ bytes, at: monotonic() });
       near.write(bytes);
     });
     near.on('data', (bytes: Buffer) => far.write(bytes));

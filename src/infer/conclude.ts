@@ -112,23 +112,21 @@ const later = (a: Estimate, b: Estimate): Estimate => ({
   evidence: cite(a.evidence, b.evidence),
 });
 
-/** Of looks at all that follows from a trace, those that a plain line was the reason of: when, client ms, the newest few. */
-export type Looks = readonly number[];
-
-/** So many looks are worth it within `pause` ms. */
+/** So many conclusions are worth it within `pause` ms. */
 const most = 3;
 const pause = 100;
 
-/** A line that names no signal narrows a little what is known already. */
-const isPlain = (observation: Observation): boolean => observation.kind === 'line' && observation.namesSignal !== true;
-
 /**
- * Of sixty containers that all log a thousand lines come in a second. What comes soon after several others is shown with the next
- * news, or with the report; a few lines, as an exit brings them, are never kept waiting.
+ * Whether it is worth concluding again after an observation. Of sixty containers that all log a thousand lines come in a second,
+ * and one that names no signal narrows a little what is known already: what comes soon after several others is shown with the
+ * next news, or with the report. A few lines, as an exit brings them, are never kept waiting.
  */
-export const isChatter = (trace: Trace, observation: Observation, looks: Looks): boolean =>
-  isPlain(observation) && looks.length === most && trace.now - (looks[0] ?? -Infinity) < pause;
-
-/** After a look because of this observation. */
-export const afterLook = (looks: Looks, trace: Trace, observation: Observation): Looks =>
-  isPlain(observation) ? [...looks, trace.now].slice(-most) : looks;
+export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
+  let recent: readonly number[] = [];
+  return ({ now }, observation) => {
+    const isPlain = observation.kind === 'line' && !observation.namesSignal;
+    if (isPlain && recent.length === most && now - (recent[0] ?? -Infinity) < pause) return false;
+    if (isPlain) recent = [...recent, now].slice(-most);
+    return true;
+  };
+}

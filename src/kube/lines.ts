@@ -28,17 +28,13 @@ export interface Lines {
   more(this: void): Promise<void>;
 }
 
-/** The next line, or `undefined` where none came in time; a line that comes late is not lost. */
-export type NextLine = (ms: number, signal: AbortSignal) => Promise<LineEvent | undefined>;
+/** The next line, or `undefined` where none came in time; a line that comes late is not lost. No promise where one is left. */
+export type NextLine = (ms: number, signal: AbortSignal) => LineEvent | undefined | Promise<LineEvent | undefined>;
 
 export const nextLineOf =
   ({ left, more }: Lines, env: Env): NextLine =>
-  async (ms, signal) => {
-    const line = left();
-    if (line !== undefined) return line;
-    await within(env, more(), ms, signal);
-    return left();
-  };
+  (ms, signal) =>
+    left() ?? within(env, more(), ms, signal).then(left);
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
 export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): Lines {

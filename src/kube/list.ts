@@ -1,5 +1,5 @@
 import { asObject, metadataOf } from '../model/observe/read.ts';
-import type { RawObservation } from '../model/observation.ts';
+import type { Deliver, RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
 import { decide, pick, type Outcome } from './decide.ts';
@@ -140,7 +140,7 @@ export async function listOnce(
 export async function listUntilAnswered(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver }: { signal: AbortSignal; deliver(rawObservation: RawObservation): Promise<void> },
+  { signal, deliver }: { signal: AbortSignal; deliver: Deliver },
 ): Promise<ListResult | undefined> {
   let foreign = 0;
   for (let failures = 0; ; failures++) {
@@ -149,7 +149,7 @@ export async function listUntilAnswered(
       throw error;
     });
     if (signal.aborted || cluster.closed.aborted) return undefined;
-    for (const dated of result.dated) await deliver(dated);
+    result.dated.forEach(deliver);
     if (result.kind === 'listed') return result;
     const counts = { failures, behind: 0, relists: 0, dead: 0, foreign };
     const next = decide(result.outcome, { ...counts, reached: cluster.memory.reached });

@@ -1,4 +1,4 @@
-import type { RawObservation } from '../model/observation.ts';
+import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { takeLines } from './lines.ts';
 import { setAlarm, type Alarm } from './env.ts';
@@ -18,21 +18,21 @@ const interval = 50;
 const longestLine = 16 * 1024;
 
 /** All lines until the end; true where the server ended it in order. */
-export async function* readLines(
+export async function readLines(
   cluster: Cluster,
   container: string,
   response: StreamedResponse,
   reading: Reading,
-  { signal, matters = () => false }: { signal: AbortSignal; matters?: (text: string) => boolean },
-): AsyncGenerator<RawObservation, boolean> {
+  {
+    signal,
+    deliver,
+    matters = () => false,
+  }: { signal: AbortSignal; deliver: Deliver; matters?: (text: string) => boolean },
+): Promise<boolean> {
   const { env } = cluster;
   const limit = createLogLimit(interval, matters);
-  const rawObservation = (received: ReportedLine, at: number): RawObservation => ({
-    kind: 'line',
-    at,
-    container,
-    ...received,
-  });
+  const report = (received: ReportedLine | undefined, at: number): void =>
+    void (received && deliver({ kind: 'line', at, container, ...received }));
   const lines = takeLines(response.body, { mostBytes: longestLine, onLong: 'cut', now: () => env.now() });
   const seen = reading.last;
   let alarm: Alarm | undefined;
@@ -52,8 +52,7 @@ export async function* readLines(
       if (signal.aborted) return false;
       const now = event?.kind === 'line' ? event.at : env.now();
       if (event === undefined || event.kind !== 'line') {
-        const held = limit.release(now);
-        if (held !== undefined) yield rawObservation(held, now);
+        report(limit.release(now), now);
         if (event !== undefined) return event.kind === 'end' && event.clean;
         continue;
       }
@@ -61,8 +60,7 @@ export async function* readLines(
       if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
       reading.last = line.time;
       reading.received++;
-      const received = limit.offer(line, now);
-      if (received !== undefined) yield rawObservation(received, now);
+      report(limit.offer(line, now), now);
     }
   } finally {
     alarm?.stop();

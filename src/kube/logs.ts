@@ -1,4 +1,4 @@
-import type { RawObservation } from '../model/observation.ts';
+import type { Deliver, RawObservation } from '../model/observation.ts';
 import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { growingMs } from './decide.ts';
@@ -21,6 +21,7 @@ export interface LogTarget {
 
 export interface LogOptions {
   signal: AbortSignal;
+  deliver: Deliver;
   /** From then on (client ms; the server's clock may differ): what was written before our request too. Absent: from now on. */
   since?: number | undefined;
   /** Lines that chatter must not hide, e.g. those that name a stop signal. */
@@ -36,21 +37,17 @@ const waitingMs = 1000;
  * server refuses it, or has no log of a pod that is still there; nothing at all where the pod is gone. Ends on abort.
  * Throws PodexitError `auth.unauthorized`.
  */
-export async function* followLog(
-  cluster: Cluster,
-  target: LogTarget,
-  options: LogOptions,
-): AsyncGenerator<RawObservation, void> {
+export async function followLog(cluster: Cluster, target: LogTarget, options: LogOptions): Promise<void> {
   const reading: Reading = { received: 0 };
   const { container } = target;
   for (let idle = 0; idle <= mostIdle; idle++) {
-    const opened = yield* openLog(cluster, target, reading, options);
+    const opened = await openLog(cluster, target, reading, options);
     if (opened === undefined) return;
     reading.openedAt ??= opened.at;
     const before = reading.received;
-    const clean = yield* readLines(cluster, container, opened, reading, options);
+    const clean = await readLines(cluster, container, opened, reading, options);
     if (options.signal.aborted) return;
-    yield { kind: 'log-ended', at: cluster.env.now(), container, clean };
+    options.deliver({ kind: 'log-ended', at: cluster.env.now(), container, clean });
     if (clean) return;
     if (reading.received > before) idle = 0;
     // A connection that brought nothing may break again at once.
@@ -62,18 +59,18 @@ export async function* followLog(
 const mostIdle = 8;
 
 /** Tries until the log opens; undefined where it never will (or on abort). */
-async function* openLog(
+async function openLog(
   cluster: Cluster,
   target: LogTarget,
   reading: Reading,
-  { signal, since }: LogOptions,
-): AsyncGenerator<RawObservation, StreamedResponse | undefined> {
+  { signal, since, deliver }: LogOptions,
+): Promise<StreamedResponse | undefined> {
   for (let failures = 0; ; failures++) {
     const response = await requestLog(cluster, target, reading, signal, since);
     if (signal.aborted) return undefined;
-    if (response !== undefined) yield* response.dated;
+    response?.dated.forEach(deliver);
     if (response?.status === 200) {
-      yield { kind: 'log-opened', at: response.at, container: target.container };
+      deliver({ kind: 'log-opened', at: response.at, container: target.container });
       return response;
     }
     const refusal =
@@ -84,10 +81,10 @@ async function* openLog(
     if (step.next === 'stop') throw unauthorized(cluster);
     if (step.next === 'refused') {
       const log = { stream: 'logs', path: pathOf(target), container: target.container } as const;
-      yield refusedBy(cluster, log, { refusal, verb: 'get' });
+      deliver(refusedBy(cluster, log, { refusal, verb: 'get' }));
     }
     if (failures === 0 && reading.openedAt === undefined && isTrouble(refusal))
-      yield lateLog(cluster, target.container);
+      deliver(lateLog(cluster, target.container));
     if (step.next !== 'again' || !(await delay(cluster.env, step.ms, signal))) return undefined;
   }
 }

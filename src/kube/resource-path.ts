@@ -57,17 +57,21 @@ export interface WatchTarget {
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = metadataOf(object);
-  const differs = (received: string | undefined, asked: string | undefined): boolean =>
+  const isOther = (received: string | undefined, asked: string | undefined): boolean =>
     received !== undefined && asked !== undefined && received !== asked;
-  return (
-    differs(asString(metadata['name']), name) || differs(asString(metadata['namespace']), readPath(path).namespace)
-  );
+  return isOther(asString(metadata['name']), name) || isOther(asString(metadata['namespace']), namespaceIn(path));
+}
+
+/** Asked for each line of each watch, so the path is not taken apart as `readPath` does. */
+function namespaceIn(path: string): string | undefined {
+  const [, namespace] = /^\/apis?(?:\/[^/]+){1,2}\/namespaces\/([^/]+)\//.exec(path) ?? [];
+  return namespace === undefined ? undefined : decodeURIComponent(namespace);
 }
 
 /** Identifies an object within its collection. */
 export function keyOf(object: unknown): string {
   const { namespace, name } = metadataOf(object);
-  return JSON.stringify([namespace, name]);
+  return `${asString(namespace)}/${asString(name)}`;
 }
 
 export function selectors({ name, fieldSelector, labelSelector }: WatchTarget): Record<string, string> {

@@ -117,10 +117,10 @@ const lateLineMs = 1000;
 type Finding = LineEvent | { kind: 'alive' | 'dead' | 'ahead' } | { kind: 'unanswered'; retryAfterMs?: number };
 
 /** Asks the server what a silent stream should have brought, and goes on reading meanwhile. */
-export async function* checkSilence(
-  { cluster, target, position, signal }: StreamContext,
+export async function checkSilence(
+  { cluster, target, position, signal, deliver }: StreamContext,
   next: NextLine,
-): AsyncGenerator<RawObservation, Finding> {
+): Promise<Finding> {
   const asked = cluster.env.now();
   const answering = askWhatIsNew(cluster, target, position, signal);
   const answered = new AbortController();
@@ -131,7 +131,7 @@ export async function* checkSilence(
   if (line !== undefined) return line;
   if (!answered.signal.aborted) return { kind: 'unanswered' };
   const answer = await answering;
-  yield* answer.dated;
+  answer.dated.forEach(deliver);
   if (answer.has === 'less') return { kind: isLongBehind(position, asked) ? 'ahead' : 'alive' };
   if (answer.has !== 'more') {
     position.failures = 0;

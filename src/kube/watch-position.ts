@@ -1,10 +1,10 @@
-import type { GapCause, RawObservation } from '../model/observation.ts';
+import type { Deliver, GapCause, RawObservation } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
 import { isNewer, newestOf, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
-/** Where one stream stands. Changed only after the consumer took an item. */
+/** Where one stream stands. */
 export interface Position extends Omit<Cursor, 'reached'> {
   synced: boolean;
   /** Streaming lists in a row that did not bring the whole state. */
@@ -30,18 +30,17 @@ export interface Position extends Omit<Cursor, 'reached'> {
 }
 
 /** Reports a whole state with the gap before it, unless it is older than what was received already. */
-export async function* reportList(
-  target: WatchTarget,
-  position: Position,
+export function reportList(
+  { target, position, deliver }: StreamContext,
   list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
-): AsyncGenerator<RawObservation, Outcome | undefined> {
+): Outcome | undefined {
   const { stream, name } = target;
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
   if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') return { kind: 'behind' };
-  if (position.lost !== undefined && position.synced) yield gap(target, position.goodAt, at, position.lost);
-  yield { kind: 'listed', at, stream, resourceVersion, objects, sentAt, name };
-  if (!position.synced) yield { kind: 'synced', at, stream };
+  if (position.lost !== undefined && position.synced) deliver(gap(target, position.goodAt, at, position.lost));
+  deliver({ kind: 'listed', at, stream, resourceVersion, objects, sentAt, name });
+  if (!position.synced) deliver({ kind: 'synced', at, stream });
   Object.assign(position, {
     resourceVersion,
     received: resourceVersion,
@@ -97,6 +96,7 @@ export interface StreamContext {
   target: WatchTarget;
   position: Position;
   signal: AbortSignal;
+  deliver: Deliver;
   health: Health;
 }
 

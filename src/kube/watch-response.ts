@@ -1,6 +1,5 @@
 /** One watch response, line by line, and what ends it. */
 import { asObject, metadataOf } from '../model/observe/read.ts';
-import type { RawObservation } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
@@ -15,13 +14,13 @@ import { doubtBookmark, reportList, resetFailures, type Position, type StreamCon
 const longLifeMs = 6000;
 
 /** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
-export async function* followWatch(
+export async function followWatch(
   context: StreamContext,
   response: StreamedResponse,
   { initial }: { initial: boolean },
-): AsyncGenerator<RawObservation, Outcome> {
+): Promise<Outcome> {
   const { cluster, position } = context;
-  const outcome = yield* readResponse(context, response, initial);
+  const outcome = await readResponse(context, response, initial);
   if (outcome.kind === 'refused') {
     doubtBookmark(position, outcome.refusal);
     if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
@@ -32,21 +31,17 @@ export async function* followWatch(
   return outcome;
 }
 
-async function* readResponse(
-  context: StreamContext,
-  response: StreamedResponse,
-  initial: boolean,
-): AsyncGenerator<RawObservation, Outcome> {
+async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<Outcome> {
   const { env } = context.cluster;
   const lines = takeLines(response.body, { mostBytes: mostLineBytes, onLong: 'stop', now: () => env.now() });
   const next = nextLineOf(lines, env);
   try {
     if (initial) {
-      const outcome = yield* readInitialState(context, next, response.sentAt);
+      const outcome = await readInitialState(context, next, response.sentAt);
       if (outcome !== undefined) return outcome;
     }
     context.health.flows();
-    return yield* readChanges(context, next);
+    return await readChanges(context, next);
   } finally {
     response.body.destroy();
   }
@@ -63,11 +58,8 @@ const longestBeforeEndMark = {
 };
 
 /** The whole state, as one list: up to the end mark of a streaming list. */
-async function* readInitialState(
-  { cluster, target, position, signal }: StreamContext,
-  next: NextLine,
-  sentAt: number,
-): AsyncGenerator<RawObservation, Outcome | undefined> {
+async function readInitialState(context: StreamContext, next: NextLine, sentAt: number): Promise<Outcome | undefined> {
+  const { cluster, signal } = context;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
   const until = env.now() + longestBeforeEndMark.inAll;
@@ -91,7 +83,7 @@ async function* readInitialState(
       if (resourceVersion === undefined) return withheld(cluster);
       memory.streamingLists = 'given';
       const objects = [...state.values()];
-      return yield* reportList(target, position, { resourceVersion, objects, sentAt, at: event.at });
+      return reportList(context, { resourceVersion, objects, sentAt, at: event.at });
     }
   }
 }
@@ -102,7 +94,7 @@ function withheld(cluster: Cluster): Outcome {
   return { kind: 'no-streaming-list' };
 }
 
-async function* readChanges(context: StreamContext, next: NextLine): AsyncGenerator<RawObservation, Outcome> {
+async function readChanges(context: StreamContext, next: NextLine): Promise<Outcome> {
   const { cluster, target, position, signal, health } = context;
   const silence = createSilence(cluster.env, health);
   for (;;) {
@@ -114,7 +106,7 @@ async function* readChanges(context: StreamContext, next: NextLine): AsyncGenera
     // Doubted only now: a stream whose object is gone needs no question.
     const isNewDoubt = health.doubted.aborted && !isDoubted && !position.whole;
     if (event === undefined && (silence.isTooEarly() || isNewDoubt)) continue;
-    const found = event ?? (yield* checkSilence(context, next));
+    const found = event ?? (await checkSilence(context, next));
     switch (found.kind) {
       case 'alive':
         silence.answered();
@@ -127,8 +119,8 @@ async function* readChanges(context: StreamContext, next: NextLine): AsyncGenera
       case 'ahead':
         return { kind: found.kind };
       case 'line': {
-        yield* reportSlowLine(target, position, found);
-        const outcome = yield* handleLine(target, position, readWatchLine(found.bytes), found.at);
+        reportSlowLine(context, found);
+        const outcome = handleLine(context, readWatchLine(found.bytes), found.at);
         if (outcome !== undefined) return outcome;
         silence.broken();
         break;
@@ -152,24 +144,18 @@ function markWhole({ position, health }: StreamContext): void {
 const [slowLineMs, sameBurstMs] = [250, 50];
 
 /** What a slow link brings is as old as the first line of the burst: those behind it waited for its bytes. */
-function* reportSlowLine(
-  { stream }: WatchTarget,
-  position: Position,
+function reportSlowLine(
+  { target, position, deliver }: StreamContext,
   { at, since }: Extract<LineEvent, { kind: 'line' }>,
-): Generator<RawObservation> {
+): void {
   const { burst } = position;
   const isSame = burst !== undefined && since - burst.until <= sameBurstMs;
   position.burst = { since: isSame ? burst.since : since, until: at };
-  if (at - since > slowLineMs) yield { kind: 'resumed', at, stream, since: position.burst.since };
+  if (at - since > slowLineMs) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
 }
 
-/** Hands one line over, then moves the cursor: what the consumer did not take comes again. */
-async function* handleLine(
-  target: WatchTarget,
-  position: Position,
-  line: WatchLine,
-  at: number,
-): AsyncGenerator<RawObservation, Outcome | undefined> {
+/** Delivers one line, then moves the cursor. */
+function handleLine({ target, position, deliver }: StreamContext, line: WatchLine, at: number): Outcome | undefined {
   if (line.kind === 'malformed') return { kind: 'cut' };
   if (line.kind === 'error') return refusedInside(line);
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
@@ -178,7 +164,7 @@ async function* handleLine(
   // A server that is behind the one we saw before repeats what we know; the cursor never goes back behind that.
   if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
-    yield { kind: 'changed', at, stream: target.stream, change: line.change, object: line.object };
+    deliver({ kind: 'changed', at, stream: target.stream, change: line.change, object: line.object });
     position.keys[line.change === 'DELETED' ? 'delete' : 'add'](keyOf(line.object));
     Object.assign(position, { received: resourceVersion, newest: resourceVersion, sureAt: at });
   }

@@ -1,4 +1,4 @@
-import type { RawObservation } from '../model/observation.ts';
+import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { decide, pick, type Next, type Outcome } from './decide.ts';
 import { readJson } from './http/body.ts';
@@ -27,20 +27,20 @@ import { followWatch } from './watch-response.ts';
  * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
  * `server.not-kubernetes`, and, where the server was never reached, `server.unreachable` or `auth.exec-failed`.
  */
-export async function* watchObjects(
+export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, health = unwatchedHealth() }: { signal: AbortSignal; health?: Health },
-): AsyncGenerator<RawObservation, void> {
+  { signal, deliver, health = unwatchedHealth() }: { signal: AbortSignal; deliver: Deliver; health?: Health },
+): Promise<void> {
   const { env, memory } = cluster;
   const position = beginning(env.now());
-  const context: StreamContext = { cluster, target, position, signal, health };
+  const context: StreamContext = { cluster, target, position, signal, deliver, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
   let step: GoOn = { next: 'relist', wait: [0, 0] };
   for (;;) {
     await pause(context, pick(step.wait, env.random()));
     if (isOver()) return;
-    const outcome: Outcome = yield* attempt(context, step);
+    const outcome = await attempt(context, step);
     if (isOver()) return;
     health.lost(position.goodAt);
 
@@ -50,7 +50,7 @@ export async function* watchObjects(
     const isLeftOut = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
     if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, outcome);
     if (next.next === 'refuse' || next.next === 'stop') {
-      yield refusedBy(cluster, target, 'verb' in outcome ? outcome : { verb: 'watch' });
+      deliver(refusedBy(cluster, target, 'verb' in outcome ? outcome : { verb: 'watch' }));
       return;
     }
     if (!position.synced) health.waitingFor?.(waitingReason(cluster, target, outcome));
@@ -95,18 +95,16 @@ function count(position: Position, outcome: Outcome): void {
 
 type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
 
-type Attempt = AsyncGenerator<RawObservation, Outcome>;
-
 /** One list or watch, from its request to its end. */
-async function* attempt(context: StreamContext, step: GoOn): Attempt {
+async function attempt(context: StreamContext, step: GoOn): Promise<Outcome> {
   const { cluster, position, signal } = context;
   try {
-    if (step.next === 'resume') return yield* watchOn(context, true);
+    if (step.next === 'resume') return await watchOn(context, true);
     const isStreamed =
       cluster.memory.streamingLists !== 'withheld' && position.streamingFailures < mostStreamingFailures;
     return isStreamed && !step.notOlder
-      ? yield* streamList(context)
-      : yield* listAndWatch(context, step.notOlder === true);
+      ? await streamList(context)
+      : await listAndWatch(context, step.notOlder === true);
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
     if (signal.aborted) return { kind: 'ended' };
@@ -122,8 +120,8 @@ const mostStreamingFailures = 2;
 const streamingAnswerMs = 10_000;
 
 /** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
-async function* streamList(context: StreamContext): Attempt {
-  const { cluster, target, position, signal } = context;
+async function streamList(context: StreamContext): Promise<Outcome> {
+  const { cluster, target, position, signal, deliver } = context;
   position.streamingFailures++;
   const query = {
     ...selectors(target),
@@ -136,27 +134,26 @@ async function* streamList(context: StreamContext): Attempt {
     ...{ method: 'GET', path: target.path, query, signal },
     answerWithinMs: streamingAnswerMs,
   });
-  yield* response.dated;
+  response.dated.forEach(deliver);
   if (isForeignBody(response)) return foreign(response);
-  if (response.status === 200) return yield* followWatch(context, response, { initial: true });
+  if (response.status === 200) return await followWatch(context, response, { initial: true });
   const refused = await refusedWatch(context, response);
   if (response.status !== 400 && response.status !== 422) return refused;
   cluster.memory.streamingLists = 'withheld';
   return { kind: 'no-streaming-list' };
 }
 
-async function* listAndWatch(context: StreamContext, notOlder: boolean): Attempt {
-  const { cluster, target, position, signal } = context;
+async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<Outcome> {
+  const { cluster, target, position, signal, deliver } = context;
   const result = await listObjects(cluster, target, { signal, notOlderThan: notOlder ? position.received : undefined });
-  yield* result.dated;
+  result.dated.forEach(deliver);
   if (result.kind === 'failed') return result.outcome;
-  const behind = yield* reportList(target, position, result);
-  return behind ?? (yield* watchOn(context, false));
+  return reportList(context, result) ?? (await watchOn(context, false));
 }
 
 /** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
-async function* watchOn(context: StreamContext, resumes: boolean): Attempt {
-  const { cluster, target, position, signal } = context;
+async function watchOn(context: StreamContext, resumes: boolean): Promise<Outcome> {
+  const { cluster, target, position, signal, deliver } = context;
   const query = {
     ...selectors(target),
     watch: '1',
@@ -164,11 +161,11 @@ async function* watchOn(context: StreamContext, resumes: boolean): Attempt {
     allowWatchBookmarks: 'true',
   };
   const response = await cluster.stream({ method: 'GET', path: target.path, query, signal });
-  yield* response.dated;
+  response.dated.forEach(deliver);
   if (isForeignBody(response)) return foreign(response);
   if (response.status !== 200) return await refusedWatch(context, response);
-  if (resumes) yield { kind: 'resumed', at: response.at, stream: target.stream, since: position.goodAt };
-  return yield* followWatch(context, response, { initial: false });
+  if (resumes) deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.goodAt });
+  return await followWatch(context, response, { initial: false });
 }
 
 /** Kubernetes answers in JSON, and says so. */

@@ -255,14 +255,24 @@ type Any<O, P> =
   | Interrupted
   | ProbeObservation;
 
+interface Arrived {
+  /** ms, client clock. */
+  at: number;
+  /** It arrived while the one before it was not shown yet, so that both were shown together. */
+  together?: boolean | undefined;
+}
+
 /** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
-export type RawObservation = { at: number } & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
+export type RawObservation = Arrived & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
+
+/** Takes what was observed, at once. */
+export type Deliver = (this: void, rawObservation: RawObservation) => void;
 
 /** A log line as a source delivers it: only a recording already holds `namesSignal`. */
 export type RawLine = Omit<LogLine, 'namesSignal'> & Partial<Pick<LogLine, 'namesSignal'>>;
 
 /** A numbered, narrowed fact. `seq` counts from 1 and is what evidence cites. */
-export type Observation = { seq: number; at: number } & Any<KubeObject, Pod>;
+export type Observation = { seq: number } & Arrived & Any<KubeObject, Pod>;
 
 export type ObservationKind = Observation['kind'];
 export type ObservationOf<K extends ObservationKind> = Extract<Observation, { kind: K }>;

@@ -20,26 +20,33 @@ import { asObject, asString, compact } from './observe/read.ts';
 interface ObserveOptions {
   /** Keep the text of log lines: only where it is shown. */
   logText: boolean;
+  /** Absent: as the raw observation says. */
+  together?: boolean | undefined;
 }
 
 /** `seq` numbers the observation; it is what evidence cites. */
-export function observe(rawObservation: RawObservation, seq: number, options: ObserveOptions): Observation {
+export function observe(
+  rawObservation: RawObservation,
+  seq: number,
+  { logText, together = rawObservation.together }: ObserveOptions,
+): Observation {
+  const place = together ? { seq, together } : { seq };
   switch (rawObservation.kind) {
     case 'listed':
-      return { ...rawObservation, seq, objects: rawObservation.objects.map(narrowers[rawObservation.stream]) };
+      return { ...rawObservation, ...place, objects: rawObservation.objects.map(narrowers[rawObservation.stream]) };
     case 'changed':
-      return { ...rawObservation, seq, object: narrowers[rawObservation.stream](rawObservation.object) };
+      return { ...rawObservation, ...place, object: narrowers[rawObservation.stream](rawObservation.object) };
     case 'answered':
     case 'looked':
       return {
         ...rawObservation,
-        seq,
+        ...place,
         object: isPod(rawObservation.object) ? narrowPod(rawObservation.object) : undefined,
       };
     case 'line':
-      return { seq, at: rawObservation.at, ...line(rawObservation, options) };
+      return { ...place, at: rawObservation.at, ...line(rawObservation, logText) };
     default:
-      return { ...rawObservation, seq };
+      return { ...rawObservation, ...place };
   }
 }
 
@@ -65,14 +72,14 @@ function isPod(raw: unknown): boolean {
   return object['kind'] === 'Pod' || asString(asObject(object['metadata'])['uid']) !== undefined;
 }
 
-function line(rawObservation: Extract<RawObservation, { kind: 'line' }>, options: ObserveOptions): LogLine {
+function line(rawObservation: Extract<RawObservation, { kind: 'line' }>, logText: boolean): LogLine {
   return compact<LogLine>({
     kind: 'line',
     pod: rawObservation.pod,
     container: rawObservation.container,
     time: rawObservation.time,
     namesSignal: rawObservation.namesSignal ?? namesStopSignal(rawObservation.text ?? ''),
-    text: options.logText ? rawObservation.text : undefined,
+    text: logText ? rawObservation.text : undefined,
     skipped: rawObservation.skipped,
   });
 }

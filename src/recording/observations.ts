@@ -11,7 +11,7 @@ export function rawObservationOf({ number, value }: ParsedLine, file: string): R
   const kind = fields['kind'];
   // Object.hasOwn: a file may name its kind `constructor`.
   const check = typeof kind === 'string' && Object.hasOwn(checks, kind) ? checks[kind] : undefined;
-  if (!check || !isTime(fields['at']) || !isOptional(isText)(fields['pod']) || !check(fields))
+  if (!check || !isArrived(fields) || !check(fields))
     throw new PodexitError(
       'recording.broken',
       `line ${number} of ${file} is not an observation that this podexit knows`,
@@ -21,6 +21,8 @@ export function rawObservationOf({ number, value }: ParsedLine, file: string): R
   return rawObservation as unknown as RawObservation;
 }
 
+const isArrived = ({ at, pod, together }: JsonObject): boolean =>
+  isTime(at) && isOptional(isText)(pod) && oneOf(undefined, true)(together);
 const isTime = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && Math.abs(value) < 8e15;
 const isText = (value: unknown): boolean => typeof value === 'string';

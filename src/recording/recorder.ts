@@ -15,11 +15,11 @@ import {
 
 /**
  * Writes observations as they come, from the first that shows the pod: until then nothing is there that could be
- * replayed, and what an earlier run left in the file stays. Each line is written whole and at once, so a killed process
- * leaves a readable file.
+ * replayed, and what an earlier run left in the file stays. Lines are written whole and at once, so a killed process leaves
+ * a readable file.
  */
 export interface Recorder {
-  write(observation: Observation): void;
+  write(observations: readonly Observation[]): void;
   close(): void;
   /** The first write that failed (a full disk); nothing is written after it. */
   readonly failure: Error | undefined;
@@ -53,11 +53,12 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     else if (isEmpty(output)) begin([head, ...observations]);
   };
   return {
-    write: (observation) => {
-      if (held === undefined) return attempt(() => writeWhole(output, asLine(kept(observation))));
-      held.push(kept(observation));
-      const lines = held;
-      if (showsPod(observation)) attempt(() => begin(lines));
+    write: (observations) => {
+      const lines = observations.map(kept);
+      if (held === undefined) return attempt(() => writeWhole(output, lines.map(asLine).join('')));
+      const all = [...held, ...lines];
+      held = all;
+      if (observations.some(showsPod)) attempt(() => begin(all));
     },
     close: () => {
       if (held !== undefined) attempt(() => giveUp(held ?? []));

@@ -31,6 +31,7 @@ import { followOwners } from './owners.ts';
 import { missedText } from '../run/several.ts';
 import { reportError } from '../run/report-error.ts';
 import { createProgress } from './progress.ts';
+import { afterInput } from '../run/clock.ts';
 import { run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
@@ -113,11 +114,12 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const results = createResults(options, traces, output, ports);
   try {
     await run({
-      source: live.rawObservations,
+      source: live.source,
       logText: options.logText,
       traces,
       record: recorder.write,
       audience: results.audience(scope.target),
+      afterInput,
       onTrace: live.onTrace,
     });
     results.takeRest();

@@ -3,7 +3,7 @@ import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { isDocument, type DocumentKind, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import type { LookOptions, Stage } from './run.ts';
+import { newestOf, type LookOptions, type Stage, type Step } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);
@@ -17,7 +17,7 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
  * run has listed what there is; the newest trace and all log lines are held back and shown in their order.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
-  const held: Parameters<Stage['step']>[] = [];
+  let held: Step[] = [];
   let stage: Stage | undefined;
   let opening: Promise<Stage> | undefined;
   let isClosed = false;
@@ -25,15 +25,13 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
     (opening ??= open().then((one) => {
       stage = one;
       if (isClosed) one.close();
-      else held.splice(0).forEach((step) => one.step(...step));
+      else held.forEach((step) => one.step(...step));
       return one;
     }));
   return {
     step: (trace, observation, key) => {
       if (stage) return stage.step(trace, observation, key);
-      // A trace holds all that was observed before it; only a log line is shown for itself.
-      if (held.at(-1)?.[1].kind !== 'line') held.pop();
-      held.push([trace, observation, key]);
+      held = newestOf([...held, [trace, observation, key]]);
       // An error is thrown by `end`.
       if (hasNews(trace, observation)) void opened().catch(() => undefined);
     },

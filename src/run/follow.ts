@@ -41,24 +41,25 @@ export async function follow(
     waitingFor: waiting?.because,
     isNeeded: isOfPods || undefined,
   });
-  try {
-    for await (const rawObservation of watchObjects(options.cluster, watchTarget(target), { signal: until, health })) {
-      if (rawObservation.kind === 'listed') waiting?.over();
-      if (rawObservation.kind === 'refused' && isOfPods) {
-        if (isUnderWay(run)) return await stopWithoutPodWatch(run, rawObservation.message);
-        throw refusedPods(options.cluster, options.namespace, rawObservation);
-      }
-      if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
-      const kept = isOfPods ? keptOf(run, rawObservation) : rawObservation;
-      if (!kept || isTracedPod(run, target, kept)) continue;
-      onObservation?.(kept);
-      await run.deliver(kept);
-      if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(target.stream);
+  const deliver = (rawObservation: RawObservation): void => {
+    if (rawObservation.kind === 'listed') waiting?.over();
+    if (rawObservation.kind === 'refused' && isOfPods) {
+      if (!isUnderWay(run)) throw refusedPods(options.cluster, options.namespace, rawObservation);
+      return stopWithoutPodWatch(run, rawObservation.message);
     }
+    if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+    const kept = isOfPods ? keptOf(run, rawObservation) : rawObservation;
+    if (!kept || isTracedPod(run, target, kept)) return;
+    onObservation?.(kept);
+    run.deliver(kept);
+    if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(target.stream);
+  };
+  try {
+    await watchObjects(options.cluster, watchTarget(target), { signal: until, deliver, health });
   } catch (error) {
-    if (isOfPods && isUnderWay(run) && error instanceof PodexitError) await stopWithoutPodWatch(run, error.message);
+    if (isOfPods && isUnderWay(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);
-    else if (!until.aborted) await lose(run, { stream: target.stream }, error);
+    else if (!until.aborted) lose(run, { stream: target.stream }, error);
   } finally {
     waiting?.over();
     gate?.open(target.stream);
@@ -91,7 +92,7 @@ const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservatio
 const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
 /** The pods cannot be watched any more, but what was seen is not lost for it. */
-async function stopWithoutPodWatch(run: Run, why: string): Promise<void> {
+function stopWithoutPodWatch(run: Run, why: string): void {
   const { options, signal, deliver, last } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
@@ -100,7 +101,7 @@ async function stopWithoutPodWatch(run: Run, why: string): Promise<void> {
     ? `the pods of ${options.several.target} cannot be watched any longer (${why}); `
     : `pod "${options.name}" cannot be watched any longer (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
   options.warn(`${what}the report covers what was seen until now`);
-  await deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
+  deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
   last({ at, kind: 'timer', name: 'settled' });
 }
 
@@ -123,15 +124,15 @@ export async function followContainer(
     container,
     uid: typeof uid === 'string' ? uid : undefined,
   };
+  const deliver = (rawObservation: RawObservation): void => {
+    if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+    run.deliver({ ...rawObservation, ...ofPod });
+    if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(stream);
+  };
   try {
-    const log = followLog(options.cluster, target, { signal, matters: namesStopSignal, since });
-    for await (const rawObservation of log) {
-      if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
-      await run.deliver({ ...rawObservation, ...ofPod });
-      if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(stream);
-    }
+    await followLog(options.cluster, target, { signal, deliver, matters: namesStopSignal, since });
   } catch (error) {
-    await lose(run, { stream: 'logs', container, ...ofPod }, error);
+    lose(run, { stream: 'logs', container, ...ofPod }, error);
   } finally {
     gate?.open(stream);
     run.streams.close(health);
@@ -139,15 +140,15 @@ export async function followContainer(
 }
 
 /** A stream that failed for good is a stated gap; an error that nobody foresaw ends the run, and keeps its stack. */
-export async function lose(
+export function lose(
   { options, signal, deliver, fail }: Run,
   stream: { stream: StreamName; container?: string; pod?: string },
   error: unknown,
-): Promise<void> {
+): void {
   if (signal.aborted) return;
   if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
   const at = options.clock.now();
-  await deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
+  deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
 }
 
 /** A target as the two selectors of a request. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
+import type { Deliver, Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
@@ -65,14 +65,15 @@ export interface LiveOptions extends FoundPod, Given {
 }
 
 export interface Live {
-  rawObservations: AsyncIterable<RawObservation>;
+  /** Delivers all that the run observes, until it is over. Throws what ends it, also what `deliver` throws. */
+  source(this: void, deliver: Deliver): Promise<void>;
   /** To be called with each new trace: the source ends by it. */
   onTrace(trace: Trace, key?: string): void;
   /** Ends the run with what is known so far; the deletions themselves go on. */
   interrupt(signal: Interrupted['signal']): void;
   /** No further pod is wanted: ends when those that are traced have ended. */
   finish(): void;
-  /** Closes what is still open: where no more raw observations are taken, also before their end. */
+  /** Closes what is still open, also before the end. */
   stop(): void;
   /** How many traces go on. */
   going(): number;
@@ -91,14 +92,16 @@ export interface Run {
   readonly warned: Set<StreamName>;
   /** The stream of the pods that the run is about. */
   readonly pods: Target;
+  /** How many raw observations were delivered. */
+  delivered: number;
   /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
   /** While requests are sent. */
   probing: Probing | undefined;
   /** The last of them is on its way. */
   isProbingOver?: boolean;
-  /** Called when the one pod is first seen to terminate by somebody else's doing. */
-  onDeletion: (() => void) | undefined;
+  /** Called when a trace first shows the deletion of its pod. */
+  onDeletion: ((trace: Trace) => void) | undefined;
   /** The newest trace of a pod's uid; of a run about one pod whatever the key. */
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
@@ -106,8 +109,8 @@ export interface Run {
   ofPod(this: void, uid: string): { pod?: string };
   /** Starts the default time limit of the one pod, with its grace (s). */
   limitByGrace(this: void, seconds: number): void;
-  /** Hands a raw observation over; resolves when it has been taken. Held back until `begin`. */
-  deliver(this: void, rawObservation: RawObservation): Promise<void>;
+  /** Held back until `begin`. */
+  readonly deliver: Deliver;
   /** Delivers how the run began, before all that was seen until now: its mode is known only by the pod. */
   begin(this: void, mode: Mode): void;
   /** Ends the run with an error. */

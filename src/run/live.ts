@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Began, Gap, Mode, RawObservation, StreamName } from '../model/observation.ts';
+import type { Began, Deliver, Gap, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
 import { runDeletion } from './run-deletion.ts';
@@ -20,12 +20,10 @@ import type { Clock } from './clock.ts';
 
 export function liveSource(options: LiveOptions): Live {
   const { clock, several } = options;
-  const queue = createQueue<RawObservation>();
-  const { put, begin } = heldUntilBegun(options, queue);
+  const { deliver, begin, ...delivery } = createDelivery(options);
   const stop = new AbortController();
   // One listener for each stream and request that is open: more than Node's guess of what is a leak.
   setMaxListeners(0, stop.signal);
-  const deliver = (rawObservation: RawObservation): void => void put(rawObservation);
   const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
   const close = (): boolean => {
     if (stop.signal.aborted) return false;
@@ -35,7 +33,7 @@ export function liveSource(options: LiveOptions): Live {
     stop.abort();
     return true;
   };
-  const end = (): void => void (close() && queue.end());
+  const end = (): void => void (close() && delivery.end());
   let isLeaving = false;
   const run: Run = {
     options,
@@ -44,6 +42,7 @@ export function liveSource(options: LiveOptions): Live {
     timers: new Map(),
     warned: new Set(),
     pods: several?.pods ?? podTarget(options.namespace, options.name),
+    delivered: 0,
     requested: false,
     probing: undefined,
     onDeletion: undefined,
@@ -51,26 +50,28 @@ export function liveSource(options: LiveOptions): Live {
     traces: () => tracks.traces(),
     ofPod: (uid) => (several ? { pod: uid } : {}),
     limitByGrace: (seconds) => tracks.limitByGrace(seconds),
-    deliver: async (rawObservation) => {
+    deliver: (rawObservation) => {
+      run.delivered += 1;
       suspension.before(rawObservation.at).forEach(deliver);
-      await put(rawObservation);
+      deliver(rawObservation);
     },
     begin,
-    fail: (error) => void (close() && queue.fail(error)),
+    fail: (error) => void (close() && delivery.fail(error)),
     last: (rawObservation) => {
       if (isLeaving || stop.signal.aborted) return;
       isLeaving = true;
       // Left before the pod was known: what was asked for is all that is known.
       begin(options.mode);
       run.probing?.flush();
-      unsureStreams(run).forEach((gap) => void queue.put(gap));
-      void queue.put(rawObservation).then(end);
+      unsureStreams(run).forEach(deliver);
+      deliver(rawObservation);
+      end();
     },
   };
   const tracks = createTracks(run, { unread: suspension.unread, end, isLeaving: () => isLeaving });
   void runDeletion(run).catch(run.fail);
   return {
-    rawObservations: queue,
+    source: (take) => delivery.to(take, run.fail),
     onTrace: (trace, key = onePod) => tracks.take(trace, key),
     interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
     finish: tracks.finish,
@@ -97,22 +98,66 @@ const unsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
   gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
-/** `began` comes first in every recording, also where streams delivered something before it could be written. */
-function heldUntilBegun(
-  options: LiveOptions,
-  queue: Queue<RawObservation>,
-): Pick<Run, 'begin'> & { put: Run['deliver'] } {
-  const held: RawObservation[] = [];
+interface Delivery extends Pick<Run, 'deliver' | 'begin'> {
+  /** Hands over what was delivered before, and from now on all that comes. Resolves at the end; `onError` gets what `take` throws. */
+  to(take: Deliver, onError: (error: unknown) => void): Promise<void>;
+  /** Nothing that comes later is taken. */
+  end(): void;
+  fail(error: unknown): void;
+}
+
+/** One observation after the other, also where taking one delivers the next. `began` comes first in every recording. */
+function createDelivery(options: LiveOptions): Delivery {
   const openedAt = options.clock.now();
-  let begun = false;
+  const held: RawObservation[] = [];
+  const waiting: RawObservation[] = [];
+  let [hasBegun, isOver] = [false, false];
+  let takeWaiting = (): void => {};
+  let settle = { resolve: (): void => {}, reject: (_: unknown): void => {} };
+  const over = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  // It may fail before anybody takes what it delivers.
+  over.catch(() => undefined);
   return {
-    put: async (rawObservation) => void (begun ? await queue.put(rawObservation) : held.push(rawObservation)),
-    begin: (mode) => {
-      if (begun) return;
-      begun = true;
-      void queue.put({ at: Math.max(held[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
-      held.forEach((rawObservation) => void queue.put(rawObservation));
+    deliver(rawObservation) {
+      if (isOver) return;
+      (hasBegun ? waiting : held).push(rawObservation);
+      takeWaiting();
     },
+    begin(mode) {
+      if (hasBegun) return;
+      hasBegun = true;
+      waiting.push({ at: Math.max(held[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) }, ...held);
+      takeWaiting();
+    },
+    to(take, onError) {
+      takeWaiting = oneByOne(waiting, take, onError);
+      takeWaiting();
+      return over;
+    },
+    end() {
+      isOver = true;
+      settle.resolve();
+    },
+    fail(error) {
+      isOver = true;
+      settle.reject(error);
+    },
+  };
+}
+
+/** Takes all that waits; called again while it does, it leaves what is new to the first call. */
+function oneByOne(waiting: RawObservation[], take: Deliver, onError: (error: unknown) => void): () => void {
+  let isTaking = false;
+  return () => {
+    if (isTaking) return;
+    isTaking = true;
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) take(next);
+    } catch (error) {
+      onError(error);
+    } finally {
+      isTaking = false;
+    }
   };
 }
 
@@ -143,56 +188,6 @@ export function liveOptions(
 ): Omit<LiveOptions, 'name' | 'warn'> {
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
   return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
-}
-
-export interface Queue<T> extends AsyncIterable<T> {
-  put(item: T): Promise<void>;
-  /** No more items; those that are in still come out. */
-  end(): void;
-  /** The consumer gets this error once everything before it came out. */
-  fail(error: unknown): void;
-}
-
-export function createQueue<T>(): Queue<T> {
-  const waiting: { item: T; taken: () => void }[] = [];
-  let finished: { error?: unknown } | undefined;
-  let wake = (): void => {};
-
-  async function* drain(): AsyncGenerator<T> {
-    try {
-      for (;;) {
-        const next = waiting[0];
-        if (next) {
-          yield next.item;
-          waiting.shift();
-          next.taken();
-        } else if (finished) {
-          if ('error' in finished) throw finished.error;
-          return;
-        } else await new Promise<void>((resolve) => (wake = resolve));
-      }
-    } finally {
-      finished ??= {};
-      waiting.splice(0).forEach(({ taken }) => taken());
-    }
-  }
-
-  const finish = (how: { error?: unknown }): void => {
-    finished ??= how;
-    wake();
-  };
-  return {
-    put: (item) =>
-      finished
-        ? Promise.resolve()
-        : new Promise((taken) => {
-            waiting.push({ item, taken });
-            wake();
-          }),
-    end: () => finish({}),
-    fail: (error) => finish({ error }),
-    [Symbol.asyncIterator]: drain,
-  };
 }
 
 export interface Suspension {

@@ -1,5 +1,5 @@
 /** `-o ndjson`: marks and gaps as they become known, and the report at the end. */
-import { afterLook, isChatter, timelineOf, type Looks } from '../infer/conclude.ts';
+import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
@@ -27,12 +27,11 @@ export interface LinesOfPod {
 export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): LinesOfPod {
   const ndjson = createNdjson((lines) => stdout.write(lines), pod);
   let printed: Trace['notes'];
-  let looks: Looks = [];
+  const isWorthIt = createChatterLimit();
   return {
     step(trace, observation) {
-      if (trace.notes === printed || observation.kind === 'dated' || isChatter(trace, observation, looks)) return;
+      if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
-      looks = afterLook(looks, trace, observation);
       writeNews(ndjson, trace);
     },
     end: (report) => ndjson.end(exitReportOf(report)),

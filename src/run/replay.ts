@@ -29,6 +29,8 @@ export interface Replay {
   logText: boolean;
   /** Of which pods traces are kept, where it is of several. */
   traces: Traces;
+  /** What a run over several pods was about: `deployment/checkout`. */
+  target: string | undefined;
 }
 
 /** Opens a recording; of one of its pods alone where `pod` names it. `warn` gets what was forgiven. Throws a PodexitError for what is no recording. */
@@ -45,17 +47,35 @@ export async function openReplay(file: string, warn: (message: string) => void, 
     );
   const kind = readHeader(first.value.value, file);
   const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
-  if (kind.kind === 'podexit') return { rawObservations: recorded(lines, file), logText: kind.header.logText, traces };
+  if (kind.kind === 'podexit') {
+    const { head, rawObservations } = await recorded(lines, file);
+    return {
+      rawObservations,
+      logText: kind.header.logText,
+      traces,
+      target: pod === undefined ? targetOf(head) : undefined,
+    };
+  }
   // A recording of a namespace holds its containers' logs.
   const rows = await rowsOf(first.value, lines);
-  const rawObservations =
-    pod === undefined && isOfSeveral(rows) ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod));
-  return { rawObservations, logText: true, traces };
+  const isWhole = pod === undefined && isOfSeveral(rows);
+  const rawObservations = [...(isWhole ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
+  return { rawObservations, logText: true, traces, target: isWhole ? targetOf(rawObservations[0]) : undefined };
 }
 
-async function* recorded(lines: AsyncIterable<ParsedLine>, file: string): AsyncGenerator<RawObservation> {
-  for await (const line of lines) yield rawObservationOf(line, file);
+/** `head`: the first of them. */
+async function recorded(lines: AsyncGenerator<ParsedLine>, file: string) {
+  const first = await lines.next();
+  const head = first.done ? undefined : rawObservationOf(first.value, file);
+  async function* all(): AsyncGenerator<RawObservation> {
+    if (head) yield head;
+    for await (const line of lines) yield rawObservationOf(line, file);
+  }
+  return { head, rawObservations: all() };
 }
+
+const targetOf = (head: RawObservation | undefined): string | undefined =>
+  head?.kind === 'began' && !head.next ? head.target : undefined;
 
 async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Promise<Row[]> {
   const rows = [rowOf(first)];
@@ -177,15 +197,14 @@ interface ReplayOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const { rawObservations, logText, traces } = await openReplay(
+  const { rawObservations, logText, traces, target } = await openReplay(
     options.file,
     (message) => ports.stderr.write(`podexit: ${message}\n`),
     options.pod,
   );
   const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
-  const { first, source } = await peeked(rawObservations);
-  const isOfSeveral = first?.kind === 'began' && first.target !== undefined && !first.next && options.pod === undefined;
-  if (isOfSeveral) return replaySeveral({ source, logText, traces, target: first.target ?? '' }, shown, ports);
+  const source = rawObservations;
+  if (target !== undefined) return replaySeveral({ source, logText, traces, target }, shown, ports);
   const stage = await openStage(shown.format, shown.look, ports);
   try {
     await run({ source, logText, traces, audience: stage });
@@ -204,26 +223,6 @@ const notInIt = ({ pod = '', file }: ReplayOptions): PodexitError =>
     `${file} has no pod "${pod}" that terminates`,
     `See all of them with: kubectl podexit replay ${file}`,
   );
-
-/** A source, and the first that it brings. */
-async function peeked(
-  rawObservations: Replay['rawObservations'],
-): Promise<{ first: RawObservation | undefined; source: AsyncIterable<RawObservation> }> {
-  const all = asAsync(rawObservations);
-  const { value: first, done } = await all.next();
-  return {
-    first: done ? undefined : first,
-    source: (async function* () {
-      if (done) return;
-      yield first;
-      yield* all;
-    })(),
-  };
-}
-
-async function* asAsync(rawObservations: Replay['rawObservations']): AsyncGenerator<RawObservation, undefined> {
-  yield* rawObservations;
-}
 
 /** Every report as its trace ends, and the summary, as the run had them. */
 async function replaySeveral(

@@ -47,8 +47,16 @@ export async function runDeletion(run: Run): Promise<void> {
   const toDelete = named.filter((pod) => sendsDelete(run, pod));
   run.begin(toDelete.length > 0 ? mode : 'attach');
   const [only] = several ? [] : named;
-  // The namespace was not terminating when it was read, and the pod may end because all of it does.
-  if (only) run.onDeletion = () => void shared.readNamespace(namespaceOf(only) ?? options.namespace);
+  const openRest = (pod: JsonObject): void => {
+    shared.openOwners(pod);
+    shared.openPlace(pod);
+  };
+  run.onDeletion = ({ refused }) => {
+    const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
+    // The namespace was not terminating when it was read, and the pod may end because all of it does.
+    if (only && mayRead && !run.requested) void shared.readNamespace(namespaceOf(only) ?? options.namespace);
+    toDelete.forEach(openRest);
+  };
   for (const pod of named) {
     shared.openRoutes(pod, gate);
     shared.openLogs(pod, logsSince(pod), gate);
@@ -64,11 +72,7 @@ export async function runDeletion(run: Run): Promise<void> {
     await probing?.ready;
     if (!run.signal.aborted) several.start();
   }
-  const openRest = (pod: JsonObject): void => {
-    shared.openOwners(pod);
-    shared.openPlace(pod);
-  };
-  // The request leaves first: what it does not wait for must not hold it up.
+  // What no DELETE waits for is opened when it is answered: before, it would hold up the first news of the deletion.
   const requests = toDelete.map((pod) => request(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
@@ -79,7 +83,7 @@ async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | u
   const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
-  const deliver = (rawObservation: RawObservation): void => void run.deliver(rawObservation);
+  const deliver = (rawObservation: RawObservation): void => run.deliver(rawObservation);
   const one = pod && !run.options.several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined;
   const about = { pod: one, deliver, signal: run.signal, userAgent: `kubectl-podexit/${version}` };
   run.probing = await startProbing({ probes, cluster, clock, namespace, ...about });
@@ -121,7 +125,7 @@ async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject):
   const target = siblingsByLabel(options.namespace, pod);
   if (!target) return;
   const siblings = await listUids(options.cluster, watchTarget(target), signal);
-  if (siblings) await deliver({ kind: 'kin', ...siblings });
+  if (siblings) deliver({ kind: 'kin', ...siblings });
 }
 
 /** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
@@ -167,10 +171,10 @@ async function inSync(run: Run, gate: Gate): Promise<void> {
   const { options, signal, deliver } = run;
   const late = await gate.wait(options.clock, syncPatience, signal);
   const at = options.clock.now();
-  for (const name of late) await deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
+  for (const name of late) deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
 
-async function request(run: Run, pod: JsonObject, onSent: () => void): Promise<void> {
+async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise<void> {
   const { options, signal, deliver, ofPod } = run;
   const { cluster, graceSeconds, mode, several } = options;
   const uid = uidOf(pod);
@@ -188,19 +192,17 @@ async function request(run: Run, pod: JsonObject, onSent: () => void): Promise<v
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
       // Not before: an eviction may wait for its budget until somebody gives up.
-      if (rawObservation.kind === 'requested') {
-        run.requested = true;
-        onSent();
-      }
+      if (rawObservation.kind === 'requested') run.requested = true;
       const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
-      await deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
+      deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
+      if (isAnswer) onAnswer();
     }
   } catch (error) {
     const isOwn = error instanceof PodexitError && several?.refused !== undefined;
     if (isOwn && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
     warnOvertaken(run, uid, error);
   } finally {
-    onSent();
+    onAnswer();
   }
   const trace = run.traceOf(uid);
   if (signal.aborted || trace?.deletion || trace?.gone) return;

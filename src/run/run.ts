@@ -4,7 +4,7 @@
  */
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
-import type { Observation, RawObservation } from '../model/observation.ts';
+import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
 import { createTraces, onePod, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
@@ -14,35 +14,113 @@ export interface Audience {
   step(trace: Trace, observation: Observation, key?: string): void;
 }
 
+/** A recording, or a live run that delivers what it observes and resolves when it is over. */
+export type Source = AsyncIterable<RawObservation> | Iterable<RawObservation> | ((deliver: Deliver) => Promise<void>);
+
 export interface RunOptions {
-  source: AsyncIterable<RawObservation> | Iterable<RawObservation>;
+  source: Source;
   /** Keep the text of log lines: a recorder leaves it out unless `--logs` was given. */
   logText: boolean;
   /** Which traces are kept; absent: as the log's beginning says. */
   traces?: Traces;
-  /** Takes each observation before anything is concluded from it. */
-  record?: (observation: Observation) => void;
+  /** Takes all observations of a turn, also where they could not be shown. */
+  record?: (observations: readonly Observation[]) => void;
   audience?: Audience;
+  /** Calls back when what has arrived is read. Absent in a replay, where the log says what arrived together. */
+  afterInput?: (callback: () => void) => void;
   /** The source looks at the traces to decide what to do next (what to watch, when to end). */
   onTrace?: (trace: Trace, key: string) => void;
 }
 
 /** The trace of the one pod, or of the first, when the source ends: `traces` has them all. Errors of the source pass through. */
 export async function run(options: RunOptions): Promise<Trace> {
-  const { source, logText, traces = createTraces(), record, audience, onTrace } = options;
+  const { source, logText, traces = createTraces(), onTrace } = options;
+  const turn = createTurn(options);
   let seq = 0;
-  for await (const rawObservation of source) {
+  const take = (rawObservation: RawObservation): void => {
     seq += 1;
-    const observation = observe(rawObservation, seq, { logText });
-    record?.(observation);
+    const together = turn.joins(rawObservation);
+    const observation = observe(rawObservation, seq, { logText, together });
+    turn.record(observation);
     for (const key of traces.add(observation)) {
       const trace = traces.get(key);
       if (!trace) continue;
-      audience?.step(trace, observation, key);
+      turn.show(trace, observation, key);
       onTrace?.(trace, key);
     }
+  };
+  try {
+    if (typeof source === 'function') await source(take);
+    else for await (const rawObservation of source) take(rawObservation);
+  } finally {
+    turn.end();
   }
   return traces.get(traces.keys()[0] ?? onePod) ?? emptyTrace;
+}
+
+export type Step = Parameters<Audience['step']>;
+
+/**
+ * What arrives in one turn of the event loop. A deletion makes several streams report within a few milliseconds, and each step
+ * costs a conclusion: all that has arrived is read first, then shown, then written down. The log says what came together, so that
+ * a replay shows the same.
+ */
+function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience' | 'record' | 'afterInput'>) {
+  let isOpen = false;
+  let steps: Step[] = [];
+  let observations: Observation[] = [];
+  let failed: { error: unknown } | undefined;
+  const show = (): void => {
+    const shown = steps;
+    steps = [];
+    for (const step of newestOf(shown)) audience?.step(...step);
+  };
+  const end = (): void => {
+    isOpen = false;
+    try {
+      show();
+    } finally {
+      if (observations.length > 0) record?.(observations);
+      observations = [];
+    }
+  };
+  const afterReading = (): void => {
+    try {
+      end();
+    } catch (error) {
+      failed = { error };
+    }
+  };
+  return {
+    end,
+    /** Whether the observation comes in the turn of the one before it. Throws what a step threw since. */
+    joins({ together = false }: RawObservation): boolean {
+      if (failed) throw failed.error;
+      const joins = afterInput ? isOpen : together;
+      if (!joins) end();
+      if (!isOpen) afterInput?.(afterReading);
+      isOpen = true;
+      return joins;
+    },
+    record: (observation: Observation): void => void (record && observations.push(observation)),
+    show(...step: Step): void {
+      steps.push(step);
+      // A trace that ends is reported at once.
+      if (step[1].kind === 'timer') show();
+    },
+  };
+}
+
+/** A trace holds all that was observed before it; only a log line is shown for itself, and a `Date` is no news. */
+export function newestOf(steps: readonly Step[]): Step[] {
+  const [seen, dated] = [new Set<string | undefined>(), new Set<string | undefined>()];
+  const isNewest = ([, { kind }, key]: Step): boolean => {
+    if (kind === 'line') return true;
+    const isOld = seen.has(key) || (kind === 'dated' && dated.has(key));
+    (kind === 'dated' ? dated : seen).add(key);
+    return !isOld;
+  };
+  return steps.toReversed().filter(isNewest).reverse();
 }
 
 export interface LookOptions {

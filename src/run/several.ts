@@ -81,7 +81,7 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
   const at = options.clock.now();
   for (const stream of gate.shut())
     if (!stream.includes('/'))
-      void deliver({ at, kind: 'gap', stream: stream as StreamName, pod, from: at, cause: 'not-synced' });
+      deliver({ at, kind: 'gap', stream: stream as StreamName, pod, from: at, cause: 'not-synced' });
 }
 
 /** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */

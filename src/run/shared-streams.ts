@@ -63,10 +63,9 @@ export function createSharedStreams(run: Run): SharedStreams {
     work();
   };
   const routes = createRoutes(run);
-  // One in each turn of the event loop, so that they do not hold up the first news of a deletion.
-  const inTurn = createTurns();
+  const inFreeTurn = createFreeTurns(() => run.delivered);
   const watch: Watch = (target, following = {}) =>
-    once(JSON.stringify(watchTarget(target)), () => inTurn(() => void follow(run, target, following)));
+    once(JSON.stringify(watchTarget(target)), () => inFreeTurn(() => void follow(run, target, following)));
   const owners = createOwners(run, watch);
   const logs = { open: 0, areLeftOut: false };
   return {
@@ -78,7 +77,7 @@ export function createSharedStreams(run: Run): SharedStreams {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.namespace;
-      once(`namespace/${name}`, () => void readNamespace(run, name));
+      once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
     },
     openLogs(pod, since, gate) {
       if (!run.options.followLogs) return;
@@ -133,7 +132,7 @@ function createRoutes(run: Run): Routes {
     isListed = true;
     candidates = [...new Set([...candidates, ...own])];
     const at = options.clock.now();
-    await deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
+    deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
     gate?.open('services');
     const slices = sliceTarget(namespace, [...new Set(namesOf(candidates))]);
     if (!slices) return gate?.open('endpointslices');
@@ -164,9 +163,9 @@ async function listServices(run: Run, target: Target, gate: Gate | undefined): P
     if (result.kind === 'listed') return result.objects.map(asObject);
     const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
     if (refused.kind === 'refused') warnRefused(run, refused);
-    await deliver(refused);
+    deliver(refused);
   } catch (error) {
-    await lose(run, { stream: 'services' }, error);
+    lose(run, { stream: 'services' }, error);
   } finally {
     gate?.open('services');
   }
@@ -228,20 +227,28 @@ async function readNamespace(run: Run, namespace: string): Promise<void> {
   const stream = 'namespace';
   try {
     const { status, at, body } = await getObject(cluster, path, { signal });
-    if (status === 200) await deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    if (status === 200) deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
     else if (status !== 404)
-      await deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+      deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
   } catch (error) {
-    await lose(run, { stream }, error);
+    lose(run, { stream }, error);
   }
 }
 
-/** Does one piece of work in each turn of the event loop, after what has arrived is read. */
-function createTurns(): (work: () => void) => void {
+/** Turns of the event loop in a row that may bring something. */
+const mostBusyTurns = 50;
+
+/**
+ * Does one piece of work in each turn of the event loop that brings nothing, so that it does not hold up the first news of a
+ * deletion. `delivered` counts what was brought.
+ */
+function createFreeTurns(delivered: () => number): (work: () => void) => void {
   const waiting: (() => void)[] = [];
+  let busy = { turns: 0, delivered: 0 };
   const next = (): void => {
-    waiting[0]?.();
-    waiting.shift();
+    const isBusy = delivered() !== busy.delivered && busy.turns < mostBusyTurns;
+    busy = { turns: isBusy ? busy.turns + 1 : 0, delivered: delivered() };
+    if (!isBusy) waiting.shift()?.();
     if (waiting.length > 0) afterInput(next);
   };
   return (work) => {

@@ -1,6 +1,6 @@
 /** Lines, and the live view over them, on stdout. */
 import type { Timeline } from '../infer/timeline.ts';
-import { afterLook, isChatter, timelineOf, type Looks } from '../infer/conclude.ts';
+import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
@@ -70,12 +70,10 @@ function liveStage(look: LookOptions, ports: Ports): Stage {
 
 /** The timeline after each observation; a burst of log lines, which narrow little, is concluded from only now and then. */
 function createTimelines(): (trace: Trace, observation: Observation) => Timeline | undefined {
-  let looks: Looks = [];
+  const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;
   return (trace, observation) => {
-    if (isChatter(trace, observation, looks)) return timeline;
-    looks = afterLook(looks, trace, observation);
-    timeline = timelineOf(trace);
+    if (isWorthIt(trace, observation)) timeline = timelineOf(trace);
     return timeline;
   };
 }

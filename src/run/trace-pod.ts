@@ -14,6 +14,7 @@ import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
+import { afterInput } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
@@ -126,14 +127,15 @@ async function traceOne(
   try {
     stage = await stageFor(options, ports);
     await run({
-      source: live.rawObservations,
+      source: live.source,
       logText: options.logText || options.format.kind === 'live',
       traces,
       record: recorder.write,
       audience: stage,
+      afterInput,
       onTrace: (now, ofPod) => {
         live.onTrace(now, ofPod);
-        if (now.gone) late.prepare();
+        if (now.gone) afterInput(late.prepare);
       },
     });
     const trace = traced();

@@ -1,6 +1,7 @@
 /** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
+import { afterInput } from './clock.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Run } from './live-run.ts';
 import { lastNewsMs, nextStep } from './ending.ts';
@@ -68,10 +69,9 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     if (!several) return name === 'over' ? control.end() : run.last({ at, kind: 'timer', name });
     one.isOver = true;
     cancelTimers(one);
-    void run.deliver({ at, kind: 'timer', name, pod: key }).then(() => {
-      several.ended(key);
-      endIfDone();
-    });
+    run.deliver({ at, kind: 'timer', name, pod: key });
+    several.ended(key);
+    endIfDone();
   };
   const consider = (key: string): void => {
     const one = tracks.get(key);
@@ -83,16 +83,16 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     one.cancelSettling();
     one.cancelSettling = run.options.clock.setTimeout(() => consider(key), next);
   };
+  const considerSoon = onceEachTurn(consider);
   if (!several) track(onePod);
   return {
     take(trace, key) {
       const one = track(key);
       const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
       one.trace = trace;
-      const mayRead = trace.refused.every(({ value }) => value.stream !== 'namespace');
-      if (isBegun && !run.requested && mayRead) run.onDeletion?.();
+      if (isBegun) afterInput(() => run.onDeletion?.(trace));
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
-      consider(key);
+      considerSoon(key);
     },
     traceOf: (key) => tracks.get(several ? key : onePod)?.trace,
     traces: () => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
@@ -101,6 +101,20 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     considerAll: () => tracks.forEach((_, key) => consider(key)),
     finish: () => void ((isFinishing = true), endIfDone()),
     cancel: () => tracks.forEach(cancelTimers),
+  };
+}
+
+/** The end of a trace brings a question to each of its streams: what has arrived is read and shown first. */
+function onceEachTurn(consider: (key: string) => void): (key: string) => void {
+  const keys = new Set<string>();
+  const considerAll = (): void => {
+    const all = [...keys];
+    keys.clear();
+    all.forEach(consider);
+  };
+  return (key) => {
+    if (keys.size === 0) afterInput(considerAll);
+    keys.add(key);
   };
 }
 
@@ -176,11 +190,11 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const cancel = clock.setTimeout(() => tooLong.abort(), patience);
   const begun = clock.now();
   const answer = await tryGetPod(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
-  for (const rawObservation of answer?.dated ?? []) await run.deliver(rawObservation);
+  for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
   if (!found.object || uidOf(found.object) !== trace.uid) await reportMissed(run, trace, found.at);
-  await run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
+  run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
 }
 
 type Look = { at: number; sentAt: number; object?: JsonObject };
@@ -195,7 +209,7 @@ function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
 /** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */
 async function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): Promise<void> {
   if (trace.gone) return;
-  await deliver({
+  deliver({
     kind: 'gap',
     at,
     stream: pods.stream,

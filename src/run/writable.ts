@@ -93,8 +93,8 @@ export function recorderFor(
   const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
   let warned = false;
   return {
-    write: (observation) => {
-      recorder.write(observation);
+    write: (observations) => {
+      recorder.write(observations);
       if (!recorder.failure || warned) return;
       warned = true;
       warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace goes on`);

@@ -164,7 +164,10 @@ describe('the code cache', () => {
 
 it('an error names the file of the program without its folder', async () => {
   const start = join(folder, 'dist/podexit.cjs');
-  writeFileSync(start, readFileSync(start, 'utf8').replace(/__url\)\{/, "$&throw new Error('on purpose');"));
+  writeFileSync(
+    start,
+    readFileSync(start, 'utf8').replace(/^\(function\([^)]*\)\{/m, "$&throw new Error('on purpose');"),
+  );
   const { stderr } = await podexit(['replay', 'x']).catch((error: unknown) => error as { stderr: string });
   expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:\d+:/);
 });

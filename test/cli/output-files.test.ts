@@ -84,7 +84,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     const recorder = openRecorder(pipe, header);
     const pod = { metadata: { name: 'web', annotations: { big: 'x'.repeat(100_000) } } };
     const shown = { seq: 1, at: 1, kind: 'changed', stream: 'pod', change: 'ADDED', object: pod };
-    recorder.write(shown as unknown as Observation);
+    recorder.write([shown as unknown as Observation]);
     expect(recorder.failure?.message).toBe('its reader has taken nothing for 2 s');
     recorder.close();
     closeSync(reader);

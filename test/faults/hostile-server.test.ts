@@ -8,7 +8,7 @@ import type { Health } from '../../src/kube/watch-position.ts';
 import { unwatchedHealth } from '../../src/kube/watch-position.ts';
 import { getObject, tryGetPod } from '../../src/kube/get.ts';
 import { listOnce, listUids } from '../../src/kube/list.ts';
-import { watchObjects } from '../../src/kube/watch.ts';
+import { watchObjects } from '../kube/helpers/observed.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import { certificates } from '../kube/helpers/certificates.ts';

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/model/observation.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import type { Looks } from '../../src/infer/conclude.ts';
-import { afterLook, isChatter } from '../../src/infer/conclude.ts';
+import { createChatterLimit } from '../../src/infer/conclude.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { judged } from '../helpers/cases.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
@@ -22,15 +21,11 @@ describe('a workload of 5000 pods', () => {
 describe('of the log lines of a chatty pod', () => {
   const line = (at: number, namesSignal = false) =>
     ({ kind: 'line', container: 'app', time: '', namesSignal, seq: at, at }) as Observation;
+  const at = (now: number) => ({ ...emptyTrace, now });
   /** Which of the lines, by when they come, are looked at. */
   const looked = (...times: number[]): number[] => {
-    let looks: Looks = [];
-    return times.filter((now) => {
-      const trace = { ...emptyTrace, now };
-      if (isChatter(trace, line(now), looks)) return false;
-      looks = afterLook(looks, trace, line(now));
-      return true;
-    });
+    const isWorthIt = createChatterLimit();
+    return times.filter((now) => isWorthIt(at(now), line(now)));
   };
 
   it('the few that an exit brings are looked at at once', () =>
@@ -41,8 +36,12 @@ describe('of the log lines of a chatty pod', () => {
       1000, 1001, 1002, 1100, 1101, 1102,
     ]));
 
-  it('one that names a signal is looked at whenever it comes', () =>
-    expect(isChatter({ ...emptyTrace, now: 1003 }, line(1003, true), [1000, 1001, 1002])).toBe(false));
+  it('one that names a signal is looked at whenever it comes', () => {
+    const isWorthIt = createChatterLimit();
+    const times = [1000, 1001, 1002, 1003];
+    expect(times.map((now) => isWorthIt(at(now), line(now)))).toEqual([true, true, true, false]);
+    expect(isWorthIt(at(1004), line(1004, true))).toBe(true);
+  });
 });
 
 /** The recording, with so many more pods in the first list of its siblings. */

@@ -146,7 +146,7 @@ describe('an answer without an end', () => {
     const error = { code: 'server.endless-answer', message: expect.stringContaining('256 MiB') as unknown };
     await expect(getObject(cluster, path)).rejects.toMatchObject(error);
     const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
-    const listing = listUntilAnswered(cluster, target, { signal: stopping(), deliver: async () => {} });
+    const listing = listUntilAnswered(cluster, target, { signal: stopping(), deliver: () => {} });
     await expect(listing).rejects.toMatchObject({ code: 'server.oversized-object' });
     expect(api.asked).toHaveLength(2);
     await Promise.all(closed);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { getObject } from '../../src/kube/get.ts';
-import { watchObjects } from '../../src/kube/watch.ts';
+import { watchObjects } from './helpers/observed.ts';
 import { bookmark, json, line, pod, status, tempDir } from './helpers/api.ts';
 import type { TestEnv } from './helpers/env.ts';
 import { testEnv } from './helpers/env.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogLimit, isLater, readLogLine } from '../../src/kube/log-lines.ts';
-import { followLog } from '../../src/kube/logs.ts';
+import { followLog } from './helpers/observed.ts';
 import { connected, json, pod, serve, status } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { all, kinds, stopping } from './helpers/take.ts';

@@ -1,6 +1,6 @@
 /** A namespace has as many owners as it likes, and each is watched by a stream of its own. */
 import { expect, it, onTestFinished } from 'vitest';
-import { watchObjects } from '../../src/kube/watch.ts';
+import { watchObjects } from './helpers/observed.ts';
 import { bookmark, connected, serve } from './helpers/api.ts';
 import { all } from './helpers/take.ts';
 

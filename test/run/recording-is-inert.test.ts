@@ -11,7 +11,7 @@ it('C1 controls, bidi marks and workflow commands are escaped, and read back as 
   const text = '\u009b31m \u202e \u2066 \u200b ##[error]x';
   const recorder = recorderFor(file, true, { clock: systemClock, version: '0' } as never, () => {});
   const object = { metadata: { name: 'web', annotations: { text } } };
-  recorder.write({ kind: 'changed', at: 1, seq: 1, stream: 'pod', change: 'ADDED', object } as never);
+  recorder.write([{ kind: 'changed', at: 1, seq: 1, stream: 'pod', change: 'ADDED', object } as never]);
   recorder.close();
   const written = readFileSync(file, 'utf8');
   expect(written).not.toMatch(/[^ -~\n]|##\w*\[/);

@@ -56,6 +56,8 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     let timer = arm(options.connectTimeoutMs, 'no connection');
 
     request.on('socket', (socket) => {
+      // Node takes its own listener away before the answer's end is read: an abort just then must not end the process.
+      if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
       whenConnected(
         socket,
         () => {
@@ -72,7 +74,7 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     request.on('response', (body) => {
       clearTimeout(timer);
       // The reader of the body sees its error there; an unread body must not end the process.
-      body.on('error', () => undefined);
+      body.on('error', ignore);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -83,6 +85,8 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     request.end(options.body);
   });
 }
+
+const ignore = (): void => {};
 
 /** Throws PodexitError `auth.unusable`. */
 export function openRequest(

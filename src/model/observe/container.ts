@@ -47,11 +47,9 @@ const narrowProbe = shape({
   failureThreshold: asNumber,
 });
 
-export type Container = ReturnType<typeof narrowShown>;
+export type Container = ReturnType<typeof narrowContainer>;
 
-const isTrue = (raw: unknown): true | undefined => asBoolean(raw) || undefined;
-
-const narrowShown = shape({
+export const narrowContainer = shape({
   name: textOr(''),
   image: asString,
   /** `Always` on an init container makes it a sidecar. */
@@ -59,14 +57,11 @@ const narrowShown = shape({
   lifecycle: unlessEmpty(shape({ preStop: narrowHandler, stopSignal: asString })),
   readinessProbe: maybe(narrowProbe),
   /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
-  shell: isTrue,
+  shell: (_, container) => isShell(container) || undefined,
   /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
-  ignoresTerm: isTrue,
+  ignoresTerm: (_, container) => ignoresTerm(container) || undefined,
   ports: (raw) => filled(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
-
-export const narrowContainer = (container: JsonObject): Container =>
-  narrowShown({ ...container, shell: isShell(container), ignoresTerm: ignoresTerm(container) });
 
 function narrowHandler(raw: unknown): Handler | undefined {
   if (!has(raw)) return undefined;
@@ -93,20 +88,24 @@ export function plainSleep(command: readonly string[]): number | undefined {
 
 const secondsIn: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
+const wordsOf = ({ command, args }: JsonObject): string[] => asStrings(command).concat(asStrings(args));
+
 const isShellCommand = (command: readonly string[]): boolean =>
-  /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') && /^-\w*c$/.test(command[1] ?? '');
+  command.length > 1 &&
+  /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') &&
+  /^-\w*c$/.test(command[1] ?? '');
 
 /** Judged here because arguments go no further than this mapping. */
 function isShell(container: JsonObject): boolean {
   if (asBoolean(container['shell']) === true) return true;
-  const words = [...asStrings(container['command']), ...asStrings(container['args'])];
+  const words = wordsOf(container);
   return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
 }
 
 /** Also judged here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` would undo it. */
 function ignoresTerm(container: JsonObject): boolean {
   if (asBoolean(container['ignoresTerm']) === true) return true;
-  const words = [...asStrings(container['command']), ...asStrings(container['args'])];
+  const words = wordsOf(container);
   if (!isShellCommand(words)) return false;
   const traps = [...(words[2] ?? '').matchAll(/\btrap\s+(?:--\s+)?(""|''|-|\S+|"[^"]*"|'[^']*')\s+([A-Z0-9 ]+)/g)];
   const last = traps.findLast(([, , signals = '']) => /\b(?:SIG)?TERM\b|\b15\b/.test(signals));

@@ -57,6 +57,7 @@ export const narrowMetadata = shape({
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const keys = Object.keys(asObject(raw)).slice(0, 256);
   if (keys.length === 0) return undefined;
-  const value = (key: string) => (kept.has(key) ? (asString(asObject(raw)[key]) ?? '') : '');
-  return Object.fromEntries(keys.map((key) => [key.slice(0, 320), value(key)]));
+  const read: Record<string, string> = {};
+  for (const key of keys) read[key.slice(0, 320)] = kept.has(key) ? (asString(asObject(raw)[key]) ?? '') : '';
+  return read;
 }

@@ -37,10 +37,11 @@ export const asSeconds = (value: unknown): number | undefined => {
 export const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
 
 export const asStrings = (value: unknown): string[] =>
-  asArray(value).flatMap((item) => {
-    const string = asString(item);
-    return string === undefined ? [] : [string];
-  });
+  Array.isArray(value)
+    ? asArray(value)
+        .map(asString)
+        .filter((one) => one !== undefined)
+    : [];
 
 /**
  * Leaves out what is undefined, so that narrowed objects compare and print alike. A copy: objects that something was deleted
@@ -57,17 +58,17 @@ export const filled = <T>(array: T[]): T[] | undefined => (array.length > 0 ? ar
 
 /** A map of strings cut down to `keys` (all keys where absent). */
 export function stringMap(value: unknown, keep: (key: string) => boolean): Record<string, string> | undefined {
-  const entries = Object.entries(asObject(value)).flatMap(([key, item]) => {
-    const string = typeof item === 'string' ? item.slice(0, longestString) : undefined;
-    return string !== undefined && keep(key) ? [[key.slice(0, longestString), string] as const] : [];
-  });
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+  const map: Record<string, string> = {};
+  for (const [key, item] of Object.entries(asObject(value)))
+    if (typeof item === 'string' && keep(key)) map[key.slice(0, longestString)] = item.slice(0, longestString);
+  return Object.keys(map).length > 0 ? map : undefined;
 }
 
 /** Reads one untrusted value. */
 export type Reader<T = unknown> = (raw: unknown) => T;
 
-type Fields = Readonly<Record<string, Reader>>;
+/** `object`: of which the value is a field. */
+type Fields = Readonly<Record<string, (raw: unknown, object: JsonObject) => unknown>>;
 type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
 type Flat<T> = { [K in keyof T]: T[K] };
 
@@ -85,7 +86,7 @@ export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {
     const object = asObject(raw);
     const read: Record<string, unknown> = {};
     for (const [key, reader] of readers) {
-      const value = reader(object[key]);
+      const value = reader(object[key], object);
       if (value !== undefined) read[key] = value;
     }
     return read as Shaped<F>;

@@ -50,16 +50,23 @@ export function siblingAfter(
   const { uid } = pod.metadata;
   if (uid === '' || uid === traced) return undefined;
   if (known?.old) return undefined;
+  const progress = progressOf(pod, seen);
+  if (known && !hasNews(known, pod, progress)) return undefined;
   const old = coming === 'was-there';
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
   const onPodStream = coming === 'took-name' ? { onPodStream: [...(facts.onPodStream ?? []), seen.seq] } : {};
-  const next: SiblingFacts = { ...nodeOf(pod), ...progressOf(pod, seen), ...facts, ...onPodStream };
-  return known && stepsOf(next) === stepsOf(known) && next.node === known.node ? undefined : next;
+  return { ...nodeOf(pod), ...progress, ...facts, ...onPodStream };
 }
+
+const hasNews = (known: SiblingFacts, { spec }: Pod, progress: Progress): boolean =>
+  (known.node === undefined && spec.nodeName !== undefined) ||
+  steps.some((step) => known[step] === undefined && progress[step] !== undefined);
+
+const steps = ['scheduled', 'started', 'ready'] as const;
 
 const nodeOf = ({ spec: { nodeName } }: Pod) => (nodeName === undefined ? {} : { node: nodeName });
 
-type Progress = Pick<SiblingFacts, 'scheduled' | 'started' | 'ready'>;
+type Progress = Pick<SiblingFacts, (typeof steps)[number]>;
 
 /** How far this state of it has come; what was known before keeps its first observation. */
 function progressOf(pod: Pod, seen: Seen): Progress {
@@ -86,9 +93,6 @@ function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefine
   const at = known.length === starts.length ? known.at(-1) : undefined;
   return { at, node: nodeName };
 }
-
-const stepsOf = ({ scheduled, started, ready }: Progress): number =>
-  [scheduled, started, ready].filter((step) => step !== undefined).length;
 
 function wordFor({ scheduled, started, ready }: Progress): string {
   if (ready) return 'is ready';

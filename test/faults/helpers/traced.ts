@@ -80,7 +80,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
     let trace: Trace | undefined;
     let error: Error | undefined;
     const running = run({
-      source: live.rawObservations,
+      source: live.source,
       logText: false,
       onTrace: (next) => {
         trace = next;

@@ -89,7 +89,7 @@ export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
     ...options,
   });
   try {
-    const trace: Trace = await run({ source: live.rawObservations, logText: false, onTrace: live.onTrace });
+    const trace: Trace = await run({ source: live.source, logText: false, onTrace: live.onTrace });
     return { trace, report: exitReportFrom(trace), warnings };
   } finally {
     live.stop();

@@ -1,0 +1,50 @@
+import type { Cluster } from '../../../src/kube/cluster.ts';
+import { followLog as follow, type LogOptions, type LogTarget } from '../../../src/kube/logs.ts';
+import type { WatchTarget } from '../../../src/kube/resource-path.ts';
+import type { Health } from '../../../src/kube/watch-position.ts';
+import { watchObjects as watch } from '../../../src/kube/watch.ts';
+import type { Deliver, RawObservation } from '../../../src/model/observation.ts';
+
+/** What watchObjects delivers, to be read one by one. */
+export const watchObjects = (
+  cluster: Cluster,
+  target: WatchTarget,
+  options: { signal: AbortSignal; health?: Health },
+) => observed(options.signal, (to) => watch(cluster, target, { ...options, ...to }));
+
+/** What followLog delivers, to be read one by one. */
+export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>
+  observed(options.signal, (to) => follow(cluster, target, { ...options, ...to }));
+
+/** To leave the loop early ends the stream. */
+async function* observed(
+  signal: AbortSignal,
+  start: (to: { signal: AbortSignal; deliver: Deliver }) => Promise<void>,
+): AsyncGenerator<RawObservation, void> {
+  const left = new AbortController();
+  const delivered: RawObservation[] = [];
+  let wake = (): void => {};
+  let over: { error?: unknown } | undefined;
+  const deliver = (one: RawObservation): void => {
+    delivered.push(one);
+    wake();
+  };
+  const ended = start({ signal: AbortSignal.any([signal, left.signal]), deliver })
+    .then(
+      () => (over = {}),
+      (error: unknown) => (over = { error }),
+    )
+    .finally(() => wake());
+  try {
+    for (;;) {
+      const next = delivered.shift();
+      if (next) yield next;
+      else if (over && 'error' in over) throw over.error;
+      else if (over) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    left.abort();
+    await ended;
+  }
+}

@@ -1,0 +1,68 @@
+/** What arrives in one turn of the event loop is shown together, and written down as such. */
+import { expect, it } from 'vitest';
+import { afterInput } from '../../src/run/clock.ts';
+import { run, type Source } from '../../src/run/run.ts';
+import type { Observation, RawObservation } from '../../src/model/observation.ts';
+import { rawObservationsOf } from '../helpers/recordings.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A live run whose raw observations arrive in these turns: what was shown, by seq, and the log. */
+async function shownOf(source: Source) {
+  const shown: number[] = [];
+  const log: Observation[] = [];
+  await run({
+    source,
+    logText: true,
+    audience: { step: (_, { seq }) => void shown.push(seq) },
+    record: (observations) => void log.push(...observations),
+    ...(typeof source === 'function' ? { afterInput } : {}),
+  });
+  return { shown, log };
+}
+
+const inTurns =
+  (turns: readonly (readonly RawObservation[])[]): Source =>
+  async (deliver) => {
+    for (const one of turns) {
+      one.forEach(deliver);
+      await turn();
+    }
+  };
+
+const line = (at: number): RawObservation => ({ kind: 'line', at, container: 'app', time: '2026-01-01T00:00:00Z' });
+
+it('the newest trace of a turn is shown, and each log line', async () => {
+  const all = (await rawObservationsOf('graceful-exit')).filter(({ kind }) => kind !== 'dated');
+  const [began, first, second, third] = all as [RawObservation, RawObservation, RawObservation, RawObservation];
+  const { shown, log } = await shownOf(inTurns([[began, first], [line(second.at), second, line(third.at), third], []]));
+  expect(shown).toEqual([2, 3, 5, 6]);
+  expect(log.map(({ together = false }) => together)).toEqual([false, true, false, true, true, true]);
+});
+
+it('a replay of the log shows the same', async () => {
+  const all = await rawObservationsOf('sigkill-after-grace');
+  const turns = all.flatMap((_, index) => (index % 3 === 0 ? [all.slice(index, index + 3)] : []));
+  const live = await shownOf(inTurns(turns));
+  const replayed = await shownOf(live.log);
+  expect(live.shown.length).toBeLessThan(all.length / 2);
+  expect(replayed.shown).toEqual(live.shown);
+});
+
+it('what the audience throws ends the run, and what arrived is written down all the same', async () => {
+  const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
+  const log: Observation[] = [];
+  const ran = run({
+    source: inTurns(all.map((one) => [one])),
+    logText: false,
+    audience: {
+      step: (_, { seq }) => {
+        if (seq === 4) throw new Error('seen enough');
+      },
+    },
+    record: (observations) => void log.push(...observations),
+    afterInput,
+  });
+  await expect(ran).rejects.toThrow('seen enough');
+  expect(log.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+});

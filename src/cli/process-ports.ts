@@ -9,8 +9,8 @@ import type { Output, Ports } from '../run/ports.ts';
 
 export function processPorts(): Ports {
   return {
-    stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stdout: outputTo(1, () => process.stdout),
+    stderr: outputTo(2, () => process.stderr),
     // By the descriptor: creating a stream takes longer, and most runs never read it.
     stdinIsTty: isatty(0),
     ask,
@@ -46,27 +46,30 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | und
   }
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
+/** The stream is created when something is written: before the DELETE it would only delay that. */
+function outputTo(descriptor: 1 | 2, create: () => NodeJS.WriteStream): Output {
   let gone = false;
-  const closed = new Promise<void>((resolve) => {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      gone = true;
-      // A reader that has seen enough (`| head`) is no error of ours.
-      if (error.code === 'EPIPE') return resolve();
-      if (stream !== process.stdout) return;
-      process.exitCode = 1;
-      process.stderr.write(`podexit: stdout cannot be written (${error.code ?? error.message})\n`);
-    });
-  });
+  let close = (): void => {};
+  const closed = new Promise<void>((resolve) => (close = resolve));
+  const onError = (error: NodeJS.ErrnoException): void => {
+    gone = true;
+    // A reader that has seen enough (`| head`) is no error of ours.
+    if (error.code === 'EPIPE') return close();
+    if (descriptor !== 1) return;
+    process.exitCode = 1;
+    process.stderr.write(`podexit: stdout cannot be written (${error.code ?? error.message})\n`);
+  };
+  let known: NodeJS.WriteStream | undefined;
+  const stream = (): NodeJS.WriteStream => (known ??= create().on('error', onError));
   return {
-    write: (text) => void (gone || stream.write(text)),
-    isTty: stream.isTTY,
+    write: (text) => void (gone || stream().write(text)),
+    isTty: isatty(descriptor),
     // A terminal without a size reports 0.
-    columns: () => (stream.columns > 0 ? stream.columns : 80),
-    rows: () => (stream.rows > 0 ? stream.rows : 24),
+    columns: () => stream().columns || 80,
+    rows: () => stream().rows || 24,
     onResize: (listener) => {
-      stream.on('resize', listener);
-      return () => stream.off('resize', listener);
+      stream().on('resize', listener);
+      return () => stream().off('resize', listener);
     },
     closed,
   };

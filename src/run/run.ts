@@ -55,6 +55,7 @@ export async function run(options: RunOptions): Promise<Trace> {
   } finally {
     turn.end();
   }
+  turn.check();
   return traces.get(traces.keys()[0] ?? onePod) ?? emptyTrace;
 }
 
@@ -91,11 +92,16 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
       failed = { error };
     }
   };
+  /** Throws what a step threw. */
+  const check = (): void => {
+    if (failed) throw failed.error;
+  };
   return {
     end,
+    check,
     /** Whether the observation comes in the turn of the one before it. Throws what a step threw since. */
     joins({ together = false }: RawObservation): boolean {
-      if (failed) throw failed.error;
+      check();
       const joins = afterInput ? isOpen : together;
       if (!joins) end();
       if (!isOpen) afterInput?.(afterReading);

@@ -49,20 +49,23 @@ it('a replay of the log shows the same', async () => {
   expect(replayed.shown).toEqual(live.shown);
 });
 
-it('what the audience throws ends the run, and what arrived is written down all the same', async () => {
-  const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
-  const log: Observation[] = [];
-  const ran = run({
-    source: inTurns(all.map((one) => [one])),
-    logText: false,
-    audience: {
-      step: (_, { seq }) => {
-        if (seq === 4) throw new Error('seen enough');
+it.each([4, 6])(
+  'what the audience throws at %i of 6 ends the run, and all that arrived is written down',
+  async (seen) => {
+    const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
+    const log: Observation[] = [];
+    const ran = run({
+      source: inTurns(all.map((one) => [one])),
+      logText: false,
+      audience: {
+        step: (_, { seq }) => {
+          if (seq === seen) throw new Error('seen enough');
+        },
       },
-    },
-    record: (observations) => void log.push(...observations),
-    afterInput,
-  });
-  await expect(ran).rejects.toThrow('seen enough');
-  expect(log.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-});
+      record: (observations) => void log.push(...observations),
+      afterInput,
+    });
+    await expect(ran).rejects.toThrow('seen enough');
+    expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: seen }, (_, index) => index + 1));
+  },
+);

@@ -63,7 +63,7 @@ export type Step = Parameters<Audience['step']>;
 
 /**
  * What arrives in one turn of the event loop. A deletion makes several streams report within a few milliseconds, and each step
- * costs a conclusion: all that has arrived is read first, then shown, then written down. The log says what came together, so that
+ * costs a conclusion: all that has arrived is read first, then written down, then shown. The log says what came together, so that
  * a replay shows the same.
  */
 function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience' | 'record' | 'afterInput'>) {
@@ -71,19 +71,16 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
   let steps: Step[] = [];
   let observations: Observation[] = [];
   let failed: { error: unknown } | undefined;
-  const show = (): void => {
-    const shown = steps;
-    steps = [];
+  /** Writes before it shows: a line that was seen is in the recording, also when this process is killed next. */
+  const writeAndShow = (): void => {
+    const [written, shown] = [observations, steps];
+    [observations, steps] = [[], []];
+    if (written.length > 0) record?.(written);
     for (const step of newestOf(shown)) audience?.step(...step);
   };
   const end = (): void => {
     isOpen = false;
-    try {
-      show();
-    } finally {
-      if (observations.length > 0) record?.(observations);
-      observations = [];
-    }
+    writeAndShow();
   };
   const afterReading = (): void => {
     try {
@@ -112,7 +109,7 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
     show(...step: Step): void {
       steps.push(step);
       // A trace that ends is reported at once.
-      if (step[1].kind === 'timer') show();
+      if (step[1].kind === 'timer') writeAndShow();
     },
   };
 }

@@ -69,3 +69,18 @@ it.each([4, 6])(
     expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: seen }, (_, index) => index + 1));
   },
 );
+
+it('what is shown is in the recording by then', async () => {
+  const all = await rawObservationsOf('sigkill-after-grace');
+  const written = new Set<number>();
+  const early: number[] = [];
+  await run({
+    source: inTurns(all.map((one, index) => [one, line(index)])),
+    logText: false,
+    audience: { step: (_, { seq }) => void (written.has(seq) || early.push(seq)) },
+    record: (observations) => observations.forEach(({ seq }) => written.add(seq)),
+    afterInput,
+  });
+  expect(written.size).toBeGreaterThan(all.length);
+  expect(early).toEqual([]);
+});

@@ -9,6 +9,7 @@ import { parseDuration, usageError } from './usage.ts';
 import { findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type Flags } from './options.ts';
 import { parseTarget } from './target.ts';
+import type { AddCommand } from './command.ts';
 
 interface CheckFlags extends Flags {
   filename?: string[];
@@ -29,7 +30,7 @@ A check reads a spec and cannot know whether an application stops in time.
 Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cannot be read.
 `;
 
-export function addCheck(program: Command, ports: Ports, set: (code: number) => void): void {
+export const addCheck: AddCommand = (program, ports, set) => {
   const check = program
     .command('check [target...]')
     .usage('TARGET | -f FILE | --all [flags]')
@@ -59,7 +60,7 @@ export function addCheck(program: Command, ports: Ports, set: (code: number) => 
     const { check: run } = await import('../advice/check.ts');
     set(await run(await optionsOf(words, flags, ports), ports));
   });
-}
+};
 
 /** Limits of an exit are accepted, since a pipeline's flags may hold them, and judge nothing here. */
 function hideLimits(check: Command): void {

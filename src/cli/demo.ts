@@ -17,12 +17,10 @@ import {
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import type { Main } from './command.ts';
 import { wholeNumber, type Flags } from './options.ts';
 import { usageError } from './usage.ts';
 import { typed } from './words.ts';
-
-/** The whole program: from a command line to an exit code. */
-export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 
 interface DemoCommand {
   /** Runs the command line: handed in, so that the demo brings no second copy of the program. */

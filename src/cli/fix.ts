@@ -1,11 +1,10 @@
 /** `fix`: what would mend the problems that a check finds, as a patch. */
-import type { Command } from 'commander';
 import type { FixOptions } from '../advice/fix/fix.ts';
-import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { oneOf, usageError } from './usage.ts';
 import { wholeNumber } from './options.ts';
 import { parseTarget } from './target.ts';
+import type { AddCommand } from './command.ts';
 
 interface FixFlags extends ConnectionFlags {
   filename?: string[];
@@ -27,7 +26,7 @@ Nothing is ever applied. Each change has a comment that says why.
 /** Beside the formats of advice/fix/fix.ts, which is loaded only to run. */
 export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
 
-export function addFix(program: Command, ports: Ports, set: (code: number) => void): void {
+export const addFix: AddCommand = (program, ports, set) => {
   const fix = program
     .command('fix [target...]')
     .usage('TARGET | REPORT.json | -f FILE [flags]')
@@ -50,7 +49,7 @@ export function addFix(program: Command, ports: Ports, set: (code: number) => vo
     };
     set(await run(options, ports));
   });
-}
+};
 
 function sourceOf(words: readonly string[], names: readonly string[]): FixOptions['source'] {
   if (names.length > 0 && words.length > 0)

@@ -1,7 +1,7 @@
 /** Help as kubectl has it: examples and the flags of every day first; `options [COMMAND]` lists all of them. */
 import { Help, type Command, type HelpConfiguration, type Option } from 'commander';
-import type { Ports } from '../run/ports.ts';
 import { oneOf } from './usage.ts';
+import type { AddCommand } from './command.ts';
 
 /** Of the groups that several commands share, what the first page shows. */
 const everyDay: ReadonlySet<string> = new Set([
@@ -58,7 +58,7 @@ export function moreFlags(command: Command): string {
 }
 
 /** `options [COMMAND]`: every flag, in groups. */
-export function addOptions(program: Command, { stdout }: Ports, set: (code: number) => void): void {
+export const addOptions: AddCommand = (program, { stdout }, set) => {
   program
     .command('options [command]')
     .description('list all flags, or all flags of a command')
@@ -68,7 +68,7 @@ export function addOptions(program: Command, { stdout }: Ports, set: (code: numb
       stdout.write(allFlags(program.commands.find((one) => one.name() === word) ?? program, stdout.columns()));
       set(0);
     });
-}
+};
 
 function allFlags(command: Command, columns: number | undefined): string {
   const help = new Help();

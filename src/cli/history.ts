@@ -1,11 +1,10 @@
 /** `compare BEFORE AFTER` and `recommend REPORT…`: what reports of many exits say. */
-import type { Command } from 'commander';
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
-import type { Replay } from '../advice/history/reports.ts';
-import type { Ports } from '../run/ports.ts';
 import { collect } from './connection-flags.ts';
+import { replayWith } from './replay-text.ts';
 import { oneOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
+import type { AddCommand } from './command.ts';
 
 interface HistoryFlags extends OutputFlags {
   failOn?: string[];
@@ -27,7 +26,7 @@ const recommendExamples = `Examples:
 It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
-export function addCompare(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
+export const addCompare: AddCommand = (program, ports, set, { runProgram }) => {
   const command = program
     .command('compare <before> <after>')
     .description('compare two exits or rollouts')
@@ -37,14 +36,15 @@ export function addCompare(program: Command, ports: Ports, set: (code: number) =
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare.ts');
     const failOnWorse = flags.failOn !== undefined;
+    const replay = replayWith(runProgram, ports);
     const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
     set(await compareFiles(options, ports));
   });
-}
+};
 
 export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
 
-export function addRecommend(program: Command, ports: Ports, set: (code: number) => void, replay: Replay): void {
+export const addRecommend: AddCommand = (program, ports, set, { runProgram }) => {
   const command = program
     .command('recommend [report...]')
     .description('find the grace period that a workload needs')
@@ -56,6 +56,7 @@ export function addRecommend(program: Command, ports: Ports, set: (code: number)
     const failOn = (flags.failOn ?? [])
       .flatMap((text) => text.split(','))
       .map((word) => oneOf(word, recommendFailures, '--fail-on'));
+    const replay = replayWith(runProgram, ports);
     set(await recommend({ names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) }, ports));
   });
-}
+};

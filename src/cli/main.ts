@@ -8,11 +8,7 @@ import { PodexitError } from '../errors.ts';
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete/complete.ts');
-    return complete(
-      argv.slice(1),
-      buildProgram(ports, () => {}),
-      ports,
-    );
+    return complete(argv.slice(1), await buildProgram(ports, () => {}), ports);
   }
   try {
     return await runProgram(asFlags(argv), ports, main);

@@ -2,24 +2,16 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { explainTopic } from '../run/explain-topic.ts';
 import { tracePod } from '../run/trace-pod.ts';
-import type { DemoFlags, Main } from './demo.ts';
 import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
-import { addCheck } from './check.ts';
 import { addConnectionFlags } from './connection-flags.ts';
-import { addCompletion } from './complete/scripts.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
-import { addFix } from './fix.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
-import { addOptions, firstPage, moreFlags } from './help.ts';
+import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { addRollout, behindDashes } from './rollout.ts';
-import { shownCommand, givenFlags, plainWords } from './words.ts';
+import type { AddCommand, Main } from './command.ts';
+import { behindDashes, shownCommand, givenFlags, plainWords } from './words.ts';
 import { plainMessage, unknownFlag, usageError, withHelpOf } from './usage.ts';
-import { addCompare, addRecommend } from './history.ts';
-import { addReplay, replayTextWith, replayWith } from './replay.ts';
-import { addWhy } from './why.ts';
 
 /**
  * Runs a command line (without node and script). The exit code; throws PodexitError. `main`: what the demo runs its own command
@@ -28,9 +20,9 @@ import { addWhy } from './why.ts';
 export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
   const set = (result: number): void => void (code = result);
-  const program = buildProgram(ports, set, { argv, main });
+  const program = await buildProgram(ports, set, { argv, main });
   const words = plainWords(argv, program);
-  const moved = behindCommand(words, () => buildProgram(ports, set, { argv, main }));
+  const moved = await behindCommand(words, () => buildProgram(ports, set, { argv, main }));
   try {
     await program.parseAsync(moved, { from: 'user' });
     return code;
@@ -50,10 +42,10 @@ const flagError = (error: CommanderError, program: Command): Error =>
  * Flags before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would
  * parse them as the program's own flags, which the subcommand does not read.
  */
-function behindCommand(words: string[], build: () => Command): string[] {
+async function behindCommand(words: string[], build: () => Promise<Command>): Promise<string[]> {
   const [first = ''] = words;
   if (!first.startsWith('-') || !words.some((word) => word in commands)) return words;
-  const program = build().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  const program = (await build()).configureOutput({ writeOut: () => {}, writeErr: () => {} });
   const found: string[][] = [];
   program.hook('preSubcommand', ({ args: [name = '', ...rest] }) => {
     found.push([name, ...givenFlags(program), ...rest]);
@@ -69,11 +61,11 @@ function behindCommand(words: string[], build: () => Command): string[] {
 }
 
 /** The whole tree, or only what a command line can reach: the flags of commands that it does not name cost each start. */
-export function buildProgram(
+export async function buildProgram(
   ports: Ports,
   set: (code: number) => void,
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
-): Command {
+): Promise<Command> {
   const { stdout, version } = ports;
   const program = new Command(commandName(ports.env))
     .configureHelp(firstPage)
@@ -101,8 +93,8 @@ export function buildProgram(
     set(await trace({ ...options, ...shown }, flags, command, ports));
   });
   const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
-  for (const [name, add] of Object.entries(commands))
-    if (speaksOfAll || argv.includes(name)) add(program, ports, set, main);
+  for (const [name, load] of Object.entries(commands))
+    if (speaksOfAll || argv.includes(name)) (await load())(program, ports, set, { main, runProgram });
   return program;
 }
 
@@ -171,64 +163,17 @@ export const commandName = (env: Ports['env']): string =>
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
-/** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
-function addExplain(program: Command, ports: Ports, set: (code: number) => void): void {
-  program
-    .command('explain [word]')
-    .description('explain a word of a report, and what to do')
-    .addHelpText(
-      'before',
-      `Examples:
-  kubectl podexit explain drain-race      a finding
-  kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
-  kubectl podexit explain                 the kinds
-`,
-    )
-    .action(async (word: string | undefined) => set(await explainTopic(word, ports)));
-}
-
-const demoExamples = `Examples:
-  kubectl podexit demo                         the first scenario
-  kubectl podexit demo sigkill                 an app that ignores SIGTERM
-  kubectl podexit demo sigkill --fixed         the same app, with a handler
-  kubectl podexit demo --list                  all scenarios
-  kubectl podexit demo rollout --serve --write-kubeconfig kc
-`;
-
-/** A scenario has its grace already, and nothing depends on its pod. */
-const refusedByDemo: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
-
-function addDemo(program: Command, ports: Ports, set: (code: number) => void, main: Main): void {
-  const demo = program
-    .command('demo [scenario]')
-    .description('try it without a cluster, on recorded deletions')
-    .addHelpText('before', demoExamples)
-    .option('--list', 'list the scenarios')
-    .option('--fixed', 'play the scenario in which the problem is fixed')
-    .option('--serve', 'only run the API server, for any client; it starts over after the end')
-    .option('--port <port>', 'port of the cluster; default: any free one')
-    .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
-  const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
-  // Known, so that demo.ts can say why not.
-  for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
-  traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
-    const { runDemo } = await import('./demo.ts');
-    const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
-    set(await runDemo({ main, scenario, flags, given }, ports));
-  });
-}
-
-/** By the word that a command line names them with. */
-const commands: Record<string, (program: Command, ports: Ports, set: (code: number) => void, main: Main) => void> = {
-  check: addCheck,
-  fix: addFix,
-  why: (program, ports, set) => addWhy(program, ports, set, replayTextWith(runProgram, ports)),
-  compare: (program, ports, set) => addCompare(program, ports, set, replayWith(runProgram, ports)),
-  recommend: (program, ports, set) => addRecommend(program, ports, set, replayWith(runProgram, ports)),
-  rollout: addRollout,
-  replay: addReplay,
-  demo: addDemo,
-  explain: addExplain,
-  completion: addCompletion,
-  options: addOptions,
+/** By name. Each has its own file, which is loaded only where a command line names it or asks for help. */
+const commands: Record<string, () => Promise<AddCommand>> = {
+  check: async () => (await import('./check.ts')).addCheck,
+  fix: async () => (await import('./fix.ts')).addFix,
+  why: async () => (await import('./why.ts')).addWhy,
+  compare: async () => (await import('./history.ts')).addCompare,
+  recommend: async () => (await import('./history.ts')).addRecommend,
+  rollout: async () => (await import('./rollout.ts')).addRollout,
+  replay: async () => (await import('./replay.ts')).addReplay,
+  demo: async () => (await import('./demo-flags.ts')).addDemo,
+  explain: async () => (await import('./explain.ts')).addExplain,
+  completion: async () => (await import('./complete/scripts.ts')).addCompletion,
+  options: async () => (await import('./help.ts')).addOptions,
 };

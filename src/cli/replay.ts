@@ -1,10 +1,7 @@
-/** `replay FILE [POD]`, and what it prints, for commands that read recordings: so a recording says the same everywhere. */
-import type { Command } from 'commander';
-import type { Replay } from '../advice/history/reports.ts';
-import type { ReplayText } from '../advice/why/report.ts';
-import type { Ports } from '../run/ports.ts';
+/** `replay FILE [POD]`: shows a recorded run again. */
 import { formatFrom, lookOf, reportsOf, addOutputFlags, type Flags } from './options.ts';
 import { policyFrom, addPipelineFlags, publishFrom } from './pipeline-flags.ts';
+import type { AddCommand } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit web-0 --record exit.ndjson           record an exit
@@ -13,7 +10,7 @@ const examples = `Examples:
   kubectl podexit replay rollout.ndjson web-1          one pod of a rollout
 `;
 
-export function addReplay(program: Command, ports: Ports, set: (code: number) => void): void {
+export const addReplay: AddCommand = (program, ports, set) => {
   const replay = program
     .command('replay <file> [pod]')
     .description('show a recorded run again, or one pod of it')
@@ -39,21 +36,4 @@ export function addReplay(program: Command, ports: Ports, set: (code: number) =>
         ),
       );
     });
-}
-
-/** `run` is the whole program. */
-export const replayTextWith =
-  (run: (argv: readonly string[], ports: Ports) => Promise<number>, ports: Ports): ReplayText =>
-  async (file, words) => {
-    let text = '';
-    const stdout = { ...ports.stdout, isTty: false, write: (part: string) => void (text += part) };
-    const quiet = { ...ports, stdout, env: {}, stderr: { ...ports.stderr, write: () => {} } };
-    await run(['replay', file, '--no-config', '--no-github', ...words], quiet);
-    return text;
-  };
-
-/** The report of a recording, as a document. */
-export const replayWith = (run: Parameters<typeof replayTextWith>[0], ports: Ports): Replay => {
-  const replay = replayTextWith(run, ports);
-  return async (file) => JSON.parse(await replay(file, ['-o', 'json'])) as unknown;
 };

@@ -1,13 +1,12 @@
 /** `rollout`: follows the next rollout of a workload, or starts it, to its end. */
-import type { Command } from 'commander';
-import type { Ports } from '../run/ports.ts';
 import type { RolloutStart } from '../rollout/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { shownCommand } from './words.ts';
+import { behindDashes, shownCommand } from './words.ts';
 import { usageError } from './usage.ts';
+import type { AddCommand } from './command.ts';
 
 interface RolloutFlags extends Flags {
   restart?: boolean;
@@ -24,7 +23,7 @@ const examples = `Examples:
 It ends when the rollout is complete and the old pods are gone, or when it stalls.
 `;
 
-export function addRollout(program: Command, ports: Ports, set: (code: number) => void): void {
+export const addRollout: AddCommand = (program, ports, set) => {
   const rollout = program
     .command('rollout [target...]')
     .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
@@ -45,14 +44,7 @@ export function addRollout(program: Command, ports: Ports, set: (code: number) =
       set(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));
     },
   );
-}
-
-/** The words after `--`: a command to run. */
-export function behindDashes(program: Command): string[] {
-  const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
-  const dashes = rawArgs.indexOf('--');
-  return dashes < 0 ? [] : rawArgs.slice(dashes + 1);
-}
+};
 
 /** Throws usageError where there are several ways. */
 function startOf({ restart, image }: RolloutFlags, command: readonly string[]): RolloutStart | undefined {

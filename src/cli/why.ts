@@ -1,12 +1,11 @@
 /** `why [POD]`: an exit that is over. */
-import type { Command } from 'commander';
-import type { ReplayText } from '../advice/why/report.ts';
 import type { WhyOptions } from '../advice/why/why.ts';
-import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
+import { replayTextWith } from './replay-text.ts';
 import { oneOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
+import type { AddCommand } from './command.ts';
 
 interface WhyFlags extends ConnectionFlags, OutputFlags {
   from?: string[];
@@ -26,7 +25,7 @@ const examples = `Examples:
 /** Exits for which a pipeline may fail. */
 export const failing: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
-export function addWhy(program: Command, ports: Ports, set: (code: number) => void, replay: ReplayText): void {
+export const addWhy: AddCommand = (program, ports, set, { runProgram }) => {
   const why = program
     .command('why [target...]')
     .description('explain an exit that is over')
@@ -50,9 +49,9 @@ export function addWhy(program: Command, ports: Ports, set: (code: number) => vo
       failOn: (flags.failOn ?? []).flatMap((text) => text.split(',')).map((word) => oneOf(word, failing, '--fail-on')),
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
-      replay,
+      replay: replayTextWith(runProgram, ports),
       ...(await documentOptions(flags, otherFormats.why)),
     };
     set(await run(options, ports));
   });
-}
+};

@@ -62,6 +62,13 @@ function switched(word: string, name: string, value: string): string[] {
   return settled.has(name) ? [name.replace('--', '--no-')] : [];
 }
 
+/** The words after `--`: a command to run. */
+export function behindDashes(program: Command): string[] {
+  const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
+  const dashes = rawArgs.indexOf('--');
+  return dashes < 0 ? [] : rawArgs.slice(dashes + 1);
+}
+
 /** Flags whose values are never secret; of all others only the name is printed. */
 const shown: ReadonlySet<string> = new Set([
   '--namespace',

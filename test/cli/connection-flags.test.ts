@@ -8,16 +8,16 @@ import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-function parse(...words: string[]): Flags {
+async function parse(...words: string[]): Promise<Flags> {
   const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
-  const program = buildProgram(ports, () => {});
+  const program = await buildProgram(ports, () => {});
   program.action(() => {});
   program.parse(plainWords(words, program), { from: 'user' });
   return program.opts();
 }
 
-it('each of them arrives where the connection is made', () => {
-  const flags = parse(
+it('each of them arrives where the connection is made', async () => {
+  const flags = await parse(
     ...['web', '--kubeconfig=k', '--context', 'c', '--cluster=cl', '--user=u', '-n=shop', '-s=https://h', '--token=t'],
     ...['--username=n', '--password=p', '--as=a', '--as-group=g1', '--as-group=g2', '--as-uid=7'],
     ...['--as-user-extra=k=v', '--certificate-authority=ca', '--client-certificate=cc', '--client-key=ck'],
@@ -48,12 +48,12 @@ it('each of them arrives where the connection is made', () => {
   });
 });
 
-it('switches may say true or false, short flags may have "=", and words after "--" stay as they are', () => {
-  expect(parse('web', '--insecure-skip-tls-verify=false').insecureSkipTlsVerify).toBeUndefined();
-  expect(parse('web', '-v=6').v).toBe('6');
-  expect(parse('web', '--dry-run').dryRun).toBe('client');
-  expect(() => parse('web', '--now=perhaps')).toThrow();
-  expect(parse('web', '-l=app in (a,b)').selector).toBe('app in (a,b)');
+it('switches may say true or false, short flags may have "=", and words after "--" stay as they are', async () => {
+  expect((await parse('web', '--insecure-skip-tls-verify=false')).insecureSkipTlsVerify).toBeUndefined();
+  expect((await parse('web', '-v=6')).v).toBe('6');
+  expect((await parse('web', '--dry-run')).dryRun).toBe('client');
+  await expect(parse('web', '--now=perhaps')).rejects.toThrow();
+  expect((await parse('web', '-l=app in (a,b)')).selector).toBe('app in (a,b)');
 });
 
 it('--server and --token need no kubeconfig', () =>

@@ -28,9 +28,9 @@ interface Kube {
 const rbac = loadAll(text('deploy/rbac.yaml')) as Kube[];
 
 /** Words of a command that the program takes without complaint. */
-function accepted(words: string[]): void {
+async function accepted(words: string[]): Promise<void> {
   const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
-  const program = buildProgram(ports, () => {});
+  const program = await buildProgram(ports, () => {});
   program.action(() => {});
   program.commands.forEach((command) => command.action(() => {}));
   expect(() => program.parse(words, { from: 'user' })).not.toThrow();
@@ -83,9 +83,9 @@ describe('deploy/job.yaml', () => {
     expect(rbac.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name).toBe(pod.serviceAccountName);
   });
 
-  it('has arguments that the program takes', () => {
+  it('has arguments that the program takes', async () => {
     const args = pod.containers[0]?.args ?? [];
-    accepted(args);
+    await accepted(args);
     expect(parseTarget([args[0] ?? ''])).toMatchObject({ kind: 'workload' });
   });
 });
@@ -176,15 +176,15 @@ describe('docs/ci.md', () => {
     for (const block of blocks) expect(() => load(block)).not.toThrow();
   });
 
-  it('uses commands and flags that there are', () => {
+  it('uses commands and flags that there are', async () => {
     const lines = [...text('docs/ci.md').matchAll(/^.*?kubectl[ -]podexit ([^&`|\n]*)/gm)].map(([, words = '']) =>
       words.trim(),
     );
     const commands = lines.filter((words) => words.includes('--') && !words.includes('`'));
     expect(commands.length).toBeGreaterThan(2);
-    commands.forEach((words) => accepted(words.split(/\s+/)));
+    for (const words of commands) await accepted(words.split(/\s+/));
     const args = blocks.flatMap((block) => [...block.matchAll(/args: \[([^\]]*)\]/g)].map(([, list = '']) => list));
     expect(args.length).toBeGreaterThan(1);
-    args.forEach((list) => accepted(list.split(/,\s*/)));
+    for (const list of args) await accepted(list.split(/,\s*/));
   });
 });

@@ -1,7 +1,6 @@
 /** The completion scripts: each hands the words to `kubectl-podexit __complete` and shows what comes back. */
-import type { Command } from 'commander';
-import type { Ports } from '../../run/ports.ts';
 import { oneOf } from '../usage.ts';
+import type { AddCommand } from '../command.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof shells)[number];
@@ -90,7 +89,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-pode
 
 export const completionScripts: Record<Shell, string> = { bash, zsh, fish, powershell };
 
-export function addCompletion(program: Command, { stdout }: Ports, set: (code: number) => void): void {
+export const addCompletion: AddCommand = (program, { stdout }, set) => {
   program
     .command('completion <shell>')
     .description(`print the script for ${shells.join(', ')}`)
@@ -105,4 +104,4 @@ export function addCompletion(program: Command, { stdout }: Ports, set: (code: n
       stdout.write(completionScripts[oneOf(shell, shells, 'completion')]);
       set(0);
     });
-}
+};

@@ -1,0 +1,18 @@
+/** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
+import { explainTopic } from '../run/explain-topic.ts';
+import type { AddCommand } from './command.ts';
+
+export const addExplain: AddCommand = (program, ports, set) => {
+  program
+    .command('explain [word]')
+    .description('explain a word of a report, and what to do')
+    .addHelpText(
+      'before',
+      `Examples:
+  kubectl podexit explain drain-race      a finding
+  kubectl podexit explain findings        all of a kind: outcomes, marks, phases, findings
+  kubectl podexit explain                 the kinds
+`,
+    )
+    .action(async (word: string | undefined) => set(await explainTopic(word, ports)));
+};

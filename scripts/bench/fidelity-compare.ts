@@ -34,33 +34,47 @@ function compareRecordings(before: readonly RecordingRow[], after: readonly Reco
 }
 
 function compareStories(before: StoryFigures, after: StoryFigures): string {
-  const names = Object.keys(after.instants);
-  const rows = [
-    ['stories', String(before.count), String(after.count)],
-    ['stories with something wrong', String(seedsOf(before.wrong)), String(seedsOf(after.wrong))],
-    ['stories with an unsent signal', String(before.unsent.length), String(after.unsent.length)],
-    ['timeline, median ms', before.solve.median.toFixed(3), after.solve.median.toFixed(3)],
-    ['timeline, p99 ms', before.solve.p99.toFixed(3), after.solve.p99.toFixed(3)],
-    ...names.map((name) => [`${name}: share given`, shareOf(before, name), shareOf(after, name)]),
-    ...names.map((name) => [`${name}: median width, ms`, widthOf(before, name), widthOf(after, name)]),
-  ];
   const others = Object.entries(after.outcomes).filter(([seed, what]) => before.outcomes[Number(seed)] !== what);
-  const wrong = Object.entries(after.wrong).map(([seed, what]) => `seed ${seed}: ${what.join('; ')}\n`);
   const examples = others
     .slice(0, 40)
     .map(([seed, what]) => `seed ${seed}: ${before.outcomes[Number(seed)]} → ${what}\n`);
   return [
-    table(['figure', 'before', 'after'], rows),
+    table(['figure', 'before', 'after'], storyRows([before, after])),
     `${others.length} stories with another outcome\n`,
     ...examples,
     `wrong in the later version:\n`,
-    ...wrong.slice(0, 60),
+    wrongIn(after),
   ].join('');
 }
 
-const seedsOf = (wrong: StoryFigures['wrong']): number => Object.keys(wrong).length;
-const shareOf = ({ instants }: StoryFigures, name: string): string => (instants[name]?.share ?? NaN).toFixed(3);
-const widthOf = ({ instants }: StoryFigures, name: string): string => (instants[name]?.median ?? NaN).toFixed(0);
+/** What one version of the inference says of simulated exits. */
+export const printStories = (figures: StoryFigures): string =>
+  `\n${table(['figure', 'now'], storyRows([figures]))}${wrongIn(figures)}`;
+
+/** A column for each version; the newest comes last. */
+function storyRows(versions: readonly StoryFigures[]): string[][] {
+  const row = (name: string, valueOf: (version: StoryFigures) => number, digits = 0): string[] => [
+    name,
+    ...versions.map((version) => valueOf(version).toFixed(digits)),
+  ];
+  const names = Object.keys(versions.at(-1)?.instants ?? {});
+  return [
+    row('stories', ({ count }) => count),
+    row('stories with something wrong', ({ wrong }) => Object.keys(wrong).length),
+    row('stories with an unsent signal', ({ unsent }) => unsent.length),
+    row('timeline, median ms', ({ solve }) => solve.median, 3),
+    row('timeline, p99 ms', ({ solve }) => solve.p99, 3),
+    ...names.map((name) => row(`${name}: share given`, ({ instants }) => instants[name]?.share ?? NaN, 3)),
+    ...names.map((name) => row(`${name}: median width, ms`, ({ instants }) => instants[name]?.median ?? NaN)),
+  ];
+}
+
+const wrongIn = ({ wrong }: StoryFigures): string =>
+  Object.entries(wrong)
+    .slice(0, 60)
+    .map(([seed, what]) => `seed ${seed}: ${what.join('; ')}\n`)
+    .join('');
+
 const medianOf = (values: readonly number[]): number =>
   quantile(
     [...values].sort((a, b) => a - b),

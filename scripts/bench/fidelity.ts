@@ -13,7 +13,7 @@ import type { RecordingRow } from './fidelity-recordings.ts';
 import { recordingRows } from './fidelity-recordings.ts';
 import type { StoryFigures } from './fidelity-stories.ts';
 import { storyFigures } from './fidelity-stories.ts';
-import { printComparison } from './fidelity-compare.ts';
+import { printComparison, printStories } from './fidelity-compare.ts';
 import { figuresOf, pageWith } from './fidelity-table.ts';
 
 /** What one version of the inference achieves. */
@@ -45,6 +45,7 @@ async function main(): Promise<number> {
   if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(figures));
   if (values.compare !== undefined)
     process.stdout.write(printComparison(JSON.parse(readFileSync(values.compare, 'utf8')) as Figures, figures));
+  else if (stories) process.stdout.write(printStories(stories));
   failures.forEach((failure) => process.stdout.write(`FAILED: ${failure}\n`));
   return failures.length > 0 ? 1 : 0;
 }

@@ -71,12 +71,16 @@ export function containerExit(
     return { ...known, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayBeOlder: true };
   if (mayBeStopped(context, spec, mainsOver)) return { ...known, ...exitOfEarlierStop(context, base, stop) };
   const signalStop = { ...stop, turn, named: status?.stopSignal, restarts: status?.restartCount ?? 0 };
-  // That it had a signal at all is often only likely: what follows of that must not date anything else.
+  // That it had a signal at all is often only likely, and a kill that nothing but silence shows is assumed: what follows
+  // of that must not date anything else.
   const { exit } = network.withRollback(
     () => {
       const decision = decide(context, known, signalStop);
       stateEffects(context, known, decision);
-      return { exit: readExit(context, known, signalStop, decision), isCertain: decision.isEffect };
+      return {
+        exit: readExit(context, known, signalStop, decision),
+        isCertain: decision.isEffect && decision.kill !== 'silent',
+      };
     },
     ({ isCertain }) => isCertain,
   );

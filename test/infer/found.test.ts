@@ -96,6 +96,13 @@ const stories: Record<string, Partial<Story>> = {
     network: { ...plainStory().network, requestMs: [300, 400] },
     faults: [{ kind: 'log-break', atMs: 480 }],
   },
+  'a 137 of its own just before its kill, which must not set the node’s clock for the replacement': {
+    ...alone({ app: { ...dies, onSignal: { kind: 'ignores' }, ownExit: { atMs: 1300, code: 137 } } }),
+    ...pod({ name: 'db-0', graceSeconds: 1 }),
+    owner: { kind: 'statefulset', name: 'db', readyAfterMs: 3 },
+    trigger: { kind: 'unknown', atMs: 1590, graceSeconds: null },
+    readsLeases: false,
+  },
   'a hook that its container took with it, just before both were cut off': alone({
     preStop: { kind: 'exec', takesMs: null, fails: false },
     app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },

@@ -9,6 +9,7 @@ import type { ContainerExit, InferContext, PodExit } from './context.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
 import { cite, notBefore, onBothClocks, unbounded, type Estimate } from './estimate.ts';
+import { moment } from './pod-network.ts';
 import { contextOf } from './pod-rows.ts';
 import { removalOf } from './removal.ts';
 import { replacementOf } from './replacement.ts';
@@ -58,11 +59,11 @@ function containersIn(context: InferContext): ContainerExit[] {
   const mainsOver = mains.every(
     ({ ran, mayBeOlder, spec }) => (!ran || mayBeOlder === true) && !willStart(context.deletion, spec),
   );
-  let waited = mains.reduce(waitedAlsoFor, noneWaited);
+  let waited = mains.reduce((all, exit) => waitedAlsoFor(context, all, exit), noneWaited);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
     const exit = containerExit(context, spec, { turn: turnAfter(waited), mainsOver });
-    waited = waitedAlsoFor(waited, exit);
+    waited = waitedAlsoFor(context, waited, exit);
     return exit;
   });
   // No end of a sidecar proves that it had its turn: it may have died of a signal of its own, or repeat the words of another's log.
@@ -84,9 +85,9 @@ interface Waited {
 
 const noneWaited: Waited = { ran: false, isComplete: true };
 
-function waitedAlsoFor(waited: Waited, exit: ContainerExit): Waited {
+function waitedAlsoFor(context: InferContext, waited: Waited, exit: ContainerExit): Waited {
   if (!exit.ran) return waited;
-  const end = doneWith(exit);
+  const end = doneWith(context, exit);
   if (!end) return { ...waited, ran: true, isComplete: false };
   return { ...waited, ran: true, latest: waited.latest ? later(waited.latest, end) : end };
 }
@@ -97,13 +98,17 @@ function turnAfter({ ran, latest, isComplete }: Waited): Estimate | undefined {
   return latest && isComplete ? latest : notBefore(latest ?? unbounded);
 }
 
-/** The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. */
-function doneWith({ exit, hook }: ContainerExit): Estimate | undefined {
+/**
+ * The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. A kill that was
+ * only assumed is taken back by now (container-rules.ts), and dates nobody else's turn.
+ */
+function doneWith({ network }: InferContext, { spec, exit, hook, assumes }: ContainerExit): Estimate | undefined {
   if (!exit || exit.provisional) return undefined;
-  if (!hook) return exit.at;
-  const end = later(exit.at, hook.end);
+  const at = assumes.includes('silent-kill') ? network.read(moment('exit', spec.name)) : exit.at;
+  if (!hook) return at;
+  const end = later(at, hook.end);
   if (!hook.doubted) return end;
-  return { ...end, ...onBothClocks((clock) => ({ lo: exit.at[clock].lo, hi: end[clock].hi })) };
+  return { ...end, ...onBothClocks((clock) => ({ lo: at[clock].lo, hi: end[clock].hi })) };
 }
 
 const later = (a: Estimate, b: Estimate): Estimate => ({

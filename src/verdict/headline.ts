@@ -1,4 +1,5 @@
 /** The answer in one sentence, by outcome: what ended the pod, and what took the time. Pure. */
+import { minimumGrace } from '../infer/context.ts';
 import type { ContainerTimeline, Length, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
@@ -210,6 +211,8 @@ function againstGrace(timeline: Timeline, drain: Length | undefined, cause: Judg
   const grace = graceText(timeline);
   if (cause?.code === 'killed-at-grace') return `, at the end of its ${grace}`;
   if (cause?.code !== 'no-signal-handling') return '';
+  if (longestGrace(timeline) < minimumGrace)
+    return ` (${grace}; the kubelet leaves at least ${secondsText(minimumGrace, 0)})`;
   return drain && drain.max > longestGrace(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
 

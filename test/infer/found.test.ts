@@ -103,6 +103,15 @@ const stories: Record<string, Partial<Story>> = {
     trigger: { kind: 'unknown', atMs: 1590, graceSeconds: null },
     readsLeases: false,
   },
+  'a sidecar with a 137 of its own just before its kill, and one that waited for it with a hook that failed': {
+    containers: [
+      sidecar({ preStop: { kind: 'httpGet', takesMs: 2941, fails: true }, app: chooses(0, 17) }),
+      sidecar({ name: 'logs', preStop: { kind: 'sleep', seconds: 1 }, app: chooses(137, 900) }),
+      plainContainer({ app: chooses(0, 2858) }),
+    ],
+    ...pod({ graceSeconds: 4 }),
+    trigger: { kind: 'unknown', atMs: 1566, graceSeconds: null },
+  },
   'a hook that its container took with it, just before both were cut off': alone({
     preStop: { kind: 'exec', takesMs: null, fails: false },
     app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },

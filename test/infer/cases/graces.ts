@@ -247,6 +247,14 @@ const shorterThanThePods: Case[] = [
 ];
 
 const zero: Case[] = [
+  {
+    sentence: 'below the minimum of the kubelet, both stand in the answer',
+    of: { ...alone({ app: deaf }), ...asked(1) },
+    expect: {
+      outcome: 'killed',
+      sentence: /app ignored SIGTERM for 2\.0s \(1s grace period; the kubelet leaves at least 2s\)$/,
+    },
+  },
   ...[
     ['by us', held(0), []] as const,
     ['by somebody', held(0), [attach]] as const,

@@ -10,7 +10,7 @@ import { mayHaveRestarted } from './before-deletion.ts';
 import { longestStop, minimumGrace, type DeletionContext, type ExitFacts, type InferContext } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isStart, type Stop } from './stop.ts';
+import { isStart, longestRenewal, type Stop } from './stop.ts';
 
 /** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
 export function stateEnd(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -108,9 +108,31 @@ function exitLogEnd(
     !end?.value.clean ||
     killings.some((one) => one.at > end.at) ||
     trace.events.some((one) => isStart(one) && one.at > end.at) ||
-    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at);
+    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at) ||
+    mayHaveEndedWithKubelet(trace, end.at);
   return doubted ? undefined : end;
 }
+
+/** ms: the API server ends a log in order when the kubelet behind it has stood still for so long, about 42 s on a real cluster. */
+const logsOutlive = 40 * second;
+
+/** By then a renewal of its node's Lease is overdue, though the node is not called NotReady yet; where no Lease is read, any sign is. */
+function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
+  const { listedRenewal, renewals } = trace.nodeSigns;
+  const renewed = renewals.findLast((one) => one.at <= at) ?? listedRenewal;
+  if (!renewed) return at - lastSignOfKubelet(trace) > logsOutlive;
+  const longest = longestRenewal + millisecondsOf('event-lag') + deliveryLagOf(trace);
+  return deliverableSince(trace, 'lease', at) - renewed.at > longest;
+}
+
+/** Client ms. */
+const lastSignOfKubelet = ({ containers, events, acknowledged, deletion }: Trace): number =>
+  Math.max(
+    deletion?.seenAt ?? -Infinity,
+    acknowledged?.at ?? -Infinity,
+    ...events.filter(({ component }) => component === 'kubelet').map(({ at }) => at),
+    ...[...containers.values()].map(({ log }) => log.lastLine?.at ?? -Infinity),
+  );
 
 /** What the end of a container means: the code alone does not say it. */
 export function outcomeOf(

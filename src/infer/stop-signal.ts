@@ -9,7 +9,7 @@ import { graceSpan, shortestStop, type ContainerExit, type HookFacts, type Infer
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, notAfter, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isInTime, killedCode, mayHaveRetried, sinceOf, type Stop } from './stop.ts';
+import { isAcknowledgedByProbe, isInTime, killedCode, mayHaveRetried, sinceOf, type Stop } from './stop.ts';
 
 /** What the signal's moment depends on. */
 export interface SignalStop extends Stop {
@@ -121,11 +121,7 @@ function isKilledAtOnce(
 ): boolean {
   const { acknowledged } = trace;
   if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
-  // A probe's status may acknowledge before the kubelet begins.
-  const isProbes = [...trace.containers.values()].some(
-    ({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq,
-  );
-  if (isProbes || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
+  if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
   const grace = facts.terminated?.value.exitCode === killedCode ? shortestStop(kubelet) : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
   return ended.client.hi < deletion.accepted.client.lo + backOff + (isAfterGrace ? grace : 0);

@@ -5,7 +5,7 @@
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
-import type { Fact, Occurrence } from '../model/trace.ts';
+import type { Fact, Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, longestStop, minimumGrace, type InferContext, type Kubelet } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -40,12 +40,17 @@ export function stateBegan(
   if (first) {
     const max = isRestarted ? Infinity : 0;
     network.follows(at, moment('stopping', container), { max }, { because: 'Killing is made as it begins (§2 S5)' });
-  } else if (kubelet.noticed && knows) {
+  } else if (kubelet.noticed && knows && !isAcknowledgedByProbe(trace)) {
     network.notAfter(at, kubelet.noticed, 'the kubelet knew of the deletion (§2 S3)');
   }
   const isSeen = first !== undefined && !isRestarted && first.time.lo === first.time.hi;
   return { began: network.read(at, isSeen ? 'observed' : 'inferred'), isOpen: !first || isRestarted };
 }
+
+/** The status that acknowledges the deletion may be a probe's, written before the kubelet begins (SIGNALS.md §2 S3). */
+export const isAcknowledgedByProbe = ({ acknowledged, containers }: Trace): boolean =>
+  acknowledged !== undefined &&
+  [...containers.values()].some(({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq);
 
 /** 128 + SIGKILL. */
 export const killedCode = 137;
@@ -196,4 +201,4 @@ const stampOf = ({ value, seq, at }: Fact<{ readonly stamp: number }>): Fact<num
 });
 
 /** The kubelet renews every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). ms */
-const longestRenewal = 10.5 * second;
+export const longestRenewal = 10.5 * second;

@@ -112,12 +112,33 @@ const stories: Record<string, Partial<Story>> = {
     ...pod({ graceSeconds: 4 }),
     trigger: { kind: 'unknown', atMs: 1566, graceSeconds: null },
   },
+  'a probe that acknowledged the deletion before the kubelet began, where no Event can be posted': {
+    containers: [
+      plainContainer({ preStop: { kind: 'exec', takesMs: 1491, fails: false }, app: chooses(0, 175) }),
+      plainContainer({
+        name: 'side',
+        readiness: { periodMs: 1000, failureThreshold: 1, phaseMs: 1586 },
+        app: { ...chooses(0, 390), ownExit: { atMs: 5425, code: 1 } },
+      }),
+    ],
+    ...pod({ graceSeconds: 2 }),
+    trigger: { kind: 'namespace-deletion', atMs: 2229 },
+    faults: [{ kind: 'freeze', atMs: -356, forMs: 47_007 }],
+  },
   'a hook that its container took with it, just before both were cut off': alone({
     preStop: { kind: 'exec', takesMs: null, fails: false },
     app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },
   }),
   'a forced deletion of what would have been killed': { ...alone({ app: deaf }), ...asked(0) },
 };
+
+const standsStill: Partial<Story> = {
+  ...alone({ app: deaf }, pod({ graceSeconds: 0, finalizers: ['example.com/audit'] })),
+  faults: [{ kind: 'freeze', atMs: 1500, forMs: null }],
+  later: [{ kind: 'remove-finalizers', atMs: 45_000 }],
+};
+stories['logs that end with a kubelet that stands still, before its node is NotReady'] = standsStill;
+stories['the same where no Lease can be read'] = { ...standsStill, readsLeases: false };
 
 it.each(Object.entries(stories))('%s', (_what, story) => {
   expect(judgeStory(plainStory(story)).wrong).toEqual([]);

@@ -125,6 +125,14 @@ const stories: Record<string, Partial<Story>> = {
     trigger: { kind: 'namespace-deletion', atMs: 2229 },
     faults: [{ kind: 'freeze', atMs: -356, forMs: 47_007 }],
   },
+  'a 137 of a sidecar’s own, under a kubelet that stood still until its clock was in doubt': {
+    containers: [
+      sidecar({ app: { ...deaf, ownExit: { atMs: 5050, code: 137 } } }),
+      sidecar({ name: 'logs', app: deaf }),
+    ],
+    ...pod({ graceSeconds: 5 }),
+    faults: [{ kind: 'freeze', atMs: 4020, forMs: 49_732 }],
+  },
   'a hook that its container took with it, just before both were cut off': alone({
     preStop: { kind: 'exec', takesMs: null, fails: false },
     app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },

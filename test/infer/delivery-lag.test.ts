@@ -3,7 +3,14 @@ import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
-import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../helpers/recordings.ts';
+import {
+  allNames,
+  mustReport,
+  observationsOf,
+  rawObservationsOf,
+  tracedPodsOf,
+  traceOf,
+} from '../helpers/recordings.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
@@ -25,6 +32,15 @@ it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
   },
 );
 
+it('is longer where an Event comes late that was stored in the second of one before it', async () => {
+  const all = await rawObservationsOf('multi-container');
+  const isKilling = (one: RawObservation): boolean =>
+    one.kind === 'changed' && (one.object as { reason?: unknown }).reason === 'Killing';
+  const [, ...later] = all.filter(isKilling);
+  expect(later.length).toBeGreaterThan(0);
+  expect(lagOf(all.map((one) => (later.includes(one) ? { ...one, at: one.at + 7000 } : one)))).toBeGreaterThan(6000);
+});
+
 /** Every pod whose removal was watched, with all that the API server's watches brought 5 s late. */
 async function latePods(name: string) {
   const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
@@ -37,10 +53,7 @@ async function latePods(name: string) {
 }
 
 /** No stamp that is newer than the first list, or too few `Date` headers to hold it against: nothing proves the lag. */
-const unproved = [
-  ...['completed', 'crashloop', 'pending', 'oom-child', 'exit-143'],
-  ...['prestop-fails', 'statefulset', 'finalizer', 'force-delete', 'forced-by-other'],
-];
+const unproved = ['finalizer', 'forced-by-other'];
 
 it.each(allNames.filter((name) => !unproved.includes(name)))(
   'lets every instant of %s be as early as it was where all streams are 5 s late',

@@ -14,7 +14,8 @@ import type { Trace } from '../trace.ts';
 
 /** One watch line. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
-  const trace = foldDelay(before, o.stream, o.object, o, !isResumed(before, o.stream, o.at));
+  const came = isResumed(before, o.stream, o.at) ? 'resumed' : o.change === 'ADDED' ? 'added' : 'changed';
+  const trace = foldDelay(before, o.stream, o.object, o, came);
   const deleted = o.change === 'DELETED';
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
@@ -71,7 +72,7 @@ const mostRenewals = 16;
 
 /** A whole state: what is absent from it does not exist. */
 export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
-  const trace = o.objects.reduce((next, object) => foldDelay(next, o.stream, object, o, false), before);
+  const trace = o.objects.reduce((next, object) => foldDelay(next, o.stream, object, o, 'listed'), before);
   if (o.stream === 'pod') return foldPodList(trace, o);
   if (o.stream === 'siblings') return foldSiblingList(trace, o);
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);

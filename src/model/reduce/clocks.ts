@@ -39,18 +39,23 @@ function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined,
   return clock.lower === trace.clocks[which].lower ? trace : { ...trace, clocks: { ...trace.clocks, [which]: clock } };
 }
 
+/** How an object came, which says whether its stamp is that of the write that brought it. */
+type Came = 'listed' | 'resumed' | 'added' | 'changed';
+
 /**
- * Measures how late a change arrives (`isLive`), and remembers what a list has. Not every write is stamped (a DELETE is not):
- * only a second that is newer than all before on the stream is that of this write.
+ * Measures how late a change arrives on a stream that is alive, and remembers what a list has. An Event that is added was written
+ * in its second. Of what changes not every write is stamped (a DELETE is not): there only a second that is newer than all
+ * before on the stream is that of this write.
  */
-export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, isLive: boolean): Trace {
+export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, came: Came): Trace {
   const stored = storedAt(object);
   const { newest, longest } = trace.delays;
-  if (stored === undefined || stored.lo <= (newest.get(stream) ?? -Infinity)) return trace;
+  const last = newest.get(stream) ?? -Infinity;
+  if (stored === undefined || !(stored.lo > last || (object.kind === 'Event' && came === 'added'))) return trace;
   const delay = seen.at - stored.hi;
-  const isLongest = isLive && delay > (longest?.value ?? -Infinity);
-  const delays = { newest: withEntry(newest, stream, stored.lo), longest: isLongest ? factOf(delay, seen) : longest };
-  return { ...trace, delays };
+  const isLongest = (came === 'added' || came === 'changed') && delay > (longest?.value ?? -Infinity);
+  const withLast = withEntry(newest, stream, Math.max(stored.lo, last));
+  return { ...trace, delays: { newest: withLast, longest: isLongest ? factOf(delay, seen) : longest } };
 }
 
 /** The API server's own stamp of the last write that it stamped. Of an Event that was counted again there is none. */

@@ -2,10 +2,10 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
-import type { Checked, Judgement } from './judge.ts';
+import { judge, type Judgement } from './judge.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
-import type { Path, Subject } from './shutdown-spec.ts';
+import type { Path, ShutdownSpec, Subject } from './shutdown-spec.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
@@ -33,7 +33,7 @@ export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
 }
 
 export interface CheckInput {
-  checked: readonly { subject: Subject; judged: Checked; manifest?: Manifest }[];
+  read: readonly { spec: ShutdownSpec; manifest?: Manifest }[];
   errors: readonly BrokenInput[];
   failOn: readonly FailOn[];
   /** Gates that are judged already. */
@@ -42,8 +42,8 @@ export interface CheckInput {
 }
 
 export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
-  const { errors, failOn, gates: others, warnOnly } = input;
-  const checks = input.checked.map(checkedObject).sort(worstFirst);
+  const { read, errors, failOn, gates: others, warnOnly } = input;
+  const checks = read.map(checkedObject).sort(worstFirst);
   const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
   const failed = gates.some(({ passed }) => !passed);
   // Input that cannot be read comes before a gate: what it holds has not been judged.
@@ -57,20 +57,15 @@ export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion'
   };
 }
 
-function checkedObject({ subject, judged, manifest }: CheckInput['checked'][number]): CheckedObject {
-  const { judgement, sentence, findings, cannotTell } = judged;
-  return {
-    ...subject,
-    judgement,
-    sentence,
-    findings: findings.map(({ path, ...one }) => ({
-      ...one,
-      field: path.length > 0 ? fieldOf(path) : undefined,
-      file: manifest?.file,
-      line: manifest?.lineOf(path),
-    })),
-    cannotTell,
-  };
+function checkedObject({ spec, manifest }: CheckInput['read'][number]): CheckedObject {
+  const judged = judge(spec);
+  const findings = judged.findings.map(({ path, ...one }) => ({
+    ...one,
+    field: path.length > 0 ? fieldOf(path) : undefined,
+    file: manifest?.file,
+    line: manifest?.lineOf(path),
+  }));
+  return { ...spec.subject, ...judged, findings };
 }
 
 const fieldOf = (path: Path): string =>

@@ -1,5 +1,6 @@
 /** The command `check`: reads manifests, a pod, a workload or a whole namespace, and says what its spec shows. Deletes nothing. */
 import { PodexitError } from '../errors.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
 import type { Pen } from '../render/palette.ts';
@@ -9,12 +10,11 @@ import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
 import { checkJunit, sarifOf } from './check-formats.ts';
-import { checkReportOf, type CheckReport } from './check-report.ts';
+import { checkReportOf, type CheckInput, type CheckReport } from './check-report.ts';
 import { checkMarkdown, checkText } from './check-text.ts';
 import type { FailOn } from './finding.ts';
-import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
-import { readManifests, type Manifest } from './manifests.ts';
+import { readManifests } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
 import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
@@ -43,8 +43,8 @@ export interface CheckOptions extends OutputOptions {
 }
 
 interface Found {
-  read: { spec: ShutdownSpec; manifest?: Manifest }[];
-  errors: CheckReport['errors'];
+  read: CheckInput['read'];
+  errors: CheckInput['errors'];
   context?: string;
 }
 
@@ -61,8 +61,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
   const content = checkReportOf({
-    checked: found.read.map(({ spec, manifest }) => ({ subject: spec.subject, judged: judge(spec), manifest })),
-    errors: found.errors,
+    ...found,
     failOn: options.failOn,
     gates: gatesOf(
       options,
@@ -98,9 +97,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const { target, pick } = source;
       if (target.kind === 'workload' && target.resource !== 'services' && !options.inspect) {
         const object = await readWorkload(cluster, target.resource, target.name);
-        const namespace = await readNamespace(cluster);
-        const { unread } = namespace;
-        return [specOfWorkload(object, { neighbours: neighboursOf(namespace), graceSeconds, unread })];
+        return [specOfWorkload(object, neighboursOf(await readNamespace(cluster)), graceSeconds)];
       }
       const deadline = createDeadline(ports.clock, null);
       const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
@@ -121,7 +118,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
 }
 
 /** Throws `check.unreadable` where no kind of workload may be listed. */
-async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSeconds?: number): Promise<ShutdownSpec[]> {
+async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<ShutdownSpec[]> {
   const { objects, unread } = await readWorkloads(cluster);
   if (objects.length === 0 && unread.length > 0)
     throw new PodexitError(
@@ -136,7 +133,7 @@ async function allSpecs(cluster: Parameters<typeof readWorkloads>[0], graceSecon
   return whole.map((object) =>
     object.kind === 'Pod'
       ? specOfLivePod({ pod: object, namespace, graceSeconds })
-      : specOfWorkload(object, { neighbours, graceSeconds, unread: namespace.unread }),
+      : specOfWorkload(object, neighbours, graceSeconds),
   );
 }
 

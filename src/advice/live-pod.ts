@@ -23,7 +23,7 @@ export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): 
   const restarts = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   const runs = (name: string): boolean => stateOf(name)?.terminated === undefined || restarts;
   const isStopped = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
-  const spec = specOfWorkload(pod, { neighbours: neighboursOf(namespace), graceSeconds, unread: namespace.unread });
+  const spec = specOfWorkload(pod, neighboursOf(namespace), graceSeconds);
   const uid = asString(pod.metadata?.uid) ?? '';
   const slices = namespace.slices.filter(hasEndpointOf(uid));
   const ready = asArray(asObject(node?.status)['conditions'])
@@ -33,7 +33,7 @@ export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): 
     ...spec,
     containers: containersOf(pod.spec, spec.podPath, runs),
     services: servicesBehind(spec.services, slices, namespace, uid),
-    budgets: spec.budgets.map((one) => withRuling(one, namespace.budgets, spec, narrowed)),
+    budgets: withRulings(spec.budgets, namespace.budgets, narrowed),
     isIdle: isFinished(narrowed),
     notRunningNow: isStopped,
     nodeNotReady:
@@ -94,18 +94,19 @@ function otherReady(slices: readonly V1EndpointSlice[], uid: string): number {
   return counts.length > 0 ? Math.min(...counts) : 0;
 }
 
-function withRuling(
-  budget: BudgetSpec,
-  all: readonly V1PodDisruptionBudget[],
-  { budgets }: ShutdownSpec,
-  pod: Pod,
-): BudgetSpec {
-  const facts = (name: string): BudgetFacts => factsOf(all.find(({ metadata }) => metadata?.name === name));
-  const { allowed, healthy, desired } = facts(budget.name);
-  const covering = budgets.map(({ name }) => facts(name));
-  const disruptions = plural(allowed, 'disruption');
-  const text = `PodDisruptionBudget ${budget.name} allows ${disruptions} now (${healthy} healthy, ${desired} must stay)`;
-  return { ...budget, ruling: { ...rulingOf(pod, covering), text } };
+function withRulings(covering: ShutdownSpec['budgets'], all: readonly V1PodDisruptionBudget[], pod: Pod): BudgetSpec[] {
+  const read = covering.map((one) => ({
+    one,
+    facts: factsOf(all.find(({ metadata }) => metadata?.name === one.name)),
+  }));
+  const ruling = rulingOf(
+    pod,
+    read.map(({ facts }) => facts),
+  );
+  return read.map(({ one, facts: { allowed, healthy, desired } }) => {
+    const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} must stay)`;
+    return { ...one, ruling: { ...ruling, text: `PodDisruptionBudget ${one.name} allows ${now}` } };
+  });
 }
 
 function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
@@ -129,15 +130,13 @@ interface BudgetFacts {
   evictsUnready: boolean;
 }
 
-/** `because`: where the number of disruptions that a budget allows does not decide. */
-type Ruling = { refused: boolean; because?: string };
-
 /**
  * Whether the eviction API would let a pod go, by the rule of the API server: KK/registry/core/pod/storage/eviction.go `Create`
  * (SIGNALS.md §1 "Eviction"). It refuses too while a budget's controller has not seen its last change (`checkAndDecrement`), which
- * passes in a moment and is not looked at. `budgets`: all that cover the pod.
+ * passes in a moment and is not looked at. `budgets`: all that cover the pod. `because`: where the number of disruptions that a
+ * budget allows does not decide.
  */
-function rulingOf(pod: Pod, budgets: readonly BudgetFacts[]): Ruling {
+function rulingOf(pod: Pod, budgets: readonly BudgetFacts[]): { refused: boolean; because?: string } {
   const exemption = exemptionOf(pod);
   if (exemption !== undefined) return { refused: false, because: exemption };
   const [budget, ...more] = budgets;

@@ -9,6 +9,7 @@ import type {
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
 import type { Manifest } from './manifests.ts';
+import type { NamespaceState } from './read-cluster.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
 
@@ -25,20 +26,20 @@ const podPaths: Readonly<Record<string, Path>> = {
 };
 
 /** What stands around the workloads of one namespace or of one stream of manifests. */
-export interface Neighbours {
+export interface Neighbours extends Pick<ShutdownSpec, 'unread' | 'mayHaveOtherServices'> {
   servicesOf: Selecting<V1Service>;
   budgetsOf: Selecting<V1PodDisruptionBudget>;
   /** Names of workloads, as `Deployment/web`, whose replicas an autoscaler decides. */
   autoscaled: ReadonlySet<string>;
 }
 
-export const neighboursOf = (
-  { services, budgets }: { services: readonly V1Service[]; budgets: readonly V1PodDisruptionBudget[] },
-  autoscaled: ReadonlySet<string> = new Set(),
-): Neighbours => ({
+/** In a namespace of a cluster, where a workload's own number of replicas is the one that counts. */
+export const neighboursOf = ({ services, budgets, unread }: NamespaceState): Neighbours => ({
   servicesOf: selecting(services, serviceSelector),
   budgetsOf: selecting(budgets, budgetSelector),
-  autoscaled,
+  autoscaled: new Set(),
+  unread,
+  mayHaveOtherServices: false,
 });
 
 /** Those that select a pod of these labels, in their order. */
@@ -70,52 +71,39 @@ function selecting<T extends KubernetesObject>(
 
 const labelKey = ([key, value]: [string, string]): string => `${key}=${value}`;
 
-export interface ReadOptions {
-  neighbours: Neighbours;
-  file?: string;
-  line?: number;
-  /** The grace period of the deletion that is asked about; undefined: the spec's own. */
-  graceSeconds?: number;
-  /** Only these files were read: other Services may select it. */
-  mayHaveOtherServices?: boolean;
-  unread?: ShutdownSpec['unread'];
-}
-
 export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
 
-export function specOfWorkload(object: KubernetesObject, options: ReadOptions): ShutdownSpec {
-  const kind = object.kind ?? '';
-  const { metadata } = object;
+/** `graceSeconds`: of the deletion that is asked about; undefined: the spec's own. `place`: where a manifest has it. */
+export function specOfWorkload(
+  object: KubernetesObject,
+  neighbours: Neighbours,
+  graceSeconds?: number,
+  place: Pick<Subject, 'file' | 'line'> = {},
+): ShutdownSpec {
+  const { kind = '', metadata } = object;
   const template = templateOf(object);
   const podPath = [...(podPaths[kind] ?? []), 'spec'];
   const pod = asObject(template.spec);
   const labels = labelsOf(template.metadata?.labels);
   const namespace = asString(metadata?.namespace);
-  const subject: Subject = {
-    kind,
-    name: asString(metadata?.name) ?? '',
-    namespace,
-    file: options.file,
-    line: options.line,
-  };
-  const specGrace = asSeconds(pod['terminationGracePeriodSeconds']);
+  const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
-    subject,
+    subject: { kind, name: asString(metadata?.name) ?? '', namespace, ...place },
     podPath,
-    graceSeconds: options.graceSeconds ?? specGrace ?? 30,
-    specGraceSeconds: specGrace,
+    graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
+    specGraceSeconds,
     containers: containersOf(template.spec, podPath),
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
-    replicas: replicasOf(object, options.neighbours.autoscaled),
+    replicas: replicasOf(object, neighbours.autoscaled),
     update: updateOf(object),
-    services: options.neighbours.servicesOf(labels, namespace).map(serviceOf),
-    budgets: options.neighbours.budgetsOf(labels, namespace).map(budgetOf),
+    services: neighbours.servicesOf(labels, namespace).map(serviceOf),
+    budgets: neighbours.budgetsOf(labels, namespace).map(budgetOf),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     isIdle: false,
-    unread: options.unread ?? [],
-    mayHaveOtherServices: options.mayHaveOtherServices ?? false,
+    unread: neighbours.unread,
+    mayHaveOtherServices: neighbours.mayHaveOtherServices,
   };
 }
 
@@ -207,8 +195,7 @@ export function specsOf(
     .filter(({ object }) => hasPods(object))
     .map((manifest) => {
       const { object, file, line } = manifest;
-      const spec = specOfWorkload(object, { neighbours, file, line, graceSeconds, mayHaveOtherServices: true });
-      return { manifest, spec };
+      return { manifest, spec: specOfWorkload(object, neighbours, graceSeconds, { file, line }) };
     });
 }
 
@@ -219,5 +206,11 @@ function neighboursIn(manifests: readonly Manifest[]): Neighbours {
     const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
     return `${asString(kind)}/${asString(name)}`;
   });
-  return neighboursOf({ services: ofKind('Service'), budgets: ofKind('PodDisruptionBudget') }, new Set(autoscaled));
+  return {
+    servicesOf: selecting(ofKind('Service'), serviceSelector),
+    budgetsOf: selecting(ofKind('PodDisruptionBudget'), budgetSelector),
+    autoscaled: new Set(autoscaled),
+    unread: [],
+    mayHaveOtherServices: true,
+  };
 }

@@ -80,9 +80,9 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
     const object = await objectOf(cluster, target);
-    const neighbours = neighboursOf(await readNamespace(cluster));
+    const spec = specOfWorkload(object, neighboursOf(await readNamespace(cluster)));
     const clean = manifestOf(object);
-    return [{ object: clean, proposal: fixable(clean, specOfWorkload(object, { neighbours })) }];
+    return [{ object: clean, proposal: fixable(clean, spec) }];
   } finally {
     cluster.close();
   }
@@ -164,7 +164,7 @@ const diffs = (found: readonly Fixable[]): string =>
 
 /** The fix that a report holds (`-o json` of a trace): the run has measured what it proposes. Throws `report.unreadable`, `fix.report`. */
 async function reportedFixes(file: string, format: FixFormat): Promise<string> {
-  const fixes = (await readReports([file])).flatMap(({ document }) => asArray(document['fix']).map(asObject));
+  const fixes = (await readReports([file])).flatMap((report) => asArray(report['fix']).map(asObject));
   if (fixes.length === 0)
     throw new PodexitError(
       'fix.report',

@@ -11,11 +11,6 @@ import { asArray, asNumber, asObject, asString, type JsonObject } from '../../mo
 /** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
 export type Replay = (file: string) => Promise<unknown>;
 
-export interface ReadReport {
-  file: string;
-  document: JsonObject;
-}
-
 /** Ranges of measured seconds are kept whole; figures are made of their middle. */
 export interface Seconds {
   min: number;
@@ -24,8 +19,6 @@ export interface Seconds {
 
 /** What of one exit counts when many are compared. All lengths in seconds. */
 export interface ExitSample {
-  file: string;
-  pod: string;
   /** `Deployment/checkout`, or the pod where nothing owns it. */
   workload: string;
   /** Images by container, or nothing where the report does not say. */
@@ -49,9 +42,9 @@ const noReplay: Replay = async (file) => {
 };
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
-export async function readReports(names: readonly string[], replay: Replay = noReplay): Promise<ReadReport[]> {
+export async function readReports(names: readonly string[], replay: Replay = noReplay): Promise<JsonObject[]> {
   const files = (await Promise.all(names.map(filesOf))).flat();
-  const found: ReadReport[] = [];
+  const found: JsonObject[] = [];
   for (const file of files) found.push(...(await reportsIn(file, replay)));
   return found;
 }
@@ -67,20 +60,21 @@ async function filesOf(name: string): Promise<string[]> {
   return files.map((file) => join(name, file));
 }
 
-async function reportsIn(file: string, replay: Replay): Promise<ReadReport[]> {
-  if (file.endsWith('.ndjson')) return exitsOf(file, asObject(await replay(file)));
-  let parsed: unknown;
+async function reportsIn(file: string, replay: Replay): Promise<JsonObject[]> {
+  const document = file.endsWith('.ndjson') ? await replay(file) : await parsed(file);
+  const exits = exitsIn(asObject(document));
+  if (exits) return exits;
+  throw unreadable(file, 'is no report of podexit/v1');
+}
+
+async function parsed(file: string): Promise<unknown> {
   try {
-    parsed = JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    throw unreadable(
-      file,
-      error instanceof SyntaxError
-        ? `is no JSON (${error.message.slice(0, 120)})`
-        : `cannot be read (${codeOf(error)})`,
-    );
+    const { code = String(error), message } = error as NodeJS.ErrnoException;
+    const why = error instanceof SyntaxError ? `is no JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;
+    throw unreadable(file, why);
   }
-  return exitsOf(file, asObject(parsed));
 }
 
 /** The exits of a document of any kind: undefined where it is none of podexit/v1. */
@@ -92,51 +86,37 @@ export function exitsIn(document: JsonObject): JsonObject[] | undefined {
   return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
 
-function exitsOf(file: string, document: JsonObject): ReadReport[] {
-  const exits = exitsIn(document);
-  if (exits) return exits.map((exit) => ({ file, document: exit }));
-  throw unreadable(file, 'is no report of podexit/v1');
-}
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
-
 const unreadable = (file: string, why: string): PodexitError =>
   new PodexitError('report.unreadable', `${file} ${why}`, 'Write one with: kubectl podexit POD -o json > exit.json');
 
-export function sampleOf({ file, document }: ReadReport): ExitSample {
-  const pod = asObject(document['pod']);
-  const owner = asObject(pod['owner']);
-  const name = asString(pod['name']) ?? '';
-  const containers = asArray(document['containers']).map(asObject);
+export function sampleOf(document: JsonObject): ExitSample {
+  const containers = objectsIn(document['containers']);
   const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
-  const outcome = asString(asObject(document['verdict'])['outcome']);
+  const verdict = asObject(document['verdict']);
   return {
-    file,
-    pod: name,
-    workload: workloadOf(owner, name),
+    workload: workloadOf(asObject(document['pod'])),
     version: versionOf(asObject(asObject(document['run'])['image'])),
-    outcome: outcomes.find((one) => one === outcome) ?? 'unknown',
+    outcome: outcomes.find((one) => one === verdict['outcome']) ?? 'unknown',
     graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
-    hook: longest([...main.map((one) => secondsOf(one['preStopSeconds'])), ...phaseSeconds(document, 'prestop')]),
-    drain: longest([...main.map((one) => secondsOf(one['drainSeconds'])), ...phaseSeconds(document, 'drain')]),
+    hook: longest([...main.map((one) => one['preStopSeconds']), ...phaseSeconds(document, 'prestop')]),
+    drain: longest([...main.map((one) => one['drainSeconds']), ...phaseSeconds(document, 'drain')]),
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: requestsOf(document),
-    findings: asArray(asObject(document['verdict'])['findings'])
-      .map(asObject)
-      .map((one) => ({
-        code: asString(one['code']) ?? '',
-        severity: asString(one['severity']) ?? 'info',
-        message: asString(one['message']) ?? '',
-      })),
+    findings: objectsIn(verdict['findings']).map((one) => ({
+      code: asString(one['code']) ?? '',
+      severity: asString(one['severity']) ?? 'info',
+      message: asString(one['message']) ?? '',
+    })),
   };
 }
 
 /** A ReplicaSet is one revision of its Deployment: its name without the hash that kubectl also prints. */
-function workloadOf(owner: JsonObject, pod: string): string {
+function workloadOf(pod: JsonObject): string {
+  const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
-  if (kind === undefined || name === undefined) return `Pod/${pod}`;
+  if (kind === undefined || name === undefined) return `Pod/${asString(pod['name']) ?? ''}`;
   return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
 }
 
@@ -151,17 +131,16 @@ function secondsOf(raw: unknown): Seconds | undefined {
   return least === undefined || most === undefined || most < least ? undefined : { min: least, max: most };
 }
 
-const phaseSeconds = (document: JsonObject, name: string): (Seconds | undefined)[] =>
-  asArray(document['phases'])
-    .map(asObject)
-    .filter((one) => one['name'] === name)
-    .map((one) => secondsOf(one['seconds']));
+const phaseSeconds = (document: JsonObject, name: string): unknown[] =>
+  named(document['phases'], name).map((one) => one['seconds']);
+
+const named = (list: unknown, name: string): JsonObject[] => objectsIn(list).filter((one) => one['name'] === name);
 
 export const middle = ({ min, max }: Seconds): number => (min + max) / 2;
 
-function longest(all: readonly (Seconds | undefined)[]): Seconds | undefined {
-  const known = all.filter((one) => one !== undefined);
-  return known.length === 0 ? undefined : known.reduce((most, one) => (middle(one) > middle(most) ? one : most));
+function longest(all: readonly unknown[]): Seconds | undefined {
+  const known = all.flatMap((one) => secondsOf(one) ?? []);
+  return known.sort((a, b) => middle(b) - middle(a))[0];
 }
 
 const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
@@ -169,9 +148,7 @@ const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
 /** From the first mark of one name to the last of another. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
-    asArray(document['marks'])
-      .map(asObject)
-      .filter((one) => one['name'] === name)
+    named(document['marks'], name)
       .map((one) => asObject(one['at']))
       .map(({ earliest, latest }) => ({ earliest: timeOf(earliest), latest: timeOf(latest) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
@@ -190,15 +167,17 @@ function totalOf(document: JsonObject): Seconds | undefined {
 }
 
 function requestsOf(document: JsonObject): ExitSample['requests'] {
-  const probes = asArray(asObject(document['traffic'])['probes']).map(asObject);
-  if (probes.length === 0) return undefined;
-  const sum = (field: string): number => probes.reduce((total, one) => total + (asNumber(one[field]) ?? 0), 0);
-  return { sent: sum('sent'), failed: sum('failed') };
+  const probes = objectsIn(asObject(document['traffic'])['probes']);
+  return total(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined where no exit was probed. */
-export function totalRequests(samples: readonly ExitSample[]): ExitSample['requests'] {
-  const probed = samples.flatMap(({ requests }) => requests ?? []);
-  const sum = (of: 'sent' | 'failed'): number => probed.reduce((all, one) => all + one[of], 0);
-  return probed.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
+export const totalRequests = (samples: readonly ExitSample[]): ExitSample['requests'] =>
+  total(samples.flatMap(({ requests }) => requests ?? []));
+
+function total(counts: readonly { sent: number; failed: number }[]): ExitSample['requests'] {
+  const sum = (of: 'sent' | 'failed'): number => counts.reduce((all, one) => all + one[of], 0);
+  return counts.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
 }
+
+const objectsIn = (list: unknown): JsonObject[] => asArray(list).map(asObject);

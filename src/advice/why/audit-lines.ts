@@ -2,8 +2,8 @@
  * Audit logs (audit.k8s.io/v1 JSON lines, plain or gzip) of any size → the lines that name a pod. Read as bytes in constant
  * memory: a line is parsed only where the name is in it.
  */
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { PodexitError } from '../../errors.ts';
 
@@ -60,22 +60,18 @@ const gzipMark = Buffer.from([0x1f, 0x8b]);
 
 /** Unpacked where it begins as gzip does, whatever it is called. */
 async function opened(file: string): Promise<AsyncIterable<Buffer>> {
-  const source: Readable =
+  const source =
     file === '-'
       ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkSize })
       : createReadStream(file, { highWaterMark: chunkSize });
-  const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  const first = await iterator.next();
-  const whole = (async function* () {
-    if (!first.done) yield first.value;
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
-  })();
-  if (first.done || !first.value.subarray(0, 2).equals(gzipMark)) return whole;
-  const { Readable: Stream } = await import('node:stream');
-  const packed = Stream.from(whole);
+  await once(source, 'readable');
+  const first = source.read() as Buffer | null;
+  if (first === null) return source as AsyncIterable<Buffer>;
+  source.unshift(first);
+  if (!first.subarray(0, 2).equals(gzipMark)) return source as AsyncIterable<Buffer>;
   const unpacked = createGunzip({ chunkSize });
-  packed.on('error', (error) => unpacked.destroy(error));
-  return packed.pipe(unpacked) as AsyncIterable<Buffer>;
+  source.on('error', (error) => unpacked.destroy(error));
+  return source.pipe(unpacked) as AsyncIterable<Buffer>;
 }
 
 const chunkSize = 1024 * 1024;

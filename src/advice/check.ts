@@ -3,15 +3,13 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
-import type { Pen } from '../render/palette.ts';
 import { unlessLeft } from '../run/leaving.ts';
 import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
-import { checkJunit, sarifOf } from './check-formats.ts';
 import { checkReportOf, type CheckInput, type CheckReport } from './check-report.ts';
-import { checkMarkdown, checkText } from './check-text.ts';
+import { checkViews } from './check-views.ts';
 import type { FailOn } from './finding.ts';
 import { specOfLivePod } from './live-pod.ts';
 import { readManifests } from './manifests.ts';
@@ -60,24 +58,8 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
-  const content = checkReportOf({
-    ...found,
-    failOn: options.failOn,
-    gates: gatesOf(
-      options,
-      found.read.map(({ spec }) => spec),
-    ),
-    warnOnly: options.warnOnly,
-  });
-  const views = {
-    text: (report: CheckReport, pen: Pen, columns: number) =>
-      checkText(report, pen, columns, options.source.kind === 'all'),
-    others: {
-      markdown: checkMarkdown,
-      sarif: (report: CheckReport) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
-      junit: checkJunit,
-    },
-  };
+  const content = checkReportOf({ ...found, ...options, gates: gatesOf(options, found.read) });
+  const views = checkViews(options.source.kind === 'all');
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
@@ -138,7 +120,8 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Shutdo
 }
 
 /** What an exit alone can keep or break is said to be open; --evict and --timeout can be judged from the spec. */
-function gatesOf({ limits, evict, timeoutMs }: CheckOptions, specs: readonly ShutdownSpec[]): Gate[] {
+function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: CheckInput['read']): Gate[] {
+  const specs = read.map(({ spec }) => spec);
   const gates = limits.map((name): Gate => {
     return { name, passed: true, judged: false, message: 'only an exit can be measured' };
   });

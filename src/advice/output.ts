@@ -1,7 +1,7 @@
 /** How the commands of this folder print: one document in the format that was asked for, to stdout and to report files. */
 import { PodexitError } from '../errors.ts';
 import { penFor, styleOf, type Pen } from '../render/palette.ts';
-import { forJson, forYaml } from '../render/safe-text.ts';
+import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** What every document of these commands has. */
@@ -109,6 +109,18 @@ export function reportFileOf(file: string, others: readonly string[]): { file: s
     `unsupported report file extension: ${file}`,
     `The format follows the file extension: ${known.join(' ')}`,
   );
+}
+
+/** A summary, a table, and what stands below it. All but the summary is Markdown already, and so is `intro`. */
+export function markdownPage(
+  summary: string,
+  columns: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+  below: readonly string[],
+  intro: readonly string[] = [],
+): string {
+  const table = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return [`**${forMarkdown(summary)}**`, '', ...intro, ...table, '', ...below].join('\n').replace(/\n*$/, '\n');
 }
 
 /** Cells padded to the widest of their column, three blanks apart as kubectl prints tables. */

@@ -51,6 +51,8 @@ function read(file: string, isNamed: boolean): string | undefined {
   }
 }
 
+const example = 'It holds lines such as: max-duration: 30s';
+
 async function parseConfig(text: string, file: string): Promise<GateWords> {
   const { loadAll } = await import('js-yaml');
   let documents: unknown[];
@@ -59,55 +61,45 @@ async function parseConfig(text: string, file: string): Promise<GateWords> {
     documents = loadAll(text, { maxAliases: 0 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
-    throw invalid(`${file} is no YAML: ${reason}`, `It holds lines such as: max-duration: 30s`, cause);
+    throw invalid(`${file} is no YAML: ${reason}`, example, cause);
   }
   const [document] = documents;
-  if (documents.length > 1)
-    throw invalid(`${file} holds more than one document`, `It holds lines such as: max-duration: 30s`);
+  if (documents.length > 1) throw invalid(`${file} holds more than one document`, example);
   if (document === null || document === undefined) return {};
-  if (typeof document !== 'object' || Array.isArray(document))
-    throw invalid(`${file} holds no keys`, `It holds lines such as: max-duration: 30s`);
-  return Object.entries(document).reduce<GateWords>(
-    (words, [key, value]) => ({ ...words, ...wordOf(key, value, file) }),
-    {},
-  );
+  if (typeof document !== 'object' || Array.isArray(document)) throw invalid(`${file} holds no keys`, example);
+  return Object.fromEntries(Object.entries(document).map(([key, value]) => wordOf(key, value, file)));
 }
 
-type Reader = (value: unknown) => GateWords | undefined;
+/** YAML reads `80` and `0` as numbers. */
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 
-/** What each key may hold; undefined: not that. */
-const keys: Record<string, { read: Reader; like: string }> = {
-  'max-duration': { read: (value) => withText(value, (maxDuration) => ({ maxDuration })), like: '30s' },
-  'max-grace-used': { read: (value) => withText(value, (maxGraceUsed) => ({ maxGraceUsed })), like: '80%' },
-  'min-drain-lead': { read: (value) => withText(value, (minDrainLead) => ({ minDrainLead })), like: '5s' },
-  'fail-on': { read: (value) => withList(value, (failOn) => ({ failOn })), like: '[drain-race, last-endpoint]' },
-  confirm: {
-    read: (value) => (typeof value === 'boolean' ? { confirm: value } : undefined),
-    like: 'false',
-  },
-  'warn-only': {
-    read: (value) => (typeof value === 'boolean' ? { warnOnly: value } : undefined),
-    like: 'true',
-  },
+const texts = (value: unknown): string[] | undefined => {
+  const list: unknown[] = [value].flat();
+  return list.every((one) => typeof one === 'string') ? list : undefined;
 };
 
-function wordOf(key: string, value: unknown, file: string): GateWords {
+const truth = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+
+/** What each key is called here, and how its value is read; undefined: it cannot be that. */
+const keys: Record<string, { name: keyof GateWords; read: (value: unknown) => unknown; like: string }> = {
+  'max-duration': { name: 'maxDuration', read: text, like: '30s' },
+  'max-grace-used': { name: 'maxGraceUsed', read: text, like: '80%' },
+  'min-drain-lead': { name: 'minDrainLead', read: text, like: '5s' },
+  'fail-on': { name: 'failOn', read: texts, like: '[drain-race, last-endpoint]' },
+  confirm: { name: 'confirm', read: truth, like: 'false' },
+  'warn-only': { name: 'warnOnly', read: truth, like: 'true' },
+};
+
+function wordOf(key: string, raw: unknown, file: string): [keyof GateWords, unknown] {
   // A YAML key may be `constructor`, which every object has.
   const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
   if (!known)
     throw invalid(`${file}: there is no key "${key.slice(0, 80)}"`, `There are: ${Object.keys(keys).join(', ')}`);
-  const words = known.read(value);
-  if (!words) throw invalid(`${file}: ${key} cannot be ${shown(value)}`, `Write it like ${key}: ${known.like}`);
-  return words;
-}
-
-/** YAML reads `80` and `0` as numbers. */
-const withText = (value: unknown, make: (text: string) => GateWords): GateWords | undefined =>
-  typeof value === 'string' || typeof value === 'number' ? make(String(value)) : undefined;
-
-function withList(value: unknown, make: (list: string[]) => GateWords): GateWords | undefined {
-  const list = Array.isArray(value) ? (value as unknown[]) : [value];
-  return list.every((one): one is string => typeof one === 'string') ? make(list) : undefined;
+  const value = known.read(raw);
+  if (value === undefined)
+    throw invalid(`${file}: ${key} cannot be ${shown(raw)}`, `Write it like ${key}: ${known.like}`);
+  return [known.name, value];
 }
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 80);

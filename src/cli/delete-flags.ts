@@ -51,7 +51,12 @@ type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | '
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
 export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
-  refuseForeign(flags);
+  if (flags.cascade !== undefined)
+    throw usageError(
+      'cascade',
+      '--cascade is not supported: a pod has no dependents',
+      'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
+    );
   refusePairs(flags);
   if (flags.allTerminating) refuseOnePod(flags);
   const once = onceOf(flags);
@@ -73,15 +78,6 @@ export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
 
 export const pickOf = ({ pick }: DeleteFlags): TraceOptions['pick'] =>
   pick === undefined ? undefined : oneOf(pick, picks, '--pick');
-
-function refuseForeign({ cascade }: DeleteFlags): void {
-  if (cascade !== undefined)
-    throw usageError(
-      'cascade',
-      '--cascade is not supported: a pod has no dependents',
-      'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
-    );
-}
 
 /** Flags of a deletion, which say nothing where nothing is deleted. */
 const ofDeletion = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
@@ -147,9 +143,9 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
 }
 
 interface GraceFlags {
-  gracePeriod?: number | undefined;
-  now?: boolean | undefined;
-  force?: boolean | undefined;
+  gracePeriod?: number;
+  now?: boolean;
+  force?: boolean;
 }
 
 interface Grace {

@@ -1,8 +1,8 @@
 /** `compare BEFORE AFTER` and `recommend REPORT…`: what reports of many exits say. */
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
-import { replayWith } from './replay-text.ts';
-import { oneOf, usageError } from './usage.ts';
+import { replayTextWith } from './replay-text.ts';
+import { oneOf, severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
 import type { AddCommand } from './command.ts';
 
@@ -36,7 +36,7 @@ export const addCompare: AddCommand = (program, ports, set, { runProgram }) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const replay = replayWith(runProgram, ports);
+    const replay = replayTextWith(runProgram, ports);
     const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
     set(await compareFiles(options, ports));
   });
@@ -53,10 +53,8 @@ export const addRecommend: AddCommand = (program, ports, set, { runProgram }) =>
   addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
-    const failOn = (flags.failOn ?? [])
-      .flatMap((text) => text.split(','))
-      .map((word) => oneOf(word, recommendFailures, '--fail-on'));
-    const replay = replayWith(runProgram, ports);
+    const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
+    const replay = replayTextWith(runProgram, ports);
     set(await recommend({ names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) }, ports));
   });
 };

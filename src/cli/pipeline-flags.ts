@@ -50,27 +50,27 @@ interface GateFlags extends GateWords {
 /** A flag wins over the same word of the file. Throws PodexitError for words that mean nothing, wherever they stand. */
 export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
   const { file, words } = await readConfig(config);
-  const inFile = `in ${file}`;
-  const specs: GateSpec[] = [
-    ...limit(flags.maxDuration, words.maxDuration, 'max-duration', inFile, maxDuration),
-    ...limit(flags.maxGraceUsed, words.maxGraceUsed, 'max-grace-used', inFile, maxGraceUsed),
-    ...limit(flags.minDrainLead, words.minDrainLead, 'min-drain-lead', inFile, minDrainLead),
-    ...limit(flags.maxLost, undefined, 'max-lost', inFile, maxLost),
-    ...limit(flags.failOn, words.failOn, 'fail-on', inFile, failOn).flat(),
+  /** `where` names the word as its writer knows it. */
+  const gate = <K extends keyof GateWords>(
+    key: K,
+    name: string,
+    parse: (word: NonNullable<GateWords[K]>, where: string) => GateSpec | GateSpec[],
+  ): GateSpec[] => {
+    const word = flags[key] ?? words[key];
+    const where = flags[key] === undefined ? `${name} in ${file}` : `--${name}`;
+    return word === undefined ? [] : [parse(word, where)].flat();
+  };
+  const gates = [
+    ...gate('maxDuration', 'max-duration', (text, where) => ({ kind: 'max-duration', ms: parseDuration(text, where) })),
+    ...gate('maxGraceUsed', 'max-grace-used', maxGraceUsed),
+    ...gate('minDrainLead', 'min-drain-lead', (text, where) => ({
+      kind: 'min-drain-lead',
+      ms: parseDuration(text, where),
+    })),
+    ...gate('maxLost', 'max-lost', maxLost),
+    ...gate('failOn', 'fail-on', failOn),
   ];
-  return { gates: specs, warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
-}
-
-/** `where` names the word as its writer knows it. */
-function limit<W, S>(
-  flag: W | undefined,
-  word: W | undefined,
-  name: string,
-  inFile: string,
-  parse: (word: W, where: string) => S,
-): S[] {
-  if (flag !== undefined) return [parse(flag, `--${name}`)];
-  return word === undefined ? [] : [parse(word, `${name} ${inFile}`)];
+  return { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
 }
 
 /** `3`, `0`, `0.1%`. */
@@ -84,16 +84,6 @@ function maxLost(text: string, where: string): GateSpec {
     );
   return sign === '%' ? { kind: 'max-lost', share: Number(number) / 100 } : { kind: 'max-lost', count: Number(number) };
 }
-
-const maxDuration = (text: string, where: string): GateSpec => ({
-  kind: 'max-duration',
-  ms: parseDuration(text, where),
-});
-
-const minDrainLead = (text: string, where: string): GateSpec => ({
-  kind: 'min-drain-lead',
-  ms: parseDuration(text, where),
-});
 
 function maxGraceUsed(text: string, where: string): GateSpec {
   const match = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim());

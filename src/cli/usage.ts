@@ -23,6 +23,10 @@ export function oneOf<T extends string>(text: string, values: readonly T[], flag
   return found;
 }
 
+/** The values of a flag that may be repeated, and may have several with commas between. */
+export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>
+  texts.flatMap((text) => text.split(',')).map((word) => oneOf(word, values, flag));
+
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** 24 days. A timer of Node holds no more than 2^31 - 1 ms, and rings at once beyond that. */

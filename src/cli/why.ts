@@ -2,7 +2,7 @@
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { replayTextWith } from './replay-text.ts';
-import { oneOf } from './usage.ts';
+import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand } from './command.ts';
@@ -46,7 +46,7 @@ export const addWhy: AddCommand = (program, ports, set, { runProgram }) => {
       target: words.length === 0 ? undefined : parseTarget(words),
       from: flags.from ?? [],
       auditLogs: flags.auditLog ?? [],
-      failOn: (flags.failOn ?? []).flatMap((text) => text.split(',')).map((word) => oneOf(word, failing, '--fail-on')),
+      failOn: severalOf(flags.failOn, failing, '--fail-on'),
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
       replay: replayTextWith(runProgram, ports),

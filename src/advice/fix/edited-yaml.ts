@@ -145,6 +145,5 @@ export function manifestOf(object: KubernetesObject): KubernetesObject {
   const { name, namespace, labels, annotations: all } = kept.metadata ?? {};
   const annotations = Object.entries(asObject(all)).filter(([key]) => !written.includes(key));
   const own = annotations.length > 0 ? Object.fromEntries(annotations) : undefined;
-  const metadata = { name, namespace, labels, annotations: own };
-  return { ...kept, metadata: JSON.parse(JSON.stringify(metadata)) as object };
+  return { ...kept, metadata: { name, namespace, labels, annotations: own } as object };
 }

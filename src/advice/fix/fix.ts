@@ -1,6 +1,5 @@
 /** The command `fix`: prints what would mend the problems that a check finds, in the form that is asked for. Applies nothing. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document } from 'yaml';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
@@ -18,7 +17,7 @@ import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import { proposalFor, type Proposal } from './edits.ts';
-import { jsonPatchText, kustomizeText, strategicText, yamlOf } from './patches.ts';
+import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -181,9 +180,9 @@ async function reportedFixes(file: string, format: FixFormat): Promise<string> {
   const different = [...new Map(fixes.map((one) => [JSON.stringify([one['target'], one['patch']]), one])).values()];
   const patches = different.map((one) => {
     const { kind, name } = asObject(one['target']);
-    const document = new Document(one['patch']);
+    const document = documentOf(one['patch']);
     document.commentBefore = ` ${asString(one['reason']) ?? ''}\n ${asString(one['command']) ?? ''}`;
-    return { kind: asString(kind), name: asString(name), patch: forYaml(document.toString({ lineWidth: 0 })) };
+    return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
   });
   return format === 'kustomize' ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n');
 }

@@ -7,18 +7,24 @@ import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
 import { comment, commentsOf } from './edited-yaml.ts';
 
-export const yamlOf = (value: unknown): string =>
-  forYaml(new Document(value, { aliasDuplicateObjects: false }).toString({ lineWidth: 0 }));
+export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
+
+export const documentOf = (value: unknown): Document => new Document(value, { aliasDuplicateObjects: false });
+
+export const yamlText = (document: Document): string => forYaml(document.toString({ lineWidth: 0 }));
 
 /** For `kubectl patch --patch-file`. Names the object, so that kustomize takes it too. */
 export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
-  const { apiVersion, kind } = before;
-  const { name, namespace } = before.metadata ?? {};
-  const head = { apiVersion, kind, metadata: JSON.parse(JSON.stringify({ name, namespace })) as object };
-  const patch = { ...head, ...(strategicPatch(before, after) as object | undefined) };
-  const document = new Document(patch, { aliasDuplicateObjects: false });
+  const { apiVersion, kind, metadata: { name, namespace } = {} } = before;
+  const patch = {
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+    ...(strategicPatch(before, after) as object | undefined),
+  };
+  const document = documentOf(patch);
   for (const { path, why } of commentsOf(edits)) comment(document.contents, namedPath(path, before), why);
-  return forYaml(document.toString({ lineWidth: 0 }));
+  return yamlText(document);
 }
 
 /** A patch has only the containers that change, so an index becomes the container's name. */
@@ -34,14 +40,14 @@ function namedPath(path: Path, object: KubernetesObject): Path {
 /** For `kubectl patch --type=json --patch-file`, which reads YAML too. */
 export function jsonPatchText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
   const operations = jsonPatch(before, after);
-  const document = new Document(operations, { aliasDuplicateObjects: false });
+  const document = documentOf(operations);
   const items = isSeq(document.contents) ? document.contents.items : [];
   operations.forEach(({ path }, at) => {
     const reasons = commentsOf(edits).filter((one) => isWithin(`/${one.path.join('/')}`, path));
     const item = items[at] as Node | undefined;
     if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
   });
-  return forYaml(document.toString({ lineWidth: 0 }));
+  return yamlText(document);
 }
 
 /** One is the other, or lies in it. */

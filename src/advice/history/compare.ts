@@ -5,13 +5,21 @@ import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
-import { middle, readReports, sampleOf, totalRequests, type ExitSample, type Replay, type Seconds } from './reports.ts';
+import {
+  middle,
+  readReports,
+  sampleOf,
+  totalRequests,
+  type ExitSample,
+  type ReplayText,
+  type Seconds,
+} from './reports.ts';
 
 export interface CompareOptions extends OutputOptions {
   before: string;
   after: string;
   failOnWorse: boolean;
-  replay: Replay;
+  replay: ReplayText;
 }
 
 interface CompareReport extends Envelope, Comparison {

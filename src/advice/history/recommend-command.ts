@@ -4,7 +4,7 @@ import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
-import { columnsOf, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { columnsOf, markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import {
   fewestExits,
   recommendationsFor,
@@ -13,7 +13,7 @@ import {
   type Recommendation,
   type TooFew,
 } from './recommend.ts';
-import { readReports, sampleOf, type Replay } from './reports.ts';
+import { readReports, sampleOf, type ReplayText } from './reports.ts';
 
 /** What `--fail-on` takes. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
@@ -21,7 +21,7 @@ export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 export interface RecommendOptions extends OutputOptions {
   names: readonly string[];
   failOn: readonly RecommendFailOn[];
-  replay: Replay;
+  replay: ReplayText;
 }
 
 /** 0, or 5 for --fail-on. Throws `recommend.few` where no workload was seen often enough. */
@@ -110,11 +110,10 @@ const round = (value: number): string => String(Number(value.toFixed(2)));
 function recommendMarkdown({ workloads, tooFew, summary }: RecommendReport): string {
   const rows = workloads.map((one) => {
     const used = one.used ? `${one.used.p50.toFixed(1)}s / ${one.used.p99.toFixed(1)}s` : '–';
-    return `| ${forMarkdown(one.workload)} | ${one.exits} | ${used} | ${percent(one.killed.share)} | ${forMarkdown(one.sentence)} |`;
+    return [forMarkdown(one.workload), one.exits, used, percent(one.killed.share), forMarkdown(one.sentence)];
   });
   const few = tooFew.map(({ workload, exits }) => `- ${forMarkdown(workload)}: ${tooFewText(exits)}`);
-  const head = ['| workload | exits | used p50 / p99 | killed | recommendation |', '| --- | --- | --- | --- | --- |'];
-  return `${[`**${forMarkdown(summary)}**`, '', ...head, ...rows, '', ...few].join('\n').trimEnd()}\n`;
+  return markdownPage(summary, ['workload', 'exits', 'used p50 / p99', 'killed', 'recommendation'], rows, few);
 }
 
 /** One page without scripts: a table and a histogram for each workload. */

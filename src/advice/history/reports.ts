@@ -8,8 +8,8 @@ import { PodexitError } from '../../errors.ts';
 import { outcomes, type Outcome } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 
-/** Replays a recording: its report as a JSON document, as `replay FILE -o json` prints it. */
-export type Replay = (file: string) => Promise<unknown>;
+/** What `replay FILE` prints with these words behind it. */
+export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
 
 /** Ranges of measured seconds are kept whole; figures are made of their middle. */
 export interface Seconds {
@@ -37,12 +37,12 @@ export interface ExitSample {
   findings: { code: string; severity: string; message: string }[];
 }
 
-const noReplay: Replay = async (file) => {
+const noReplay: ReplayText = async (file) => {
   throw unreadable(file, 'is a recording');
 };
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
-export async function readReports(names: readonly string[], replay: Replay = noReplay): Promise<JsonObject[]> {
+export async function readReports(names: readonly string[], replay: ReplayText = noReplay): Promise<JsonObject[]> {
   const files = (await Promise.all(names.map(filesOf))).flat();
   const found: JsonObject[] = [];
   for (const file of files) found.push(...(await reportsIn(file, replay)));
@@ -60,8 +60,10 @@ async function filesOf(name: string): Promise<string[]> {
   return files.map((file) => join(name, file));
 }
 
-async function reportsIn(file: string, replay: Replay): Promise<JsonObject[]> {
-  const document = file.endsWith('.ndjson') ? await replay(file) : await parsed(file);
+async function reportsIn(file: string, replay: ReplayText): Promise<JsonObject[]> {
+  const document: unknown = file.endsWith('.ndjson')
+    ? JSON.parse(await replay(file, ['-o', 'json']))
+    : await parsed(file);
   const exits = exitsIn(asObject(document));
   if (exits) return exits;
   throw unreadable(file, 'is no report of podexit/v1');

@@ -16,7 +16,8 @@ import {
   type AuditSummary,
   type Unread,
 } from './audit-events.ts';
-import { momentOf, ofExit, type Found, type ReplayText } from './report.ts';
+import type { ReplayText } from '../history/reports.ts';
+import { momentOf, ofExit, type Found } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
 const mostEvents = 20_000;

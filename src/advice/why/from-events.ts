@@ -9,7 +9,8 @@ import { asObject } from '../../model/observe/read.ts';
 import { targetText, workloadKinds, type Target } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
-import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod, type NamespaceHistory } from './gone-pod.ts';
+import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod } from './gone-pod.ts';
+import type { NamespaceHistory } from './owners.ts';
 import { isTime, momentOf, type Found, type WhyReport } from './report.ts';
 
 /** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */

@@ -14,17 +14,8 @@ import {
   type EventFacts,
   type ReadableEvent,
 } from './event-facts.ts';
+import { namesPod, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
-
-/** A namespace as it is now, with what is left of the last hour. */
-export interface NamespaceHistory {
-  facts: readonly EventFacts[];
-  pods: readonly V1Pod[];
-  /** ReplicaSets, Deployments, StatefulSets, DaemonSets and Jobs, each with its kind. */
-  workloads: readonly KubernetesObject[];
-}
-
-export type Owner = NonNullable<WhyReport['owners']>[number];
 
 export interface GonePod {
   uid?: string;
@@ -43,7 +34,7 @@ export interface GonePod {
 /** `nodeFacts`: of its node. */
 export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []): GonePod {
   const { facts } = history;
-  const own = latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name));
+  const own = eventsOfLatest(name, history);
   const stop = own.find(isStop);
   const read = own.flatMap((one) => readEvent(one) ?? []);
   const uid = own.findLast((one) => one.uid !== undefined)?.uid;
@@ -77,17 +68,15 @@ const nodeOf = (own: readonly EventFacts[]): string | undefined =>
     .findLast((node) => node !== undefined);
 
 /** The node of a pod whose other Events are still to be read. */
-export const nodeOfPod = (name: string, { facts }: NamespaceHistory): string | undefined =>
-  nodeOf(latestOfName(facts.filter((one) => one.kind === 'Pod' && one.name === name)));
+export const nodeOfPod = (name: string, history: NamespaceHistory): string | undefined =>
+  nodeOf(eventsOfLatest(name, history));
 
 /** A StatefulSet gives a name again: the Events of the last uid that was stopped, else of the last one. */
-function latestOfName(own: readonly EventFacts[]): EventFacts[] {
+function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[] {
+  const own = facts.filter((one) => one.kind === 'Pod' && one.name === name);
   const uid = own.findLast(isStop)?.uid ?? own.findLast((one) => one.uid !== undefined)?.uid;
   return own.filter((one) => one.uid === undefined || one.uid === uid);
 }
-
-const namesPod = ({ message }: EventFacts, name: string): boolean =>
-  message.includes(name) && message.split(/[\s:]+/).includes(name);
 
 const deletionBy = (one: EventFacts): WhyMoment => ({
   ...momentAt(one),
@@ -104,7 +93,7 @@ const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[
 
 /** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
 function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, before: number): WhyMoment[] {
-  const object = workloads.find((one) => isSameObject(one, owner));
+  const object = objectOf(owner, workloads);
   const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
     .filter((one) => one['subresource'] !== 'status')
@@ -116,52 +105,6 @@ function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, bef
   const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
   const source = 'managedFields';
   return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source, isBad: false }];
-}
-
-/** Letters of generated names: k8s.io/apimachinery/pkg/util/rand; a name is cut at 58 before them (names.SimpleNameGenerator). */
-const letters = '[bcdfghjklmnpqrstvwxz2456789]';
-const longestBase = 58;
-
-/** Whether a controller of this kind and name gives such a name to its pods. */
-export function mayOwn(kind: string, owner: string, pod: string): boolean {
-  if (kind === 'StatefulSet') return pod.startsWith(`${owner}-`) && /^\d+$/.test(pod.slice(owner.length + 1));
-  const hash = kind === 'Deployment' ? `${letters}{1,10}-` : '';
-  const base = `${owner}-`.slice(0, longestBase);
-  return pod.startsWith(base) && new RegExp(`^${hash}${letters}{5}$`).test(pod.slice(base.length));
-}
-
-/** By the Event of the controller that created or deleted it; else, as inferred, by the form of its name. */
-function ownersOf(name: string, { facts, workloads }: NamespaceHistory): Owner[] {
-  const known = facts.findLast((one) => /^Successful(Create|Delete)$/.test(one.reason) && namesPod(one, name));
-  const fitting = workloads
-    .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
-    .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
-  const { kind, name: of, uid } = known ?? { kind: fitting?.kind, ...fitting?.metadata };
-  if (kind === undefined || of === undefined) return [];
-  const own: Owner = { kind, name: of, uid, isInferred: !known };
-  const parent = own.kind === 'ReplicaSet' ? parentOf(own, { facts, workloads }) : undefined;
-  return parent ? [own, parent] : [own];
-}
-
-const isSameObject = ({ kind, metadata }: KubernetesObject, owner: Owner | undefined): boolean =>
-  kind === owner?.kind && metadata?.name === owner?.name && (owner?.uid === undefined || metadata?.uid === owner.uid);
-
-/** By owner reference, by the Event of the Deployment that scaled it, else by name: `checkout` of `checkout-6677656c54`. */
-function parentOf(
-  replicaSet: Owner,
-  { facts, workloads }: Pick<NamespaceHistory, 'facts' | 'workloads'>,
-): Owner | undefined {
-  const object = workloads.find((one) => isSameObject(one, replicaSet));
-  const reference = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
-  if (reference)
-    return { kind: reference.kind, name: reference.name, uid: reference.uid, isInferred: replicaSet.isInferred };
-  if (object) return undefined;
-  const scaled = facts.findLast(
-    (one) => one.kind === 'Deployment' && one.reason === 'ScalingReplicaSet' && namesPod(one, replicaSet.name),
-  );
-  if (scaled) return { kind: 'Deployment', name: scaled.name, uid: scaled.uid, isInferred: replicaSet.isInferred };
-  const name = new RegExp(`^(.+)-${letters}{1,10}$`).exec(replicaSet.name)?.[1];
-  return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }
 
 /** The pod that came in its place. */
@@ -184,39 +127,30 @@ function successorOf(
   if (!stop) return undefined;
   const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
   const same = others.find((pod) => pod.metadata?.name === name);
-  const nextEvent = same ? undefined : firstEventOfNext(name, uid, stop, facts);
+  const ofName = facts.filter((one) => one.kind === 'Pod' && one.name === name);
+  const nextEvent = same ? undefined : firstEventOfNext(uid, stop, ofName);
   const sibling = others
     .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
     .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
-  const [earliest, latest] = pod
-    ? [createdAt(pod), createdAt(pod) + 1000]
-    : nextEvent
-      ? [nextEvent.at - uncertaintyMs, nextEvent.at + uncertaintyMs]
-      : [NaN, NaN];
-  if (!isTime(earliest)) return undefined;
+  const created = pod
+    ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
+    : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
+  if (!created || !isTime(created.earliest)) return undefined;
   const isSibling = pod !== undefined && pod !== same;
   const what = isSibling
     ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`
     : `the next ${name} was created`;
-  const source = pod ? 'creationTimestamp' : 'Events of the next pod';
-  const moment = { name: 'replacement-created', what, earliest, latest, source, isBad: false };
-  return { pod, goneBy: isSibling ? undefined : latest, moment };
+  const moment = { name: 'replacement-created', what, ...created, isBad: false };
+  return { pod, goneBy: isSibling ? undefined : created.latest, moment };
 }
 
 /** A uid with an Event before the stop is that of an older pod of the name, whose kubelet may still write of it. */
-function firstEventOfNext(
-  name: string,
-  uid: string | undefined,
-  stop: EventFacts,
-  facts: readonly EventFacts[],
-): EventFacts | undefined {
-  const others = facts.filter(
-    (one) => one.kind === 'Pod' && one.name === name && one.uid !== undefined && one.uid !== uid,
-  );
-  const older = new Set(others.filter(({ at }) => at <= stop.at).map((one) => one.uid));
-  return uid === undefined ? undefined : others.find((one) => !older.has(one.uid));
+function firstEventOfNext(uid: string | undefined, stop: EventFacts, ofName: readonly EventFacts[]) {
+  const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((one) => one.uid));
+  if (uid === undefined) return undefined;
+  return ofName.find((one) => one.uid !== undefined && one.uid !== uid && !older.has(one.uid));
 }
 
 /** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
@@ -227,7 +161,7 @@ function graceOf(
   { workloads }: NamespaceHistory,
   owners: readonly Owner[],
 ): WhyReport['grace'] {
-  const { spec } = asObject(workloads.find((one) => isSameObject(one, owners[0])));
+  const { spec } = asObject(objectOf(owners[0], workloads));
   const specs: [unknown, string][] = [
     [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
     [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
@@ -248,22 +182,22 @@ function graceOf(
 function triggerOf(
   caused: ReadableEvent | undefined,
   deleted: EventFacts | undefined,
-  { facts, workloads }: NamespaceHistory,
+  history: NamespaceHistory,
   { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly WhyMoment[] },
 ): Pick<GonePod, 'trigger' | 'by'> {
   if (caused?.trigger && caused.by !== undefined) return { trigger: caused.trigger, by: caused.by };
-  if (!deleted) return { trigger: 'unknown', by: clientText(owners, { facts, workloads }, moments) };
+  if (!deleted) return { trigger: 'unknown', by: clientText(owners, history, moments) };
   const by = `${deleted.kind} ${deleted.name}`;
   if (deleted.kind === 'Job') return { trigger: 'job', by };
   // A StatefulSet that lets a pod of this name go for good has fewer replicas; a controller says when it replaces a failed one.
-  const isFailed = facts.some(
+  const isFailed = history.facts.some(
     (one) => /^(Recreating|FailedDaemonPod)/.test(one.reason) && one.message.includes(deleted.name),
   );
   if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
     return { trigger: 'rollout', by: `a rollout of ${by}` };
   if (deleted.kind !== 'ReplicaSet') return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
   // A rollout scales another ReplicaSet of the same Deployment up, at the same time.
-  const scaling = facts.filter(
+  const scaling = history.facts.filter(
     (one) =>
       one.kind === 'Deployment' &&
       one.name === owners[1]?.name &&
@@ -283,10 +217,10 @@ function triggerOf(
  */
 function clientText(
   owners: readonly Owner[],
-  { facts, workloads }: Pick<NamespaceHistory, 'facts' | 'workloads'>,
+  { facts, workloads }: NamespaceHistory,
   moments: readonly WhyMoment[],
 ): string {
-  const lost = owners.find((owner) => !owner.isInferred && !workloads.some((one) => isSameObject(one, owner)));
+  const lost = owners.find((owner) => !owner.isInferred && !objectOf(owner, workloads));
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
   const [own] = owners;
   const others = facts.filter(

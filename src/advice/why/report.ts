@@ -3,7 +3,7 @@ import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts'
 import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import { columnsOf, wrapped, type Envelope } from '../output.ts';
+import { columnsOf, markdownPage, wrapped, type Envelope } from '../output.ts';
 
 /** ms since the epoch: what a stamp of a cluster can be, and a date can hold with room on both sides. */
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;
@@ -58,9 +58,6 @@ export interface EndedList extends Envelope {
   /** Worst first. */
   pods: { name: string; at: string; what: string }[];
 }
-
-/** What `replay FILE` prints with these words behind it. */
-export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
 
 export interface Found {
   report: Omit<WhyReport, keyof Envelope>;
@@ -161,21 +158,15 @@ export function endedText({ pods, summary }: EndedList, pen: Pen): string {
 export function whyMarkdown(report: WhyReport): string {
   const { pod, heading, summary, moments, cannotTell } = report;
   const facts = { 'deleted by': whoText(report), owner: ownerText(report), 'grace period': graceText(report) };
-  return [
-    `**${forMarkdown(summary)}**`,
-    '',
-    forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`),
-    '',
-    '| when | what | source |',
-    '| --- | --- | --- |',
-    ...moments.map(
-      (one) => `| ${one.earliest} – ${one.latest} | ${forMarkdown(one.what)} | ${forMarkdown(one.source)} |`,
-    ),
-    '',
+  const rows = moments.map(({ earliest, latest, what, source }) => [
+    `${earliest} – ${latest}`,
+    forMarkdown(what),
+    forMarkdown(source),
+  ]);
+  const below = [
     ...Object.entries(facts).flatMap(([name, text]) => (text === undefined ? [] : [`- ${name}: ${forMarkdown(text)}`])),
     ...cannotTell.map((text) => `- cannot tell: ${forMarkdown(text)}`),
-    '',
-  ]
-    .join('\n')
-    .replace(/\n+$/, '\n');
+  ];
+  const intro = [forMarkdown(`${pod.namespace}/${pod.name}, ${heading}`), ''];
+  return markdownPage(summary, ['when', 'what', 'source'], rows, below, intro);
 }

@@ -8,22 +8,13 @@ import type { Outcome } from '../../model/report.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import { plural } from '../../verdict/words.ts';
-import { exitsIn } from '../history/reports.ts';
+import { exitsIn, type ReplayText } from '../history/reports.ts';
 import { publish, type OutputOptions } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
 import { fromAuditLogs } from './from-audit-log.ts';
 import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
-import type { NamespaceHistory } from './gone-pod.ts';
-import {
-  endedText,
-  ofExit,
-  whyMarkdown,
-  whyText,
-  type EndedList,
-  type Found,
-  type ReplayText,
-  type WhyReport,
-} from './report.ts';
+import type { NamespaceHistory } from './owners.ts';
+import { endedText, ofExit, whyMarkdown, whyText, type EndedList, type Found, type WhyReport } from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: the pods of the namespace that ended lately. */

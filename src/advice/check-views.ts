@@ -1,0 +1,177 @@
+/** How a check is shown: for people a card or a table, worst first, the answer last; for machines SARIF 2.1.0 and JUnit XML. Pure. */
+import type { Severity } from '../model/report.ts';
+import { forMarkdown, forTerminal } from '../render/safe-text.ts';
+import type { Pen } from '../render/palette.ts';
+import { writeXml, type XmlElement } from '../render/xml.ts';
+import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
+import { columnsOf, markdownPage, wrapped, type Views } from './output.ts';
+
+/** `asTable`: also of one object, where a whole namespace or folder was asked about. */
+export const checkViews = (asTable: boolean): Views<CheckReport> => ({
+  text: (report, pen, columns) => checkText(report, pen, columns, asTable),
+  others: {
+    markdown: checkMarkdown,
+    sarif: (report) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,
+    junit: checkJunit,
+  },
+});
+
+function checkText(report: CheckReport, pen: Pen, columns: number, asTable: boolean): string {
+  const [only] = report.checks;
+  const body =
+    report.checks.length === 1 && only && !asTable
+      ? card(only, pen, columns)
+      : [
+          ...table(report.checks, pen),
+          '',
+          ...report.checks.filter(isBad).flatMap((one) => [...card(one, pen, columns), '']),
+        ];
+  const gates = report.verdict.gates
+    .filter(({ passed }) => !passed)
+    .map(({ name }) => pen.paint('bad', `gate failed: ${forTerminal(name)}`));
+  const errors = report.errors.map(
+    ({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`,
+  );
+  const lines = [...body, ...gates, ...errors, `${mark(report, pen)} ${forTerminal(report.summary)}`];
+  return `${pen.letters(lines.join('\n').replace(/\n{3,}/g, '\n\n'))}\n`;
+}
+
+const isBad = ({ judgement }: CheckedObject): boolean => judgement !== 'no-problem-found';
+
+/** No green tick: nothing has run. */
+function mark({ checks, errors }: CheckReport, pen: Pen): string {
+  if (errors.length > 0 || checks.some(({ judgement }) => judgement === 'problems'))
+    return pen.paint('bad', pen.symbol('bad'));
+  const isOpen = checks.length === 0 || checks.some(({ judgement }) => judgement === 'cannot-tell');
+  return isOpen ? pen.paint('warning', pen.symbol('unknown')) : pen.paint('info', pen.symbol('info'));
+}
+
+function card(one: CheckedObject, pen: Pen, columns: number): string[] {
+  const ink = one.judgement === 'problems' ? 'bad' : one.judgement === 'cannot-tell' ? 'warning' : 'info';
+  const place = one.file === undefined ? '' : ` · ${one.file}:${one.line}`;
+  const head = `${pen.paint(ink, forTerminal(one.sentence))}  ${forTerminal(objectName(one) + place)}`;
+  const label = (text: string): string => `  ${text.padEnd(12)}`;
+  const rows = one.findings.flatMap((finding) => [
+    ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), sentenceOf(finding), columns),
+    ...(finding.advice === undefined ? [] : wrapped(label(''), `→ ${forTerminal(finding.advice)}`, columns)),
+  ]);
+  const open = one.cannotTell.flatMap(({ what, because }, index) =>
+    wrapped(label(index === 0 ? 'cannot tell' : ''), forTerminal(`${what} (${because})`), columns),
+  );
+  const [first] = problemsOf(one);
+  const details = first ? [`${label('details')}kubectl podexit explain ${first.code}`] : [];
+  return [head, ...rows, ...open, ...details];
+}
+
+const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
+  forTerminal(`${message}${file === undefined ? '' : ` (${file}:${line})`}`);
+
+function table(checks: readonly CheckedObject[], pen: Pen): string[] {
+  if (checks.length === 0) return [];
+  const rows = checks.map((one) => [
+    one.namespace ?? '-',
+    `${one.kind.toLowerCase()}/${one.name}`,
+    one.judgement === 'cannot-tell' ? 'cannot tell' : one.sentence,
+    [...new Set(problemsOf(one).map(({ code }) => code))].join(',') || '-',
+  ]);
+  const safe = rows.map((row) => row.map((cell) => forTerminal(cell, 80)));
+  const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...safe]);
+  return [pen.paint('strong', head), ...lines];
+}
+
+function checkMarkdown({ checks, errors, summary }: CheckReport): string {
+  const rows = checks.map((one) => [
+    forMarkdown(objectName(one)),
+    forMarkdown(one.sentence),
+    one.findings.map((finding) => `\`${finding.code}\` ${forMarkdown(sentenceOf(finding))}`).join('<br>'),
+  ]);
+  const broken = errors.map(({ file, line, message }) => `- ${forMarkdown(`${file}:${line}: ${message}`)}`);
+  return markdownPage(summary, ['workload', 'result', 'findings'], rows, broken);
+}
+
+const levels: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'note' };
+
+/** SARIF 2.1.0: one run, one result for each finding. What was read from a cluster has a logical location alone. */
+function sarifOf({ checks, errors, run }: CheckReport): object {
+  const results = checks.flatMap((one) => one.findings.map((finding) => sarifResult(one, finding)));
+  const codes = [...new Set(results.map(({ ruleId }) => ruleId))].sort();
+  const notifications = errors.map(({ file, line, message }) => ({
+    level: 'error',
+    message: { text: message },
+    locations: [{ physicalLocation: physical(file, line) }],
+  }));
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'kubectl-podexit',
+            version: run.version,
+            rules: codes.map((id) => ({ id, shortDescription: { text: `kubectl podexit explain ${id}` } })),
+          },
+        },
+        invocations: [{ executionSuccessful: errors.length === 0, toolExecutionNotifications: notifications }],
+        results,
+      },
+    ],
+  };
+}
+
+function sarifResult(one: CheckedObject, { code, severity, message, advice, field, file, line }: ReportedFinding) {
+  const fullyQualifiedName = `${objectName(one)}${field === undefined ? '' : `#${field}`}`;
+  return {
+    ruleId: code,
+    level: levels[severity],
+    message: { text: advice === undefined ? message : `${message}. ${advice}` },
+    locations: [
+      {
+        physicalLocation: file === undefined || line === undefined ? undefined : physical(file, line),
+        logicalLocations: [{ name: one.name, fullyQualifiedName, kind: 'resource' }],
+      },
+    ],
+  };
+}
+
+/** A URI has forward slashes, whatever the system has; standard input has no address. */
+const physical = (file: string, line: number) => ({
+  artifactLocation: { uri: file === '<stdin>' ? 'stdin' : encodeURI(file.replaceAll('\\', '/')) },
+  region: { startLine: line },
+});
+
+/** One case for each object and for each gate; an object fails where a gate that failed names one of its findings. */
+function checkJunit({ checks, errors, verdict }: CheckReport): string {
+  const isRed = verdict.exitCode !== 0;
+  const cases = [
+    ...checks.map((one) => objectCase(one, isRed)),
+    ...verdict.gates.map(({ name, passed, message }) =>
+      junitCase('gate', name, isRed && !passed ? message : undefined),
+    ),
+    ...errors.map(({ file, line, message }) => junitCase('input', `${file}:${line}`, message)),
+  ];
+  const failures = cases.filter(({ children = [] }) => children.some(({ name }) => name === 'failure')).length;
+  const totals = { tests: cases.length, failures, errors: 0 };
+  const suite: XmlElement = { name: 'testsuite', attributes: { name: 'podexit check', ...totals }, children: cases };
+  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
+}
+
+function objectCase(one: CheckedObject, isRed: boolean): XmlElement {
+  const problems = problemsOf(one).map(
+    ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
+  );
+  const open = one.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
+  const failure = isRed && problems.length > 0 ? problems.join('\n') : undefined;
+  const element = junitCase(one.kind.toLowerCase(), objectName(one), failure);
+  const output: XmlElement = { name: 'system-out', lines: [one.sentence, ...problems, ...open] };
+  return { ...element, children: [...(element.children ?? []), output] };
+}
+
+const junitCase = (classname: string, name: string, failure?: string): XmlElement => ({
+  name: 'testcase',
+  attributes: { classname, name },
+  children:
+    failure === undefined
+      ? []
+      : [{ name: 'failure', attributes: { message: failure.split('\n')[0] ?? '' }, lines: failure.split('\n') }],
+});

@@ -2,7 +2,7 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
-import { judge, type Judgement } from './judge.ts';
+import type { Checked, Judgement } from './judge.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import type { Path, ShutdownSpec, Subject } from './shutdown-spec.ts';
@@ -33,7 +33,7 @@ export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
 }
 
 export interface CheckInput {
-  read: readonly { spec: ShutdownSpec; manifest?: Manifest }[];
+  read: readonly { spec: ShutdownSpec; judged: Checked; manifest?: Manifest }[];
   errors: readonly BrokenInput[];
   failOn: readonly FailOn[];
   /** Gates that are judged already. */
@@ -57,8 +57,7 @@ export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion'
   };
 }
 
-function checkedObject({ spec, manifest }: CheckInput['read'][number]): CheckedObject {
-  const judged = judge(spec);
+function checkedObject({ spec, judged, manifest }: CheckInput['read'][number]): CheckedObject {
   const findings = judged.findings.map(({ path, ...one }) => ({
     ...one,
     field: path.length > 0 ? fieldOf(path) : undefined,

@@ -11,8 +11,9 @@ import type { Pick, Target } from '../run/target.ts';
 import { checkReportOf, type CheckInput, type CheckReport } from './check-report.ts';
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './finding.ts';
+import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
-import { readManifests } from './manifests.ts';
+import { readManifests, type Manifest } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
 import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
@@ -41,7 +42,7 @@ export interface CheckOptions extends OutputOptions {
 }
 
 interface Found {
-  read: CheckInput['read'];
+  read: { spec: ShutdownSpec; manifest?: Manifest }[];
   errors: CheckInput['errors'];
   context?: string;
 }
@@ -58,7 +59,8 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
-  const content = checkReportOf({ ...found, ...options, gates: gatesOf(options, found.read) });
+  const read = found.read.map((one) => ({ ...one, judged: judge(one.spec) }));
+  const content = checkReportOf({ ...found, ...options, read, gates: gatesOf(options, read) });
   const views = checkViews(options.source.kind === 'all');
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, type Clock } from './clock.ts';
-import { createCluster, type Cluster } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal } from './data/status.ts';
@@ -130,7 +130,7 @@ interface Play {
 
 function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
   const { attachDelayMs = 1200, interfere = () => undisturbed } = options;
-  const cluster = createCluster({ ...options, clock, attachDelayMs, firstRevision });
+  const cluster = new Cluster({ ...options, clock, attachDelayMs, firstRevision });
   return { cluster, interference: interfere(cluster), stopLeases: () => {} };
 }
 

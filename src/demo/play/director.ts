@@ -3,86 +3,82 @@ import type { Cue, Story } from './story.ts';
 import type { Truth } from '../scenario.ts';
 
 /** Decides when each recorded change happens in this run; what then happens is the stage's affair. */
-export interface Director {
+export class Director {
   readonly moments: Moments;
-  /** Calls back when the pod's end begins, at once if it has. */
-  whenBegun(listener: () => void): void;
-  /** A client opened a watch: what was recorded before the trigger starts to happen. */
-  watched(resource: string): void;
-  /** The pod's end begins now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
-  begin(origin?: number): void;
-  /** Milliseconds from now until a recorded time; 0 where it has passed. */
-  untilRecorded(at: number): number;
-  /** Plays at once what is due by now. */
-  catchUp(): void;
   /** Resolves when every cue has been played. */
   readonly played: Promise<void>;
-  stop(): void;
-}
+  readonly #story: Story;
+  readonly #clock: Clock;
+  readonly #attachDelayMs: number;
+  readonly #play: (cue: Cue) => void;
+  readonly #beginListeners: (() => void)[] = [];
+  #next = 0;
+  #cancel = (): void => {};
+  #cancelAttach: (() => void) | undefined;
+  #finish = (): void => {};
 
-/** `attachDelayMs`: how long after the first watch of pods a story begins that no client's DELETE triggers. */
-export function createDirector(story: Story, clock: Clock, attachDelayMs: number, play: (cue: Cue) => void): Director {
-  const moments: Moments = { startedAt: clock.now(), origin: story.trigger.at };
-  const opening = story.cues.filter((cue) => cue.at < story.trigger.at);
-  const beginListeners: (() => void)[] = [];
-  let next = 0;
-  let cancel: (() => void) | undefined;
-  let cancelAttach: (() => void) | undefined;
-  let finish = () => {};
-  const played = new Promise<void>((resolve) => (finish = resolve));
-
-  function runTime(at: number): number {
-    return Number(toRunTime(story, moments, fromMs(at)) / 1_000n) / 1_000;
+  /** `attachDelayMs`: how long after the first watch of pods a story begins that no client's DELETE triggers. */
+  constructor(story: Story, clock: Clock, attachDelayMs: number, play: (cue: Cue) => void) {
+    this.moments = { startedAt: clock.now(), origin: story.trigger.at };
+    this.played = new Promise<void>((resolve) => (this.#finish = resolve));
+    this.#story = story;
+    this.#clock = clock;
+    this.#attachDelayMs = attachDelayMs;
+    this.#play = play;
   }
 
-  /** Plays what is due, then sleeps until the next cue. */
-  function advance(): void {
-    cancel?.();
-    const last = moments.begunAt === undefined ? opening.length : story.cues.length;
-    for (let cue = story.cues[next]; next < last && cue !== undefined; cue = story.cues[next]) {
-      const wait = isOverdue(cue, moments) ? 0 : runTime(cue.at) - clock.now();
+  /** Calls back when the pod's end begins, at once if it has. */
+  whenBegun(listener: () => void): void {
+    if (this.moments.begunAt === undefined) this.#beginListeners.push(listener);
+    else listener();
+  }
+
+  /** A client opened a watch: what was recorded before the trigger starts to happen. */
+  watched(resource: string): void {
+    if (this.moments.watchedAt === undefined) {
+      this.moments.watchedAt = this.#clock.now();
+      this.catchUp();
+    }
+    if (this.#story.trigger.kind === 'other' && resource === 'pods' && this.moments.begunAt === undefined)
+      this.#cancelAttach ??= this.#clock.setTimeout(() => this.begin(), this.#attachDelayMs);
+  }
+
+  /** The pod's end begins now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
+  begin(origin = this.#story.trigger.at): void {
+    if (this.moments.begunAt !== undefined) return;
+    this.#cancelAttach?.();
+    this.moments.begunAt = this.#clock.now();
+    this.moments.origin = origin;
+    this.catchUp();
+    for (const listener of this.#beginListeners) listener();
+  }
+
+  /** Milliseconds from now until a recorded time; 0 where it has passed. */
+  untilRecorded(at: number): number {
+    return Math.max(0, Number(toRunTime(this.#story, this.moments, fromMs(at)) / 1_000n) / 1_000 - this.#clock.now());
+  }
+
+  /** Plays at once what is due by now, then sleeps until the next cue. */
+  catchUp(): void {
+    this.#cancel();
+    const { cues, trigger } = this.#story;
+    const hasBegun = this.moments.begunAt !== undefined;
+    for (let cue = cues[this.#next]; cue && (hasBegun || cue.at < trigger.at); cue = cues[this.#next]) {
+      const wait = isOverdue(cue, this.moments) ? 0 : this.untilRecorded(cue.at);
       if (wait > 0) {
-        cancel = clock.setTimeout(advance, wait);
+        this.#cancel = this.#clock.setTimeout(() => this.catchUp(), wait);
         return;
       }
-      next += 1;
-      play(cue);
+      this.#next += 1;
+      this.#play(cue);
     }
-    if (next === story.cues.length && moments.begunAt !== undefined) finish();
+    if (hasBegun && this.#next === cues.length) this.#finish();
   }
 
-  function begin(origin = story.trigger.at): void {
-    if (moments.begunAt !== undefined) return;
-    cancelAttach?.();
-    moments.begunAt = clock.now();
-    moments.origin = origin;
-    advance();
-    for (const listener of beginListeners) listener();
+  stop(): void {
+    this.#cancel();
+    this.#cancelAttach?.();
   }
-
-  function watched(resource: string): void {
-    if (moments.watchedAt === undefined) {
-      moments.watchedAt = clock.now();
-      advance();
-    }
-    if (story.trigger.kind === 'other' && resource === 'pods' && moments.begunAt === undefined) {
-      cancelAttach ??= clock.setTimeout(() => begin(), attachDelayMs);
-    }
-  }
-
-  return {
-    moments,
-    played,
-    begin,
-    watched,
-    stop() {
-      cancel?.();
-      cancelAttach?.();
-    },
-    catchUp: advance,
-    whenBegun: (listener) => (moments.begunAt === undefined ? void beginListeners.push(listener) : listener()),
-    untilRecorded: (at) => Math.max(0, runTime(at) - clock.now()),
-  };
 }
 
 /** Whatever came before the story's origin has happened by the time a client's request takes effect. */

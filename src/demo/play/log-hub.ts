@@ -16,42 +16,36 @@ export interface LogReader {
 }
 
 /** The logs of all containers, by pod and container. */
-export interface LogHub {
-  of(pod: string, container: string): ContainerLog;
-  write(pod: string, container: string, stamp: Nanoseconds, text: string): void;
-  end(pod: string, container: string): void;
-  /** Ends whatever is still open of a pod. */
-  endAll(pod: string): void;
-}
+export class LogHub {
+  readonly #logs = new Map<string, ContainerLog>();
 
-export function createLogHub(): LogHub {
-  const logs = new Map<string, ContainerLog>();
-
-  function of(pod: string, container: string): ContainerLog {
+  of(pod: string, container: string): ContainerLog {
     const key = `${pod}/${container}`;
-    const log = logs.get(key) ?? { status: 200, lines: [], ended: false, readers: new Set() };
-    logs.set(key, log);
+    const log = this.#logs.get(key) ?? { status: 200, lines: [], ended: false, readers: new Set() };
+    this.#logs.set(key, log);
     return log;
   }
 
-  function close(log: ContainerLog): void {
-    log.ended = true;
-    for (const reader of [...log.readers]) reader.end();
-    log.readers.clear();
+  write(pod: string, container: string, stamp: Nanoseconds, text: string): void {
+    const log = this.of(pod, container);
+    log.lines.push({ stamp, text });
+    for (const reader of [...log.readers]) reader.line(stamp, text);
   }
 
-  return {
-    of,
-    write(pod, container, stamp, text) {
-      const log = of(pod, container);
-      log.lines.push({ stamp, text });
-      for (const reader of [...log.readers]) reader.line(stamp, text);
-    },
-    end: (pod, container) => close(of(pod, container)),
-    endAll(pod) {
-      for (const [key, log] of logs) if (key.startsWith(`${pod}/`)) close(log);
-    },
-  };
+  end(pod: string, container: string): void {
+    close(this.of(pod, container));
+  }
+
+  /** Ends whatever is still open of a pod. */
+  endAll(pod: string): void {
+    for (const [key, log] of this.#logs) if (key.startsWith(`${pod}/`)) close(log);
+  }
+}
+
+function close(log: ContainerLog): void {
+  log.ended = true;
+  for (const reader of [...log.readers]) reader.end();
+  log.readers.clear();
 }
 
 /** A line as `timestamps=true` shows it. */

@@ -27,11 +27,11 @@ export class Cluster {
   readonly log: ChangeLog;
   readonly logs = new LogHub();
   readonly director: Director;
-  /** Changes by this run's clients, by the pod's uid. */
-  readonly amendments = new Map<string, Amendment>();
   /** How far readers may see; a server that is behind hides what is newer. */
   horizon = Infinity;
   readonly #mover: Mover;
+  /** By the pod's uid. */
+  readonly #amendments = new Map<string, Amendment>();
   /** Revisions of this run by the recorded ones. */
   readonly #revisions = new Map<string, string>();
   /** Emits `change`. */
@@ -57,6 +57,11 @@ export class Cluster {
     if (change.resource === 'pods' && change.type === 'DELETED') this.#forgetLogs(change.object);
     this.#changes.emit('change');
     return change;
+  }
+
+  /** Adds to what this run's clients changed about a pod. */
+  amend({ metadata: { uid = '' } }: KubeObject, amendment: Amendment): void {
+    this.#amendments.set(uid, { ...this.#amendments.get(uid), ...amendment });
   }
 
   /** Calls back after every change and whenever the horizon moves; returns how to stop that. */
@@ -116,11 +121,11 @@ export class Cluster {
   #playChange({ type, object: recorded, at, resource, revision }: Extract<Cue, { kind: 'change' }>): void {
     const object = this.#mover.object(recorded, at);
     const { uid = '' } = object.metadata;
-    const change = amended({ type, object }, this.amendments.get(uid));
+    const change = amended({ type, object }, this.#amendments.get(uid));
     if (change === undefined) return;
     const written = this.write({ ...change, resource, revision });
     this.#revisions.set(recorded.metadata.resourceVersion ?? '', String(written.revision));
-    if (change.type === 'DELETED') this.amendments.set(uid, { gone: true });
+    if (change.type === 'DELETED') this.#amendments.set(uid, { gone: true });
   }
 }
 

@@ -1,22 +1,22 @@
 import type { Cluster } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { badRequest, failure, notFound, Refusal } from '../data/status.ts';
+import { badRequest, failure, Refusal } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
+import { requestedObject } from './list.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
 /** PATCH and PUT of one object. A pod that only its finalizers held goes with the last of them (SIGNALS.md §1). */
-export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): void {
-  const { request } = exchange;
-  const before = cluster.get(kind.plural, request.namespace, name);
-  if (before === undefined) throw notFound(kind, name);
+export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): void {
+  const before = requestedObject(cluster, exchange, kind);
   const after = changedObject(before, exchange);
-  if (request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
-  if (kind.plural === 'pods') rememberFinalizers(cluster, after);
+  if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
+  if (kind.plural === 'pods') cluster.amend(after, { finalizers: after.metadata.finalizers ?? [] });
   if (isReleased(after)) {
     // The update is never stored: the DELETED object still lists the finalizer.
-    release(cluster, before);
+    cluster.amend(before, { gone: true });
+    cluster.write({ type: 'DELETED', resource: 'pods', object: before });
     return exchange.json(200, after);
   }
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
@@ -70,18 +70,7 @@ function withGeneration(next: KubeObject, before: KubeObject): KubeObject {
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } };
 }
 
-function rememberFinalizers(cluster: Cluster, { metadata }: KubeObject): void {
-  const uid = metadata.uid ?? '';
-  cluster.amendments.set(uid, { ...cluster.amendments.get(uid), finalizers: metadata.finalizers ?? [] });
-}
-
 function isReleased({ metadata }: KubeObject): boolean {
   const isOver = metadata.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
   return isOver && (metadata.finalizers ?? []).length === 0;
-}
-
-function release(cluster: Cluster, pod: KubeObject): void {
-  const uid = pod.metadata.uid ?? '';
-  cluster.amendments.set(uid, { ...cluster.amendments.get(uid), gone: true });
-  cluster.write({ type: 'DELETED', resource: 'pods', object: pod });
 }

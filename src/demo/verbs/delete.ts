@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster.ts';
-import { kindOf, type Kind } from '../data/kinds.ts';
+import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { notFound, success, disruptionBudget } from '../data/status.ts';
+import { success, disruptionBudget } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import {
   checkPreconditions,
@@ -10,6 +10,7 @@ import {
   parseJson,
   type DeleteOptions,
 } from './delete-options.ts';
+import { requestedObject } from './list.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 import { matchesLabels } from '../data/selectors.ts';
 
@@ -18,25 +19,26 @@ const otherPodsEndMs = 300;
 
 /**
  * DELETE of one object. A pod's answer is the Pod. The traced pod's end is the recorded one, whatever grace was asked
- * for, with one exception: grace 0 removes the object at once. Returns whether anything was accepted.
+ * for, with one exception: grace 0 removes the object at once.
  */
-export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind, name: string): Promise<boolean> {
-  const { request } = exchange;
-  const object = cluster.get(kind.plural, request.namespace, name);
-  if (object === undefined) throw notFound(kind, name);
-  const options = readDeleteOptions(request);
+export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
+  const object = requestedObject(cluster, exchange, kind);
+  const options = readDeleteOptions(exchange.request);
   checkPreconditions(object, options);
   if (kind.plural !== 'pods') {
-    deleteObject(cluster, exchange, kind, object, options);
-    return false;
+    if (!options.isDryRun) cluster.write({ type: 'DELETED', resource: kind.plural, object });
+    const { name, uid } = object.metadata;
+    return exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
   }
   const decision = decideDeletion(object, options, cluster.clock.now());
-  if (options.isDryRun) {
-    exchange.json(200, decision.pod);
-    return false;
-  }
+  if (options.isDryRun) return exchange.json(200, decision.pod);
   exchange.json(200, await executeDelete(cluster, object, options, decision));
-  return true;
+  accepted();
+}
+
+/** `accepted`: called for each DELETE or eviction of a pod that was executed. */
+interface OnAccepted {
+  accepted: () => void;
 }
 
 /** Carries a pod's deletion out, by the recording where it knows this pod. Resolves to the Pod that is the answer. */
@@ -97,17 +99,14 @@ function carryOut(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Dele
   const marked = isTerminatingForGood
     ? pod
     : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
-  amend(cluster, marked, effect);
+  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = marked.metadata;
+  cluster.amend(
+    marked,
+    effect === 'gone' ? { gone: true } : { deadline: { deletionTimestamp, deletionGracePeriodSeconds } },
+  );
   if (effect === 'gone') return cluster.write({ type: 'DELETED', resource: 'pods', object: marked }).object;
   if (effect === 'marked' && !isTraced(cluster, pod)) void finishLater(cluster, marked);
   return marked;
-}
-
-function amend(cluster: Cluster, pod: KubeObject, effect: Deletion['effect']): void {
-  const { uid = '', deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata;
-  const earlier = cluster.amendments.get(uid);
-  if (effect === 'gone') cluster.amendments.set(uid, { ...earlier, gone: true });
-  else cluster.amendments.set(uid, { ...earlier, deadline: { deletionTimestamp, deletionGracePeriodSeconds } });
 }
 
 /** The node's part for a pod nobody recorded the end of: the kubelet's last DELETE, with grace 0. */
@@ -116,18 +115,6 @@ async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
   carryOut(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, cluster.clock.now()));
-}
-
-function deleteObject(
-  cluster: Cluster,
-  exchange: Exchange,
-  kind: Kind,
-  object: KubeObject,
-  options: DeleteOptions,
-): void {
-  if (!options.isDryRun) cluster.write({ type: 'DELETED', resource: kind.plural, object });
-  const { name, uid } = object.metadata;
-  exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
 }
 
 /**
@@ -176,11 +163,10 @@ function withDeadline(pod: KubeObject, at: number, grace: number, more: { genera
 
 const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).length > 0;
 
-/** POST pods/NAME/eviction. Answers 201 with a Status, never with the Pod. Returns whether anything was accepted. */
-export async function serveEviction(cluster: Cluster, exchange: Exchange, name: string): Promise<boolean> {
+/** POST pods/NAME/eviction. Answers 201 with a Status, never with the Pod. */
+export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
   const { request } = exchange;
-  const pod = cluster.get('pods', request.namespace, name);
-  if (pod === undefined) throw notFound(kindOf('pods') as Kind, name);
+  const pod = requestedObject(cluster, exchange, kind);
   const options = deleteOptionsOf(valueAt(parseJson(request.body), 'deleteOptions'));
   checkPreconditions(pod, options);
   checkBudgets(cluster, pod);
@@ -190,7 +176,7 @@ export async function serveEviction(cluster: Cluster, exchange: Exchange, name: 
     await recordedAnswer(cluster, pod);
   }
   exchange.json(201, success(201));
-  return !isDryRun;
+  if (!isDryRun) accepted();
 }
 
 /** Budgets do not count for pods that are ending, have ended or never ran (SIGNALS.md §1). */

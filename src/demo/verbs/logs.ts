@@ -1,19 +1,19 @@
 import type { Cluster } from '../cluster.ts';
-import { kindOf, type Kind } from '../data/kinds.ts';
+import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
-import { badRequest, notFound } from '../data/status.ts';
+import { badRequest } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog } from '../play/log-hub.ts';
 import { parseStamp, type Nanoseconds } from '../clock.ts';
+import { requestedObject } from './list.ts';
 
 /** GET pods/NAME/log: what was written so far and, with `follow`, what comes until the stream's recorded end. */
-export function serveLog(cluster: Cluster, exchange: Exchange, name: string): void {
+export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const { request } = exchange;
-  const pod = cluster.get('pods', request.namespace, name);
-  if (pod === undefined) throw notFound(kindOf('pods') as Kind, name);
+  const pod = requestedObject(cluster, exchange, kind);
   const container = containerOf(pod, request);
-  const log = cluster.logs.of(name, container);
+  const log = cluster.logs.of(pod.metadata.name, container);
   const state = stateOf(pod, container);
   if (log.status !== 200 && state !== 'running') return refuse(exchange, log);
   const reads = readingOf(request, cluster.clock.now());

@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import { groupVersion, kinds, type Kind } from '../data/kinds.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
-import type { Verb } from '../http/api-request.ts';
+import type { ApiRequest, Verb } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { serveChange } from './change.ts';
 import { serveDelete, serveEviction } from './delete.ts';
@@ -18,54 +18,42 @@ interface ServeOptions {
 
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
 export async function serve(cluster: Cluster, exchange: Exchange, options: ServeOptions): Promise<void> {
-  const { path, method, kind, query } = exchange.request;
+  const { request } = exchange;
+  const { path, method, kind, query, subresource, verb } = request;
   if (kind === undefined) return serveOther(exchange);
   const isTried = query.getAll('dryRun').includes('All');
   if (!isTried && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
-  return exchange.request.subresource === undefined
-    ? byVerb[exchange.request.verb](cluster, exchange, kind, options)
-    : serveSubresource(cluster, exchange, kind, options);
+  if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
+  return (subresource === undefined ? byVerb[verb] : bySubresource(request))(cluster, exchange, kind, options);
 }
 
 type Serve = (cluster: Cluster, exchange: Exchange, kind: Kind, options: ServeOptions) => void | Promise<void>;
 
 const byVerb: Record<Verb, Serve> = {
-  get: (cluster, exchange, kind) => serveGet(cluster, exchange, kind, nameIn(exchange)),
-  list: (cluster, exchange, kind) => serveList(cluster, exchange, kind),
-  watch: (cluster, exchange, kind, { bookmarkMs }) => serveWatch(cluster, exchange, kind, bookmarkMs),
-  delete: async (cluster, exchange, kind, options) => {
-    if (await serveDelete(cluster, exchange, kind, nameIn(exchange))) options.accepted();
-  },
-  patch: (cluster, exchange, kind) => serveChange(cluster, exchange, kind, nameIn(exchange)),
-  update: (cluster, exchange, kind) => serveChange(cluster, exchange, kind, nameIn(exchange)),
+  get: serveGet,
+  list: serveList,
+  watch: serveWatch,
+  delete: serveDelete,
+  patch: serveChange,
+  update: serveChange,
   create: () => {
     throw methodNotAllowed();
   },
 };
 
-async function serveSubresource(
-  cluster: Cluster,
-  exchange: Exchange,
-  kind: Kind,
-  options: ServeOptions,
-): Promise<void> {
-  const { subresource, verb } = exchange.request;
-  if (kind.plural !== 'pods') throw noSuchPath();
-  if (subresource === 'log' && verb === 'get') return serveLog(cluster, exchange, nameIn(exchange));
-  if (subresource === 'status') return byVerb[verb](cluster, exchange, kind, options);
-  if (subresource !== 'eviction' || verb !== 'create') throw noSuchPath();
-  if (await serveEviction(cluster, exchange, nameIn(exchange))) options.accepted();
+/** What serves a subresource of a pod. */
+function bySubresource({ subresource, verb }: ApiRequest): Serve {
+  if (subresource === 'status') return byVerb[verb];
+  if (subresource === 'log' && verb === 'get') return serveLog;
+  if (subresource === 'eviction' && verb === 'create') return serveEviction;
+  throw noSuchPath();
 }
 
 /** The recorded request that made a controller delete the pod: a client that sends it begins the story itself. */
 function isTrigger({ story, director }: Cluster, method: string, path: string): boolean {
   const { trigger } = story;
-  return (
-    trigger.kind === 'other' &&
-    director.moments.begunAt === undefined &&
-    trigger.method === method &&
-    trigger.path === path
-  );
+  if (trigger.kind !== 'other' || director.moments.begunAt !== undefined) return false;
+  return trigger.method === method && trigger.path === path;
 }
 
 async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void> {
@@ -96,11 +84,6 @@ const accessReview = {
   spec: {},
   status: { allowed: true },
 };
-
-function nameIn({ request }: Exchange): string {
-  if (request.name === undefined) throw methodNotAllowed();
-  return request.name;
-}
 
 /** The documents a client reads before it knows what a server has; undefined for any other path. */
 function discovery(path: string): unknown {

@@ -13,7 +13,7 @@ const usualTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
 /** WATCH: what is there now where that is asked for, then each change as it happens. */
-export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, bookmarkMs: number): void {
+export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, options: { bookmarkMs: number }): void {
   const { request } = exchange;
   const matches = selectorOf(request, kind);
   const isStreamingList = checkStreamingList(request);
@@ -26,7 +26,7 @@ export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, boo
     sendFrame(stream, 'BOOKMARK', bookmark(kind, from, { 'k8s.io/initial-events-end': 'true' }));
   }
   follow(cluster, stream, kind, matches, from);
-  endInTime(cluster, stream, kind, bookmarkMs);
+  endInTime(cluster, stream, kind, options.bookmarkMs);
   cluster.director.watched(kind.plural);
 }
 

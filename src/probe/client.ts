@@ -21,6 +21,9 @@ export interface ProbeClient {
   close(): void;
 }
 
+/** Of a client that makes each connection anew. */
+export const keepsNone = { isKeptFree: false, resent: 0, forgetKept: (): void => undefined };
+
 export interface OutgoingRequest {
   method: string;
   /** Path and query. */

@@ -1,5 +1,5 @@
 /** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
-import { createAnswerStart, type ProbeClient } from './client.ts';
+import { createAnswerStart, keepsNone, type ProbeClient } from './client.ts';
 import { judgeStatus } from './http.ts';
 import { failed, unexpected, type Result } from './result.ts';
 import type { ProbeSettings, ProxyTarget } from './target.ts';
@@ -31,9 +31,7 @@ export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings
   const judge = judgeStatus(settings);
   const open = new Set<AbortController>();
   return {
-    isKeptFree: false,
-    resent: 0,
-    forgetKept: () => undefined,
+    ...keepsNone,
     close: () => open.forEach((one) => one.abort()),
     send(_connection, settle) {
       const abort = new AbortController();

@@ -4,18 +4,7 @@ import { resultOfError, timedOut, type Result } from './result.ts';
 import { standstillMs, type Standstill } from './schedule.ts';
 import type { Settled, Tally } from './tally.ts';
 
-export interface Sender {
-  /** Sends the next request; false: it is not sent. */
-  send(): boolean;
-  /** This process, or its machine, stood still until now. */
-  stoodStill(kind: Standstill, missed: number): void;
-  /** Resolves when nothing is on its way any more. */
-  idle(): Promise<void>;
-  /** Gives up what is on its way, uncounted. */
-  abort(): void;
-}
-
-export interface SenderOptions {
+interface SenderOptions {
   client: ProbeClient;
   timeoutMs: number;
   /** Every second request goes over the kept connection while that is free. */
@@ -31,7 +20,9 @@ export interface SenderOptions {
 /** Requests that wait for their answers: each holds a socket. */
 const mostWaiting = 2000;
 
-export function createSender(options: SenderOptions): Sender {
+export type Sender = ReturnType<typeof createSender>;
+
+export function createSender(options: SenderOptions) {
   const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
   const [waiting, idlers] = [new Set<() => void>(), [] as (() => void)[]];
   const wake = (): void => idlers.splice(0).forEach((resolve) => resolve());
@@ -79,14 +70,18 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
+    /** Sends the next request; false: it is not sent. */
     send,
-    stoodStill(kind, missed) {
+    /** This process, or its machine, stood still until now. */
+    stoodStill(kind: Standstill, missed: number): void {
       pauses.ended(kind);
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
-    idle: () => (waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
-    abort() {
+    /** Resolves when nothing is on its way any more. */
+    idle: () => new Promise<void>((resolve) => (waiting.size === 0 ? resolve() : void idlers.push(resolve))),
+    /** Gives up what is on its way, uncounted. */
+    abort(): void {
       waiting.forEach((one) => one());
       waiting.clear();
       wake();

@@ -1,5 +1,5 @@
 /** A target that is probed by connecting to it: does anybody accept? */
-import type { ProbeClient } from './client.ts';
+import { keepsNone, type ProbeClient } from './client.ts';
 import { dial } from './connecting.ts';
 import { failed, resultOfError, succeeded, type Result } from './result.ts';
 import type { TcpTarget } from './target.ts';
@@ -13,9 +13,7 @@ const closedSometime: Result = { kind: 'not-measured', reason: 'standstill', sai
 export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
   const open = new Set<() => void>();
   return {
-    isKeptFree: false,
-    resent: 0,
-    forgetKept: () => undefined,
+    ...keepsNone,
     close: () => open.forEach((end) => end()),
     send(_connection, settle) {
       let timer: NodeJS.Timeout | undefined;

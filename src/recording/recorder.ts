@@ -13,24 +13,18 @@ import {
   type OutputFile,
 } from './output-file.ts';
 
-/**
- * Writes observations as they come, from the first that shows the pod: until then nothing is there that could be
- * replayed, and what an earlier run left in the file stays. Lines are written whole and at once, so a killed process leaves
- * a readable file.
- */
-export interface Recorder {
-  write(observations: readonly Observation[]): void;
-  close(): void;
-  /** The first write that failed (a full disk); nothing is written after it. */
-  readonly failure: Error | undefined;
-}
+export type Recorder = ReturnType<typeof openRecorder>;
 
-/** Opens `file` for a new recording. `safe` makes a line harmless to look at, and leaves its meaning. Throws a PodexitError where it cannot be written. */
-export function openRecorder(file: string, header: Header, safe = (json: string): string => json): Recorder {
+/**
+ * Writes observations to `file` as they come, from the first that shows the pod: until then nothing is there that could be
+ * replayed, and what an earlier run left in the file stays. Lines are written whole and at once, so a killed process leaves
+ * a readable file. `safe` makes a line harmless to look at, and leaves its meaning. Throws `record.unwritable`.
+ */
+export function openRecorder(file: string, header: Header, safe = (json: string): string => json) {
   const kept = (one: Observation): Observation =>
     one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
-  const output = open(file);
+  const output = opened(file);
   /** Lines that are held back until the pod is seen. */
   let held: unknown[] | undefined = [header];
   let failure: Error | undefined;
@@ -53,30 +47,27 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     else if (isEmpty(output)) begin([head, ...observations]);
   };
   return {
-    write: (observations) => {
+    write(observations: readonly Observation[]): void {
       const lines = observations.map(kept);
       if (held === undefined) return attempt(() => writeWhole(output, lines.map(asLine).join('')));
       const all = [...held, ...lines];
       held = all;
       if (observations.some(showsPod)) attempt(() => begin(all));
     },
-    close: () => {
+    close(): void {
       if (held !== undefined) attempt(() => giveUp(held ?? []));
       closeSync(output.descriptor);
     },
-    get failure() {
+    /** The first write that failed (a full disk); nothing is written after it. */
+    get failure(): Error | undefined {
       return failure;
     },
   };
 }
 
-function showsPod(observation: Observation): boolean {
-  const { kind } = observation;
-  if (kind !== 'listed' && kind !== 'changed') return false;
-  return (
-    (observation.stream === 'pod' || observation.stream === 'pods') &&
-    (kind === 'changed' || observation.objects.length > 0)
-  );
+function showsPod(one: Observation): boolean {
+  const isThere = one.kind === 'changed' || (one.kind === 'listed' && one.objects.length > 0);
+  return isThere && (one.stream === 'pod' || one.stream === 'pods');
 }
 
 /** ms that the reader of a pipe may stand still: while we wait for it nothing is observed. */
@@ -93,7 +84,7 @@ function writeWhole(output: OutputFile, text: string): void {
   }
 }
 
-function open(file: string): OutputFile {
+function opened(file: string): OutputFile {
   try {
     // Recordings name pods and nodes: no reason for others on the machine to read them.
     return openOutput(file, 0o600);

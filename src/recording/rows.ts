@@ -2,7 +2,7 @@
  * Raw recordings of a whole namespace: list and watch rows as a recorder beside the cluster wrote them, with more in
  * them than a live run would see. Here they are only parsed; run/raw-replay.ts narrows them to what we would have asked for.
  */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { ParsedLine } from './read-lines.ts';
 
 /** `at`: ms, client clock. */
@@ -39,47 +39,35 @@ function dated(row: JsonObject): { date?: number } {
   return Number.isFinite(date) ? { date } : {};
 }
 
+const asked = (row: JsonObject) => ({
+  method: text(row['method']),
+  path: text(row['path']),
+  body: asObject(row['body']),
+});
+
+const ofContainer = (row: JsonObject) => ({ pod: text(row['pod']), container: text(row['container']) });
+
+const watchEnd = (row: JsonObject) => ({ type: 'watch-end', resource: text(row['resource']) });
+
 const parsers: Record<string, (row: JsonObject) => Rest> = {
   list: (row) => {
     const list = asObject(row['list']);
+    const resourceVersion = text(metadataOf(list)['resourceVersion']);
     const objects = Array.isArray(list['items']) ? list['items'].map(asObject) : [];
-    return {
-      type: 'list',
-      resource: text(row['resource']),
-      resourceVersion: text(asObject(list['metadata'])['resourceVersion']),
-      objects,
-      ...dated(row),
-    };
+    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, ...dated(row) };
   },
   ready: () => ({ type: 'ready' }),
-  request: (row) => ({
-    type: 'request',
-    method: text(row['method']),
-    path: text(row['path']),
-    body: asObject(row['body']),
-  }),
-  response: (row) => ({
-    type: 'response',
-    method: text(row['method']),
-    path: text(row['path']),
-    status: count(row['status']),
-    body: asObject(row['body']),
-    ...dated(row),
-  }),
+  request: (row) => ({ type: 'request', ...asked(row) }),
+  response: (row) => ({ type: 'response', ...asked(row), status: count(row['status']), ...dated(row) }),
   watch: (row) => {
     const event = asObject(row['event']);
     const change = text(event['type']);
     if (!['ADDED', 'MODIFIED', 'DELETED'].includes(change)) return undefined;
     return { type: 'watch', resource: text(row['resource']), change, object: asObject(event['object']) };
   },
-  'watch-end': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),
-  'watch-error': (row) => ({ type: 'watch-end', resource: text(row['resource']) }),
-  'log-open': (row) => ({
-    type: 'log-open',
-    pod: text(row['pod']),
-    container: text(row['container']),
-    status: count(row['status']),
-  }),
-  log: (row) => ({ type: 'log', pod: text(row['pod']), container: text(row['container']), line: text(row['line']) }),
-  'log-end': (row) => ({ type: 'log-end', pod: text(row['pod']), container: text(row['container']) }),
+  'watch-end': watchEnd,
+  'watch-error': watchEnd,
+  'log-open': (row) => ({ type: 'log-open', ...ofContainer(row), status: count(row['status']) }),
+  log: (row) => ({ type: 'log', ...ofContainer(row), line: text(row['line']) }),
+  'log-end': (row) => ({ type: 'log-end', ...ofContainer(row) }),
 };

@@ -2,7 +2,15 @@
  * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
  * RequestResponse: where an event holds no object it proves only its moment. Pure.
  */
-import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from '../../model/observe/read.ts';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asString,
+  asStrings,
+  metadataOf,
+  type JsonObject,
+} from '../../model/observe/read.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
@@ -56,7 +64,7 @@ export function auditEventOf(line: string): AuditEvent | Unread | undefined {
     verb: asString(raw['verb']) ?? '',
     resource: asString(reference['resource']) ?? '',
     subresource: asString(reference['subresource']) ?? '',
-    name: asString(reference['name']) ?? asString(asObject(object['metadata'])['name']) ?? '',
+    name: asString(reference['name']) ?? asString(metadataOf(object)['name']) ?? '',
     namespace: asString(reference['namespace']) ?? '',
     status: asNumber(asObject(raw['responseStatus'])['code']) ?? 0,
     user: asString(user['username']) ?? 'unknown',
@@ -108,18 +116,16 @@ export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
   };
 }
 
-const metadataOf = ({ object }: AuditEvent): JsonObject => asObject(object?.['metadata']);
-
 /** A StatefulSet gives a name again, and logs of several clusters may stand together: of the pod that was deleted last. */
 export function uidOf(events: readonly AuditEvent[]): string | undefined {
   const own = events.filter((one) => isPod(one) && isWrite(one) && one.object?.['kind'] === 'Pod');
-  const deleted = own.findLast((one) => metadataOf(one)['deletionTimestamp'] !== undefined);
-  return [deleted, ...own.toReversed()].flatMap((one) => (one && asString(metadataOf(one)['uid'])) ?? [])[0];
+  const deleted = own.findLast((one) => metadataOf(one.object)['deletionTimestamp'] !== undefined);
+  return [deleted, ...own.toReversed()].flatMap((one) => asString(metadataOf(one?.object)['uid']) ?? [])[0];
 }
 
 /** Of a pod that has another uid; an event without an object may be of either. */
 export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
-  const about = resource === 'events' ? asObject(object?.['involvedObject']) : asObject(object?.['metadata']);
+  const about = resource === 'events' ? asObject(object?.['involvedObject']) : metadataOf(object);
   const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;
   return own !== undefined && own !== uid;
 }
@@ -127,7 +133,7 @@ export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boo
 function isLeftRunning(own: readonly AuditEvent[]): boolean {
   const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1);
   const statuses = asArray(asObject(last?.object?.['status'])['containerStatuses']).map(asObject);
-  const isRemoved = last !== undefined && metadataOf(last)['deletionGracePeriodSeconds'] === 0;
+  const isRemoved = last !== undefined && metadataOf(last.object)['deletionGracePeriodSeconds'] === 0;
   return isRemoved && statuses.some((one) => asObject(one['state'])['running'] !== undefined);
 }
 

@@ -4,7 +4,7 @@
  * answer was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
@@ -47,8 +47,6 @@ function partsOf(events: readonly AuditEvent[]): Parts {
     events: stored.filter(({ resource }) => resource === 'events'),
   };
 }
-
-const metadataOf = (object: JsonObject | undefined): JsonObject => asObject(object?.['metadata']);
 
 /** The pod as it was, and which streams are seen. */
 function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): RawObservation[] {

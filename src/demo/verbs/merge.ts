@@ -2,12 +2,18 @@ import { isRecord } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
 
 /** RFC 7386: null removes, objects are merged, everything else replaces. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return patch;
+export const mergePatch = (target: unknown, patch: unknown): unknown =>
+  isRecord(patch) ? mergeFields(target, Object.entries(patch), mergePatch) : patch;
+
+function mergeFields(
+  target: unknown,
+  changes: readonly [string, unknown][],
+  merge: (target: unknown, patch: unknown, field: string) => unknown,
+): Record<string, unknown> {
   const merged: Record<string, unknown> = isRecord(target) ? { ...target } : {};
-  for (const [name, value] of Object.entries(patch)) {
+  for (const [name, value] of changes) {
     if (value === null) delete merged[name];
-    else merged[name] = mergePatch(merged[name], value);
+    else merged[name] = merge(merged[name], value, name);
   }
   return merged;
 }
@@ -66,13 +72,8 @@ export function strategicMerge(target: unknown, patch: unknown, field = ''): unk
   if (!isRecord(patch)) return patch;
   const { $patch: directive, ...changes } = patch;
   if (directive === 'delete') return undefined;
-  const merged: Record<string, unknown> = isRecord(target) && directive !== 'replace' ? { ...target } : {};
-  for (const [name, value] of Object.entries(changes)) {
-    if (name.startsWith('$')) continue;
-    if (value === null) delete merged[name];
-    else merged[name] = strategicMerge(merged[name], value, name);
-  }
-  return merged;
+  const fields = Object.entries(changes).filter(([name]) => !name.startsWith('$'));
+  return mergeFields(directive === 'replace' ? undefined : target, fields, strategicMerge);
 }
 
 /** Which fields tell the elements of a list apart; a list that is not here is replaced as a whole. */

@@ -1,6 +1,6 @@
 /** What a check finds: the codes, and the shape of a rule. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
-import type { Path, ShutdownSpec } from './shutdown-spec.ts';
+import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
 
 /** Codes that only a check has, beside those of every report; explained in verdict/explain/findings.ts. */
 export const checkOnlyCodes = [
@@ -41,6 +41,9 @@ const findingOf =
 export const error = findingOf('error');
 export const warning = findingOf('warning');
 export const note = findingOf('info');
+
+/** What a finding about a container has: its name, and the field of it that is meant. */
+export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
 export interface Rule {
   /** What it looks at, in a few words: the docs' table is made of these. */

@@ -23,12 +23,8 @@ function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
       ? `${services} has no other ready endpoint`
       : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`;
   const surge = surges(spec) ? ', let a rollout surge (maxUnavailable 0),' : ',';
-  return [
-    warning('last-endpoint', message, {
-      advice: `Run at least two replicas${surge} and protect them with a PodDisruptionBudget.`,
-      path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'],
-    }),
-  ];
+  const advice = `Run at least two replicas${surge} and protect them with a PodDisruptionBudget.`;
+  return [warning('last-endpoint', message, { advice, path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
 /** A rollout that may take every pod away before a new one is ready. */

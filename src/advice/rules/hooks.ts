@@ -1,6 +1,6 @@
 /** preStop hooks against the grace period: SIGNALS.md §2 S6 to S8. */
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
-import { error, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, error, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Hook, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 
@@ -10,7 +10,7 @@ const leastAfterHook = 2;
 const hooked = (spec: ShutdownSpec): (ContainerSpec & { hook: Hook })[] =>
   signalled(spec).flatMap((one) => (one.hook ? [{ ...one, hook: one.hook }] : []));
 
-const at = ({ name, path }: ContainerSpec) => ({ container: name, path: [...path, 'lifecycle', 'preStop'] });
+const atHook = (one: ContainerSpec) => at(one, 'lifecycle', 'preStop');
 
 /** Images without a shell and without coreutils: an exec hook has nothing to run there. */
 const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
@@ -21,7 +21,7 @@ const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
     const hook = `the preStop hook of ${one.name}`;
     if (one.hook.kind === 'tcpSocket')
       return warning('prestop-failed', `${hook} always fails: the kubelet runs no tcpSocket hooks`, {
-        ...at(one),
+        ...atHook(one),
         advice: 'Use sleep, exec or httpGet.',
       });
     if (one.hook.kind !== 'exec' || !isDistroless(one.image)) return [];
@@ -29,7 +29,7 @@ const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
     return warning(
       'prestop-failed',
       `${hook} runs \`${program}\`, which a distroless image does not have: it fails at once`,
-      { ...at(one), advice: 'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.' },
+      { ...atHook(one), advice: 'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.' },
     );
   });
 
@@ -40,7 +40,7 @@ const longHooks = (spec: ShutdownSpec): CheckFinding[] =>
     if (seconds === undefined || grace === 0 || seconds < grace / 2) return [];
     const least = one.hook.isPlainSleep ? '' : 'at least ';
     const takes = `the preStop hook of ${one.name} takes ${least}${seconds}s of the ${grace}s grace period`;
-    const details = { ...at(one), advice: adviceFor(spec, seconds) };
+    const details = { ...atHook(one), advice: adviceFor(spec, seconds) };
     if (seconds >= grace) {
       const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${leastAfterHook}s later`;
       return error('prestop-cut-off', `${takes}: ${end}`, details);
@@ -58,16 +58,13 @@ function adviceFor({ graceSeconds, specGraceSeconds }: ShutdownSpec, hookSeconds
   return `Raise terminationGracePeriodSeconds to ${graceFor({ hookSeconds, drainSeconds })}s, or shorten the hook.`;
 }
 
-const noGrace = ({ graceSeconds, podPath }: ShutdownSpec): CheckFinding[] =>
-  graceSeconds > 0
-    ? []
-    : [
-        warning('force-deleted', 'with a grace period of 0 the object is removed before its containers have ended', {
-          advice:
-            'Give it at least a second (--grace-period=1), or remove terminationGracePeriodSeconds: 0 from its spec.',
-          path: [...podPath, 'terminationGracePeriodSeconds'],
-        }),
-      ];
+function noGrace({ graceSeconds, podPath }: ShutdownSpec): CheckFinding[] {
+  if (graceSeconds > 0) return [];
+  const message = 'with a grace period of 0 the object is removed before its containers have ended';
+  const advice =
+    'Give it at least a second (--grace-period=1), or remove terminationGracePeriodSeconds: 0 from its spec.';
+  return [warning('force-deleted', message, { advice, path: [...podPath, 'terminationGracePeriodSeconds'] })];
+}
 
 export const hookRules: readonly Rule[] = [
   { about: 'a grace period of 0', find: noGrace },

@@ -1,6 +1,6 @@
 /** Who gets the stop signal, and what becomes of it. */
 import { signalHandlingOf, type SignalHandling } from '../command-line.ts';
-import { warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Containers that get a stop signal when the pod is deleted. */
@@ -51,27 +51,19 @@ const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one) => {
     const handling = handlingOf(spec, one);
     if (handling.kind !== 'ignores') return [];
-    const { name: container, inspection, command } = one;
+    const { name, inspection, command } = one;
     const signal = `SIG${stopSignalOf(one)}`;
-    const details = {
-      container,
-      advice: handling.because.includes('trap')
-        ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
-        : 'Handle the stop signal, or put an init such as tini in front of it.',
-      path: [...one.path, command.command.length > 0 ? 'command' : 'args'],
-    };
-    if (!inspection || inspection.kind === 'unreadable')
-      return warning(
-        'no-signal-handling',
-        `${container} ignores ${signal} (${handling.because}): ${killText(spec)}`,
-        details,
-      );
+    const advice = handling.because.includes('trap')
+      ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
+      : 'Handle the stop signal, or put an init such as tini in front of it.';
+    const details = { ...at(one, command.command.length > 0 ? 'command' : 'args'), advice };
+    if (!inspection || inspection.kind === 'unreadable') {
+      const message = `${name} ignores ${signal} (${handling.because}): ${killText(spec)}`;
+      return warning('no-signal-handling', message, details);
+    }
     const end = `it will be killed at the end of the grace period of ${spec.graceSeconds}s`;
-    return warning(
-      'no-signal-handler',
-      `PID 1 of ${container} (\`${inspection.command}\`) has no ${signal} handler: ${end}`,
-      details,
-    );
+    const message = `PID 1 of ${name} (\`${inspection.command}\`) has no ${signal} handler: ${end}`;
+    return warning('no-signal-handler', message, details);
   });
 
 const shells = (spec: ShutdownSpec): CheckFinding[] =>
@@ -79,31 +71,27 @@ const shells = (spec: ShutdownSpec): CheckFinding[] =>
     const handling = handlingOf(spec, one);
     if (handling.kind !== 'shell') return [];
     const shell = `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${handling.because})`;
-    return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, {
-      container: one.name,
-      advice: 'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.',
-      path: [...one.path, 'command'],
-    });
+    const advice =
+      'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
+    return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(one, 'command'), advice });
   });
 
 /** SIGKILL cannot be handled, and a trap for another signal than the one that comes is never run. */
 const mismatched = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one) => {
     const signal = stopSignalOf(one);
-    const path = one.stopSignal === undefined ? [...one.path, 'command'] : [...one.path, 'lifecycle', 'stopSignal'];
+    const place = one.stopSignal === undefined ? at(one, 'command') : at(one, 'lifecycle', 'stopSignal');
     const code = 'stop-signal-mismatch';
     if (signal === 'KILL')
       return warning(code, `${one.name} is stopped with SIGKILL: it cannot finish anything`, {
-        container: one.name,
+        ...place,
         advice: 'Choose a signal that it handles, such as SIGTERM.',
-        path,
       });
     const handlesTerm = signalHandlingOf(one.command, 'TERM').kind === 'handles';
     if (signal === 'TERM' || !handlesTerm || handlingOf(spec, one).kind === 'handles') return [];
     return warning(code, `${one.name} is stopped with SIG${signal}, and its command traps SIGTERM only`, {
-      container: one.name,
+      ...place,
       advice: `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it.`,
-      path,
     });
   });
 

@@ -1,5 +1,5 @@
 /** Sidecars, liveness probes, finalizers, node and owner. */
-import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { imageName, signalled } from './signals.ts';
 
@@ -14,17 +14,9 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   if (helpers.length === mains.length) return [];
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
   const job = isJob ? ', and keeps the Job from completing' : '';
-  return helpers.map(({ name, path }) =>
-    warning(
-      'classic-sidecar',
-      `${name} is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${job}`,
-      {
-        container: name,
-        advice: 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.',
-        path,
-      },
-    ),
-  );
+  const form = `is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${job}`;
+  const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
+  return helpers.map((one) => warning('classic-sidecar', `${one.name} ${form}`, { ...at(one), advice }));
 }
 
 /** A sidecar waits for no main container that does not run: then there is nobody to share with. */
@@ -40,18 +32,14 @@ function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
 /** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
 const liveness = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one): CheckFinding[] => {
-    const details = { container: one.name, path: [...one.path, 'livenessProbe'] };
+    const details = at(one, 'livenessProbe');
     const own = one.liveness?.graceSeconds;
     const hook = one.hook?.leastSeconds;
     const code = 'liveness-during-drain';
     if (own !== undefined && hook !== undefined && hook >= own) {
       const message = `the liveness probe of ${one.name} restarts it with a grace period of ${own}s, which its preStop hook of ${hook}s uses up`;
-      return [
-        warning(code, message, {
-          ...details,
-          advice: "Raise the probe's terminationGracePeriodSeconds above the hook.",
-        }),
-      ];
+      const advice = "Raise the probe's terminationGracePeriodSeconds above the hook.";
+      return [warning(code, message, { ...details, advice })];
     }
     if (one.kind !== 'sidecar' || !one.liveness) return [];
     const message = `the liveness probe of sidecar ${one.name} goes on while the pod shuts down; its failures are reported as Events`;
@@ -67,12 +55,8 @@ function finalizers(spec: ShutdownSpec): CheckFinding[] {
   const [is, controller] =
     set.length === 1 ? ['is', 'the controller behind it is'] : ['are', 'the controllers behind them are'];
   const message = `the finished pod stays until ${set.join(', ')} ${is} removed from its finalizers`;
-  return [
-    warning('finalizer-held', message, {
-      advice: `Make sure that ${controller} running.`,
-      path: ['metadata', 'finalizers'],
-    }),
-  ];
+  const advice = `Make sure that ${controller} running.`;
+  return [warning('finalizer-held', message, { advice, path: ['metadata', 'finalizers'] })];
 }
 
 function node({ nodeNotReady }: ShutdownSpec): CheckFinding[] {
@@ -81,15 +65,10 @@ function node({ nodeNotReady }: ShutdownSpec): CheckFinding[] {
   return [warning('node-silent', message, { advice: 'Look at the node first.', path: [] })];
 }
 
-const unmanaged = ({ isUnmanaged }: ShutdownSpec): CheckFinding[] =>
-  isUnmanaged
-    ? [
-        note('unmanaged-pod', 'no controller will replace the pod', {
-          advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
-          path: [],
-        }),
-      ]
-    : [];
+function unmanaged({ isUnmanaged }: ShutdownSpec): CheckFinding[] {
+  const advice = 'Let a Deployment, StatefulSet, DaemonSet or Job own it.';
+  return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
+}
 
 export const surroundingRules: readonly Rule[] = [
   { about: 'a sidecar in the classic form', find: classicSidecars },

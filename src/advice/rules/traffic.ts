@@ -1,6 +1,6 @@
 /** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
-import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 
@@ -28,26 +28,20 @@ function drainRace(spec: ShutdownSpec): CheckFinding[] {
   const following = spec.services.filter((one) => !one.publishNotReadyAddresses);
   if (following.length === 0) return [];
   const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`;
+  const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
   return servingContainers(spec)
     .filter(({ hook }) => !hook)
-    .map(({ name, path }) =>
-      warning('drain-race', `${name} has no preStop hook: ${meanwhile}`, {
-        container: name,
-        advice: `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`,
-        path,
-      }),
-    );
+    .map((one) => warning('drain-race', `${one.name} has no preStop hook: ${meanwhile}`, { ...at(one), advice }));
 }
 
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
   const early = `${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`;
   return servingContainers(spec)
     .filter(({ readiness }) => !readiness)
-    .map(({ name, path }) =>
-      warning('stays-ready', `${name} has no readiness probe: ${early}`, {
-        container: name,
+    .map((one) =>
+      warning('stays-ready', `${one.name} has no readiness probe: ${early}`, {
+        ...at(one),
         advice: 'Give it a readiness probe.',
-        path,
       }),
     );
 }

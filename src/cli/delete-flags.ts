@@ -47,6 +47,8 @@ export function addDeleteFlags(command: Command): Command {
     .addOption(command.createOption('--cascade <how>', 'not supported for pods').hideHelp());
 }
 
+const leaveOne = 'Leave out one of the two.';
+
 type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
@@ -57,13 +59,25 @@ export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
       '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
-  refusePairs(flags);
-  if (flags.allTerminating) refuseOnePod(flags);
+  const isDefault = (name: keyof typeof ofDeletion): boolean =>
+    (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
+  const deletes = firstGiven(flags, ofDeletion, isDefault);
+  if ((flags.attach || flags.allTerminating) && deletes !== undefined)
+    throw usageError(
+      'attach',
+      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${deletes} does not go with it`,
+      leaveOne,
+    );
+  if (flags.retryEvict && !flags.evict)
+    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
+  const one = flags.allTerminating ? firstGiven(flags, ofOnePod) : undefined;
+  if (one !== undefined)
+    throw usageError('all-terminating', `${one} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
   if (target.kind === 'node') refuseDeletion(flags);
   if (target.kind === 'pods' && flags.pick !== undefined)
-    throw usageError('pick', '--pick chooses one pod, and several are named', 'Leave out one of the two.');
+    throw usageError('pick', '--pick chooses one pod, and several are named', leaveOne);
   const attaches = flags.attach || flags.allTerminating || target.kind === 'node';
   return {
     target,
@@ -92,20 +106,6 @@ function firstGiven<K extends keyof DeleteFlags>(
   return name && names[name];
 }
 
-function refusePairs(flags: DeleteFlags): void {
-  const isDefault = (name: keyof typeof ofDeletion): boolean =>
-    (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
-  const together = firstGiven(flags, ofDeletion, isDefault);
-  if ((flags.attach || flags.allTerminating) && together !== undefined)
-    throw usageError(
-      'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${together} does not go with it`,
-      'Leave out one of the two.',
-    );
-  if (flags.retryEvict && !flags.evict)
-    throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
-}
-
 /** What deletes the pods of a node is a command of its own. */
 function refuseDeletion(flags: DeleteFlags): void {
   const given = firstGiven(flags, ofDeletion);
@@ -114,16 +114,6 @@ function refuseDeletion(flags: DeleteFlags): void {
       'node',
       `node/NAME follows what ends on the node and deletes nothing, so ${given} does not go with it`,
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
-    );
-}
-
-function refuseOnePod(flags: DeleteFlags): void {
-  const given = firstGiven(flags, ofOnePod);
-  if (given !== undefined)
-    throw usageError(
-      'all-terminating',
-      `${given} is for one pod, and --all-terminating traces several`,
-      'Leave out one of the two.',
     );
 }
 

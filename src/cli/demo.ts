@@ -48,7 +48,19 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
     listScenarios(ports.stdout);
     return 0;
   }
-  checkFlags(flags);
+  if (flags.writeKubeconfig !== undefined && !flags.serve)
+    throw usageError(
+      'demo',
+      '--write-kubeconfig goes with --serve',
+      'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
+    );
+  // The report would blame the user, who asked for another grace than the recorded one.
+  if (flags.force || flags.now || flags.gracePeriod !== undefined)
+    throw usageError(
+      'demo',
+      'a scenario plays as it was recorded, with the grace that it had then',
+      'Leave out --grace-period, --now and --force.',
+    );
   const shipped = chosen(scenario ?? 'graceful-exit', flags.fixed ?? false);
   const played = loadScenario(shipped);
   const server = await startServer(played, flags);
@@ -71,22 +83,6 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
 /** Its name, and what the cluster knows of its end. */
 const podOf = (server: Loopback) => ({ name: server.pod, requests: server.requests, truth: () => server.truth() });
 
-function checkFlags(flags: DemoFlags): void {
-  if (flags.writeKubeconfig !== undefined && !flags.serve)
-    throw usageError(
-      'demo',
-      '--write-kubeconfig goes with --serve',
-      'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
-    );
-  // The report would blame the user, who asked for another grace than the recorded one.
-  if (flags.force || flags.now || flags.gracePeriod !== undefined)
-    throw usageError(
-      'demo',
-      'a scenario plays as it was recorded, with the grace that it had then',
-      'Leave out --grace-period, --now and --force.',
-    );
-}
-
 function chosen(name: string, fixed: boolean): ShippedScenario {
   const found = findScenario(name);
   if (found === undefined)
@@ -105,7 +101,7 @@ function chosen(name: string, fixed: boolean): ShippedScenario {
 async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
   try {
-    return await startLoopback({ scenario, port: wanted, ...(serve && { playAgainAfterMs }) });
+    return await startLoopback({ scenario, port: wanted, playAgainAfterMs: serve ? playAgainAfterMs : undefined });
   } catch (cause) {
     const message = `the cluster cannot listen on port ${wanted}`;
     throw new PodexitError('demo.port', message, 'Choose another one with --port, or leave it out.', { cause });
@@ -134,11 +130,8 @@ async function trace(
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
     if (!ports.stdout.isTty || forPeople) stderr.write(`${shipped.about}\n$ kubectl podexit ${typed(words)}\n\n`);
-    const deletes = shipped.words === undefined;
-    const code = await main([...words, ...(deletes ? ['--yes'] : []), '--kubeconfig', kubeconfig], {
-      ...ports,
-      stderr,
-    });
+    const yes = shipped.words === undefined ? ['--yes'] : [];
+    const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
@@ -152,10 +145,7 @@ async function trace(
 /** A line each, so that the answer above stays on a small screen. */
 function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {
   const next = scenarioAfter(shipped)?.name;
-  const commands = [
-    ...(shipped.fixed === undefined || fixed ? [] : [`${shipped.name} --fixed`]),
-    ...(next === undefined ? [] : [next]),
-  ];
+  const commands = [shipped.fixed !== undefined && !fixed && `${shipped.name} --fixed`, next].filter(Boolean);
   return `Try next:\n${commands.map((command) => `  kubectl podexit demo ${command}\n`).join('')}`;
 }
 
@@ -173,10 +163,7 @@ serving at ${server.url} with ${kubeconfig}; try:
 It plays as it was recorded, whatever grace period is asked for, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
 `);
   await new Promise<void>((resolve) => {
-    const stop = onSignal(() => {
-      stop();
-      resolve();
-    });
+    const stop = onSignal(() => resolve(stop()));
   });
   return 0;
 }

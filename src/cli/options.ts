@@ -52,14 +52,9 @@ export async function traceOptions(
   });
   const chosen = chosenBy(words, flags);
   const isNode = chosen.target.kind === 'node';
-  const never = flags.attach
-    ? '--attach'
-    : flags.allTerminating
-      ? '--all-terminating'
-      : isNode
-        ? 'node/NAME'
-        : undefined;
-  if (never !== undefined && grace.named)
+  const never =
+    (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
+  if (never && grace.named)
     throw usageError(
       'attach',
       `${never} never deletes, so no grace flag goes with it`,

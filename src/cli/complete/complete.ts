@@ -57,8 +57,7 @@ async function candidates(
   signal: AbortSignal,
 ): Promise<Candidate[]> {
   if (wanted.kind === 'words') return wanted.words;
-  if (wanted.kind === 'scenarios') return scenarios();
-  if (wanted.kind === 'topics') return topics();
+  if (wanted.kind === 'later') return wanted.load();
   if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
   const { namesInCluster, namesInKubeconfig } = await import('../../run/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
@@ -68,7 +67,7 @@ async function candidates(
     wanted.kind === 'kubeconfig'
       ? await namesInKubeconfig(wanted.what, connection, quiet)
       : await namesInCluster(wanted.resource, connection, quiet, signal);
-  return names.map(({ name, about }) => ({ word: wanted.before + name, ...(about === undefined ? {} : { about }) }));
+  return names.map(({ name, about }) => ({ word: wanted.before + name, about }));
 }
 
 async function scenarios(): Promise<Candidate[]> {
@@ -106,8 +105,7 @@ type Wanted =
   /** Names that the kubeconfig has. */
   | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
   /** Names that this program has. */
-  | { kind: 'scenarios' }
-  | { kind: 'topics' }
+  | { kind: 'later'; load: () => Promise<Candidate[]> }
   | { kind: 'files' }
   | { kind: 'nothing' };
 
@@ -142,16 +140,12 @@ const flagsOf = (command: Command): Candidate[] =>
   );
 
 /** Values of flags that mean something else in these commands. */
-const ownValues: Record<string, Record<string, readonly string[]>> = {
+const ownFormats: Record<string, readonly string[]> = {
   ...Object.fromEntries(
-    Object.entries(otherFormats).map(([name, formats]) => [
-      name,
-      { '--output': ['table', 'json', 'yaml', ...formats] },
-    ]),
+    Object.entries(otherFormats).map(([name, formats]) => [name, ['table', 'json', 'yaml', ...formats]]),
   ),
-  fix: { '--output': fixFormats },
+  fix: fixFormats,
 };
-
 const ownFailures: Record<string, readonly string[]> = {
   why: failing,
   compare: ['worse'],
@@ -175,7 +169,7 @@ const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user
 function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
   if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
-  const known = ownValues[command.name()]?.[name] ?? values[name];
+  const known = (name === '--output' ? ownFormats[command.name()] : undefined) ?? values[name];
   if (known) return { kind: 'words', words: known.map((word) => ({ word: before + word })) };
   if (name === '--namespace') return { kind: 'names', resource: 'namespaces', before, also: [] };
   if (name in inKubeconfig)
@@ -200,8 +194,8 @@ function positionals(words: readonly string[], command: Command): string[] {
 const arguments_: Record<string, Wanted> = {
   replay: { kind: 'files' },
   recommend: { kind: 'files' },
-  demo: { kind: 'scenarios' },
-  explain: { kind: 'topics' },
+  demo: { kind: 'later', load: scenarios },
+  explain: { kind: 'later', load: topics },
   completion: { kind: 'words', words: shells.map((word) => ({ word })) },
 };
 

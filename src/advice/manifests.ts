@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
-import { asObject } from '../model/observe/read.ts';
+import { asObject, has, isObject } from '../model/observe/read.ts';
 import type { Path } from './shutdown-spec.ts';
 
 export interface Manifest {
@@ -97,56 +97,35 @@ const mostAliases = 100;
 export function parseManifests(source: string, file: string): Parsed {
   // A byte order mark is no part of a document.
   const text = source.replace(/^\ufeff/, '');
-  const lines = new LineCounter();
+  const lineCounter = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
-  const documents = parseAllDocuments(text, {
-    lineCounter: lines,
-    version: '1.1',
-    prettyErrors: false,
-    logLevel: 'error',
-  });
+  const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
+  // `{{ .Values.x }}` is no YAML, or another one than was meant.
   const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
+  const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
   const parsed: Parsed = { manifests: [], broken: [] };
-  for (const [index, document] of (Array.isArray(documents) ? documents : []).entries())
-    readDocument(document, { file, text, lines, isTemplate, index }, parsed);
+  for (const [index, document] of (Array.isArray(documents) ? documents : []).entries()) {
+    const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
+    const refuse = (offset: number, message: string): void =>
+      void parsed.broken.push({ file, line: lineAt(offset), message });
+    const [error] = document.errors;
+    const value = error ?? valueIn(document);
+    if (error) refuse(error.pos[0], `${firstLine(error.message)}${hint}`);
+    else if (value instanceof Error) refuse(document.range[0], firstLine(value.message));
+    else if (isObject(value) && typeof value['kind'] === 'string') {
+      const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
+      parsed.manifests.push(...objectsOf(value, [], { file, text, lineOf, document: index }));
+    } else if (has(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
+  }
   return parsed;
 }
 
-interface Source {
-  file: string;
-  text: string;
-  lines: LineCounter;
-  isTemplate: boolean;
-  index: number;
-}
-
-function readDocument(
-  document: Document.Parsed,
-  { file, text, lines, isTemplate, index }: Source,
-  parsed: Parsed,
-): void {
-  // `{{ .Values.x }}` is no YAML, or another one than was meant.
-  const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
-  const lineAt = (offset: number): number => lines.linePos(offset).line;
-  const [error] = document.errors;
-  if (error) {
-    parsed.broken.push({ file, line: lineAt(error.pos[0]), message: `${firstLine(error.message)}${hint}` });
-    return;
-  }
-  let value: unknown;
+function valueIn(document: Document.Parsed): unknown {
   try {
-    value = document.toJS({ maxAliasCount: mostAliases });
-  } catch (cause) {
-    parsed.broken.push({ file, line: lineAt(document.range[0]), message: firstLine((cause as Error).message) });
-    return;
+    return document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    return error;
   }
-  if (value === null || value === undefined) return;
-  const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-  if (typeof value !== 'object' || Array.isArray(value) || typeof asObject(value)['kind'] !== 'string') {
-    parsed.broken.push({ file, line: lineOf([]), message: `not a Kubernetes object: it has no kind${hint}` });
-    return;
-  }
-  parsed.manifests.push(...objectsOf(asObject(value), [], { file, text, lineOf, document: index }));
 }
 
 /** A List's items, and the items of Lists within it, each where it stands. */

@@ -117,32 +117,25 @@ const proxied =
 
 /** `service/NAME[:PORT][/path]`, `service/https:NAME:PORT`, `pod[:PORT][/path]`. */
 function proxyTarget(text: string): ProxyTarget | undefined {
-  if (/^pod(?:s)?(?:[:/]|$)/.test(text)) return podTarget(text);
-  const [, kind, scheme = 'http', name, port, rest = '/'] = proxied.exec(text) ?? [];
-  if (kind === undefined || name === undefined) return undefined;
-  const path = asPath(rest);
-  return {
-    kind: 'service',
-    scheme: scheme as ProxyTarget['scheme'],
-    name,
-    port,
-    path,
-    shown: `service/${name}${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`,
-  };
+  if (/^pod(?:[:/]|$)/.test(text)) {
+    const [, scheme, port, path] = /^pod(?:\/?(https?):)?(?::?([a-z0-9-]{1,15}))?(\/.*)?$/.exec(text) ?? [];
+    return behindProxy('pod', '', scheme, port, path);
+  }
+  const [, kind, scheme, name, port, path] = proxied.exec(text) ?? [];
+  return kind === undefined || name === undefined ? undefined : behindProxy('service', name, scheme, port, path);
 }
 
-function podTarget(text: string): ProxyTarget | undefined {
-  const [, scheme, port, rest = '/'] = /^pod(?:\/?(https?):)?(?::?([a-z0-9-]{1,15}))?(\/.*)?$/.exec(text) ?? [];
-  if (!/^pod(?:\/https?:|:|\/|$)/.test(text)) return undefined;
+function behindProxy(
+  kind: ProxyTarget['kind'],
+  name: string,
+  scheme = 'http',
+  port: string | undefined,
+  rest = '/',
+): ProxyTarget {
   const path = asPath(rest);
-  return {
-    kind: 'pod',
-    scheme: scheme === 'https' ? 'https' : 'http',
-    name: '',
-    port,
-    path,
-    shown: `pod${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`,
-  };
+  const object = kind === 'pod' ? 'pod' : `service/${name}`;
+  const shown = `${object}${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`;
+  return { kind, scheme: scheme as ProxyTarget['scheme'], name, port, path, shown };
 }
 
 /** As a URL writes it: `..` and control characters cannot lead out of the proxy's path. */

@@ -71,18 +71,16 @@ function expire(cluster: Cluster, stream: Stream, cursor: number): void {
 
 /** A change as a watcher with a selector sees it: objects appear and disappear as they begin and cease to match. */
 function seenThrough(change: Change, matches: Selector): { type: ChangeType; object: KubeObject } | undefined {
-  const was = change.before !== undefined && matches(change.before);
-  const is = change.type !== 'DELETED' && matches(change.object);
-  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: change.object };
+  const { type, before, object } = change;
+  const was = before !== undefined && matches(before);
+  if (type !== 'DELETED' && matches(object)) return { type: was ? 'MODIFIED' : 'ADDED', object };
   if (!was) return undefined;
-  return { type: 'DELETED', object: change.type === 'DELETED' ? change.object : lastMatching(change) };
-}
-
-/** The last state that matched, with the revision of the change that ended it. */
-function lastMatching({ before, object }: Change): KubeObject {
-  const last = before ?? object;
+  // The last state that matched, with the revision of the change that ended it.
   const { resourceVersion } = object.metadata;
-  return { ...last, metadata: { ...last.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } };
+  return {
+    type: 'DELETED',
+    object: type === 'DELETED' ? object : { ...before, metadata: { ...before.metadata, resourceVersion } },
+  };
 }
 
 function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: number): void {
@@ -91,18 +89,15 @@ function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: num
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
   const sendBookmark = () => sendFrame(stream, 'BOOKMARK', bookmark(kind, visible(cluster)));
   const cancels = [cluster.clock.setTimeout(() => stream.end(), lastsMs)];
-  if (wantsBookmarks) {
-    const repeat = () => {
-      cancels[1] = cluster.clock.setTimeout(() => {
-        sendBookmark();
-        repeat();
-      }, bookmarkMs);
-    };
-    repeat();
-    if (lastsMs > 2 * bookmarkBeforeEndMs) {
-      cancels[2] = cluster.clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
-    }
-  }
+  const repeat = () => {
+    cancels[1] = cluster.clock.setTimeout(() => {
+      sendBookmark();
+      repeat();
+    }, bookmarkMs);
+  };
+  if (wantsBookmarks) repeat();
+  if (wantsBookmarks && lastsMs > 2 * bookmarkBeforeEndMs)
+    cancels[2] = cluster.clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
   stream.onClose(() => cancels.forEach((cancel) => cancel()));
 }
 

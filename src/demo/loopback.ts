@@ -9,7 +9,7 @@ import { createExchange, type RequestLog, type Exchange, type Outbound } from '.
 import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
 import { truthsInRunTime } from './play/director.ts';
-import type { Scenario, Truth } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { serve } from './verbs/serve.ts';
 
 export interface LoopbackOptions {
@@ -31,32 +31,10 @@ export interface LoopbackOptions {
   playAgainAfterMs?: number;
 }
 
-export interface Loopback {
-  readonly url: string;
-  /** The namespace of the traced pod. */
-  readonly namespace: string;
-  /** The traced pod's name. */
-  readonly pod: string;
-  /** Every request since the start, in order of arrival. */
-  readonly requests: readonly RequestLog[];
-  /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
-  readonly deletesAccepted: number;
-  /** Resolves when everything recorded has happened once. */
-  readonly played: Promise<void>;
-  /** A kubeconfig for this server with its context set, as JSON. */
-  kubeconfig(): string;
-  /** What happened to the traced pod's containers, moved to this run: real time. */
-  truth(): Truth[];
-  /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
-  write(resource: string, type: ChangeType, object: KubeObject): void;
-  /** Forgets the history: a watch that resumes from before it gets a 410. */
-  compact(): void;
-  /** Ends every connection and timer. */
-  close(): Promise<void>;
-}
+export type Loopback = Awaited<ReturnType<typeof startLoopback>>;
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
-export async function startLoopback(options: LoopbackOptions): Promise<Loopback> {
+export async function startLoopback(options: LoopbackOptions) {
   const { clock = systemClock, bookmarkMs = 60_000 } = options;
   const requests: RequestLog[] = [];
   let deletesAccepted = 0;
@@ -103,18 +81,29 @@ export async function startLoopback(options: LoopbackOptions): Promise<Loopback>
   const { namespace, pod } = play.cluster.story;
   return {
     url,
+    /** The namespace of the traced pod. */
     namespace,
+    /** The traced pod's name. */
     pod,
-    requests,
-    get deletesAccepted() {
+    /** Every request since the start, in order of arrival. */
+    requests: requests as readonly RequestLog[],
+    /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
+    get deletesAccepted(): number {
       return deletesAccepted;
     },
+    /** Resolves when everything recorded has happened once. */
     played: play.cluster.director.played,
+    /** A kubeconfig for this server with its context set, as JSON. */
     kubeconfig: () => kubeconfigText(url, namespace),
+    /** What happened to the traced pod's containers, moved to this run: real time. */
     truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
-    write: (resource, type, object) => void play.cluster.write({ resource, type, object }),
+    /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
+    write: (resource: string, type: ChangeType, object: KubeObject) =>
+      void play.cluster.write({ resource, type, object }),
+    /** Forgets the history: a watch that resumes from before it gets a 410. */
     compact: () => compact(play.cluster.log, play.cluster.log.revision),
-    async close() {
+    /** Ends every connection and timer. */
+    async close(): Promise<void> {
       stop(play);
       await server.suspend();
     },

@@ -25,28 +25,24 @@ export interface ProbeOptions {
   firstProbe?: number;
 }
 
-export interface Probes {
-  /** Each target answered for a second without a failure; rejects with PodexitError `probe.not-answering`. */
-  readonly ready: Promise<void>;
-  /** Delivers what is counted until now, so that what follows is counted apart. */
-  flush(): void;
-  /** Sends no more, waits for what is on its way (at most its time limit), and delivers the rest. */
-  stop(): Promise<void>;
-}
+export type Probes = ReturnType<typeof startProbes>;
 
 /** An observation that has no number yet. */
 export type DeliverProbe = (observation: { at: number } & ProbeObservation) => void;
 
 /** `signal` ends all of it at once; what is on its way then is not counted. */
-export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal: AbortSignal): Probes {
+export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal: AbortSignal) {
   const all = options.probes.map((settings, index) =>
     startProbe({ ...options, settings, probe: (options.firstProbe ?? 0) + index }, deliver, signal),
   );
   const ready = Promise.all(all.map((one) => one.ready)).then(() => undefined);
   ready.catch(() => undefined);
   return {
+    /** Each target answered for a second without a failure; rejects with PodexitError `probe.not-answering`. */
     ready,
-    flush: () => all.forEach((one) => one.flush()),
+    /** Delivers what is counted until now, so that what follows is counted apart. */
+    flush: (): void => all.forEach((one) => one.flush()),
+    /** Sends no more, waits for what is on its way (at most its time limit), and delivers the rest. */
     stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
   };
 }
@@ -58,7 +54,7 @@ const newsMs = 1000;
 
 type OneProbe = Omit<ProbeOptions, 'probes'> & { settings: ProbeSettings; probe: number };
 
-function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSignal): Probes {
+function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSignal) {
   const { settings, probe, now } = options;
   const started = now();
   const client = clientFor(settings, options);
@@ -88,7 +84,7 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
   return {
     ready: trial.passed,
     flush,
-    async stop() {
+    async stop(): Promise<void> {
       halt();
       await sender.idle();
       signal.removeEventListener('abort', abort);

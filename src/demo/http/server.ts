@@ -3,15 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { failure, Refusal } from '../data/status.ts';
 import { cut } from './exchange.ts';
 
-export interface HttpServer {
-  readonly port: number;
-  /** Every connection that is open now. */
-  readonly sockets: ReadonlySet<Socket>;
-  /** Stops listening and ends every connection; the port stays known. */
-  suspend(): Promise<void>;
-  /** Listens again at the same port. */
-  resume(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /** `nth` counts the requests of one connection, from 1. */
 export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
@@ -23,7 +15,7 @@ const maxBody = 3 * 1024 * 1024;
 export type MakeServer = (listener: RequestListener) => Server;
 
 /** Listens on 127.0.0.1. Rejects where the port is taken. */
-export async function listen(handle: Handle, port: number, makeServer: MakeServer = createServer): Promise<HttpServer> {
+export async function listen(handle: Handle, port: number, makeServer: MakeServer = createServer) {
   const sockets = new Set<Socket>();
   /** Requests of each connection, by its port: HTTP/2 has a socket object for each of its streams. */
   const served = new Map<number | undefined, number>();
@@ -46,8 +38,11 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
   const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
-    sockets,
+    /** Every connection that is open now. */
+    sockets: sockets as ReadonlySet<Socket>,
+    /** Stops listening and ends every connection; the port stays known. */
     suspend: () => stopListening(server, sockets),
+    /** Listens again at the same port. */
     resume: () => startListening(server, bound),
   };
 }

@@ -3,11 +3,7 @@ import { formatStamp, fromMs, parseStamp, perSecond, type Nanoseconds } from '..
 import { toRunTime, type Moments } from './director.ts';
 import type { Story } from './story.ts';
 
-export interface Mover {
-  /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
-  object(recorded: KubeObject, seenAt: number): KubeObject;
-  time(recorded: Nanoseconds): Nanoseconds;
-}
+export type Mover = ReturnType<typeof createMover>;
 
 interface Context {
   uid: string;
@@ -21,7 +17,7 @@ interface Context {
 }
 
 /** Moves recorded objects; the same recorded stamp of one container's, else one object's, field is always moved alike. */
-export function createMover(story: Story, moments: Moments): Mover {
+export function createMover(story: Story, moments: Moments) {
   const known = new Map<string, string>();
 
   function remembered(context: Context, field: string, value: string, make: () => string): string {
@@ -62,19 +58,16 @@ export function createMover(story: Story, moments: Moments): Mover {
     });
   }
 
-  function eventName(name: string, context: Context): string {
-    if (context.made === undefined) return name;
-    const moved = time(context.made).toString(16);
-    return `${name.slice(0, name.lastIndexOf('.'))}.${moved}`;
-  }
-
   return {
     time,
-    object(recorded, seenAt) {
+    /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
+    object(recorded: KubeObject, seenAt: number): KubeObject {
       const context = contextOf(recorded, seenAt);
       const moved = walk(recorded, context) as KubeObject;
-      if (recorded.kind !== 'Event') return moved;
-      return { ...moved, metadata: { ...moved.metadata, name: eventName(recorded.metadata.name, context) } };
+      if (context.made === undefined) return moved;
+      const { name } = recorded.metadata;
+      const newName = `${name.slice(0, name.lastIndexOf('.'))}.${time(context.made).toString(16)}`;
+      return { ...moved, metadata: { ...moved.metadata, name: newName } };
     },
   };
 }
@@ -126,9 +119,10 @@ function endsOf({ truths, cues }: Story, { pod, container }: Context): Nanosecon
 function guess(story: Story, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
   const { made, seenAt } = context;
   const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < 1_000_000_000n;
-  if (field === 'finishedAt') return containerEnd(stamp, seenAt, endsOf(story, context).find(isSecondOf));
+  if (field === 'finishedAt')
+    return within(stamp, endsOf(story, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrival);
   if (made === undefined) return freshStamp(stamp, seenAt);
-  if (field === 'creationTimestamp') return eventStored(stamp, made);
+  if (field === 'creationTimestamp') return within(stamp, made + eventToStore);
   return isSecondOf(made) ? made : freshStamp(stamp, seenAt);
 }
 
@@ -159,13 +153,6 @@ function acceptance(deadline: Nanoseconds, graceSeconds: number, seenAt: number)
   const isNow = arrival - deadline < perSecond && arrival >= deadline;
   return isNow ? within(deadline, arrival) : within(deadline - grace, arrival) + grace;
 }
-
-/** When a container ended. */
-const containerEnd = (stamp: Nanoseconds, seenAt: number, known: Nanoseconds | undefined): Nanoseconds =>
-  within(stamp, known ?? fromMs(seenAt) - exitToArrival);
-
-/** When the API server stored an Event whose name carries `made`. */
-const eventStored = (stamp: Nanoseconds, made: Nanoseconds): Nanoseconds => within(stamp, made + eventToStore);
 
 function within(second: Nanoseconds, guess: Nanoseconds): Nanoseconds {
   const last = second + perSecond - 1n;

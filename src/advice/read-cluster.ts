@@ -26,26 +26,19 @@ export interface NamespaceState {
   unread: ShutdownSpec['unread'];
 }
 
-/** Resources of a namespace as the API server names their paths. */
-const collections = {
-  services: { resource: 'services', what: 'whether clients lose requests' },
-  slices: { resource: 'endpointslices', root: '/apis/discovery.k8s.io/v1', what: 'who else serves' },
-  budgets: { resource: 'poddisruptionbudgets', root: '/apis/policy/v1', what: 'whether an eviction is allowed' },
-} as const;
-
 export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
   const unread: { what: string; because: string }[] = [];
-  const read = async (name: keyof typeof collections): Promise<unknown[]> => {
-    const found = await listAll(cluster, collections[name]);
+  const read = async (root: string, resource: string, what: string): Promise<unknown[]> => {
+    const found = await listAll(cluster, { root, resource });
     if (Array.isArray(found)) return found;
-    const { resource, what } = collections[name];
     unread.push({ what, because: `${resource} could not be read (${found.status})` });
     return [];
   };
-  const services = (await read('services')) as V1Service[];
-  const slices = (services.length > 0 ? await read('slices') : []) as V1EndpointSlice[];
-  const budgets = (await read('budgets')) as V1PodDisruptionBudget[];
-  return { services, slices, budgets, unread };
+  const discovery = '/apis/discovery.k8s.io/v1';
+  const services = (await read('/api/v1', 'services', 'whether clients lose requests')) as V1Service[];
+  const slices = services.length > 0 ? await read(discovery, 'endpointslices', 'who else serves') : [];
+  const budgets = await read('/apis/policy/v1', 'poddisruptionbudgets', 'whether an eviction is allowed');
+  return { services, slices: slices as V1EndpointSlice[], budgets: budgets as V1PodDisruptionBudget[], unread };
 }
 
 /** The objects of a collection, or the status that refused them. */

@@ -34,8 +34,6 @@ export interface AuditSummary {
   uid?: string;
   deletedBy?: WhyReport['deletedBy'];
   moments: WhyMoment[];
-  /** Refused evictions before the one that was accepted. */
-  refusedEvictions: number;
   /** Some event holds the pod itself, so that a report can be made. */
   hasObjects: boolean;
   /** It was removed while a container of it still ran, as far as its last state says. */
@@ -110,7 +108,6 @@ export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
       verb: isEviction(request) ? 'evict' : 'delete',
     },
     moments: moments.sort((a, b) => a.earliest - b.earliest),
-    refusedEvictions: own.filter((one) => isEviction(one) && one.status === 429).length,
     hasObjects: own.some((one) => one.object?.['kind'] === 'Pod'),
     isForced: isLeftRunning(own),
   };

@@ -17,7 +17,7 @@ import {
   type Unread,
 } from './audit-events.ts';
 import type { ReplayText } from '../history/reports.ts';
-import { momentOf, ofExit, type Found } from './report.ts';
+import { ofExit, type Found } from './report.ts';
 
 /** More events of one pod than this are of one that lives on. */
 const mostEvents = 20_000;
@@ -50,7 +50,7 @@ export async function fromAuditLogs(
       heading: 'reconstructed from the audit log, by the clock of the API server',
       summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
       deletedBy: audited.deletedBy,
-      moments: audited.moments.map(momentOf),
+      moments: audited.moments,
       cannotTell: [...unknownsOf(own, audited, exit !== undefined), ...notices],
     },
     card: exit?.card ?? '',

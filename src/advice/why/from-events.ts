@@ -11,7 +11,7 @@ import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
-import { isTime, momentOf, type Found, type WhyReport } from './report.ts';
+import { isTime, type Found, type WhyMoment } from './report.ts';
 
 /** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
@@ -92,7 +92,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
       by: gone.by,
       owners: gone.owners,
       grace: gone.grace,
-      moments: gone.moments.map(momentOf),
+      moments: gone.moments,
       cannotTell: [
         'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
         ...(gone.trigger === 'unknown' ? ['which user deleted it'] : []),
@@ -142,12 +142,12 @@ function presentPod(pod: V1Pod, namespace: string, gone: GonePod): Found {
   const texts = ended.map(({ name, how, restarts }) => `${name} ended with ${how}, restarted ${restarts} times`);
   const { phase = 'unknown', reason } = status;
   const phaseText = `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`;
-  const exits = ended.flatMap(({ name, how, last }): WhyReport['moments'] => {
-    const at = timeIn(last.finishedAt);
-    const what = `${name} ended with ${how}`;
-    const moment = { name: 'exited', container: name, what, earliest: at, latest: at + 1000, source: 'its status' };
-    return isTime(at) ? [momentOf({ ...moment, isBad: false })] : [];
+  const exits = ended.map(({ name, how, last }): WhyMoment => {
+    const earliest = timeIn(last.finishedAt);
+    const about = { name: 'exited', container: name, what: `${name} ended with ${how}` };
+    return { ...about, earliest, latest: earliest + 1000, source: 'its status', isBad: false };
   });
+  const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
   const isOom = ended.some(({ last }) => last.reason === 'OOMKilled');
   return {
     report: {
@@ -157,7 +157,7 @@ function presentPod(pod: V1Pod, namespace: string, gone: GonePod): Found {
       outcome: isOom ? 'oom' : 'unknown',
       summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
       trigger: 'unknown',
-      moments: [...gone.moments.map(momentOf), ...exits].sort((a, b) => a.earliest.localeCompare(b.earliest)),
+      moments: moments.sort((a, b) => a.earliest - b.earliest),
       cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
     },
     card: '',

@@ -60,7 +60,7 @@ export interface EndedList extends Envelope {
 }
 
 export interface Found {
-  report: Omit<WhyReport, keyof Envelope>;
+  report: Omit<WhyReport, keyof Envelope | 'moments'> & { moments: readonly WhyMoment[] };
   /** How the report of a recording or an audit log is shown by itself. */
   card: string;
 }

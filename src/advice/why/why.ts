@@ -14,7 +14,16 @@ import { linesWith } from './audit-lines.ts';
 import { fromAuditLogs } from './from-audit-log.ts';
 import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
 import type { NamespaceHistory } from './owners.ts';
-import { endedText, ofExit, whyMarkdown, whyText, type EndedList, type Found, type WhyReport } from './report.ts';
+import {
+  endedText,
+  momentOf,
+  ofExit,
+  whyMarkdown,
+  whyText,
+  type EndedList,
+  type Found,
+  type WhyReport,
+} from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
   /** Undefined: the pods of the namespace that ended lately. */
@@ -59,7 +68,12 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
 
 async function show({ report, card }: Found, options: WhyOptions, ports: Ports, context?: string): Promise<number> {
   const exitCode = options.failOn.includes(report.outcome) ? 5 : 0;
-  const content = { kind: 'WhyReport', ...report, verdict: { exitCode } } as const;
+  const content = {
+    kind: 'WhyReport',
+    ...report,
+    moments: report.moments.map(momentOf),
+    verdict: { exitCode },
+  } as const;
   const views = { text: whyText(card), others: { markdown: whyMarkdown } };
   return publish<WhyReport>(content, { command: 'why', context }, views, options, ports);
 }

@@ -8,18 +8,21 @@ const renewMs = 10_000;
 
 /** Keeps a Lease for every node, renewed as long as the recording shows its kubelet alive. Returns how to stop. */
 export function renewLeases(cluster: Cluster): () => void {
-  const { clock, story } = cluster;
+  const { clock, director, story } = cluster;
   const nodes = [...cluster.log.current.values()].filter(({ resource }) => resource === 'nodes');
   const silence = silenceOf(story);
   let cancel = () => {};
 
+  function isSilent(): boolean {
+    const { begunAt } = director.moments;
+    if (silence === undefined || begunAt === undefined) return false;
+    const recorded = clock.now() - begunAt + story.trigger.at;
+    return recorded >= silence.from && recorded < silence.to;
+  }
+
   function renew(): void {
-    if (!isSilent(cluster, silence)) {
-      for (const { object } of nodes) {
-        const lease = leaseOf(object, clock.now());
-        cluster.write({ type: 'MODIFIED', resource: 'leases', object: lease });
-      }
-    }
+    for (const { object } of isSilent() ? [] : nodes)
+      cluster.write({ type: 'MODIFIED', resource: 'leases', object: leaseOf(object, clock.now()) });
     cancel = clock.setTimeout(renew, renewMs);
   }
 
@@ -27,27 +30,15 @@ export function renewLeases(cluster: Cluster): () => void {
   return () => cancel();
 }
 
-interface Silence {
-  from: number;
-  to: number;
-}
-
 /**
  * While a node controller has declared a node's status Unknown, its kubelet was silent: since just before the pod's
  * deletion, in the recordings that have it, until the node reports for itself again.
  */
-function silenceOf({ cues, trigger }: Story): Silence | undefined {
+function silenceOf({ cues, trigger }: Story): { from: number; to: number } | undefined {
   const reports = cues.flatMap((cue) => (cue.kind === 'change' && cue.resource === 'nodes' ? [cue] : []));
   const lost = reports.findIndex((cue) => readyStatus(cue.object) === 'Unknown');
   const back = reports.find((cue, index) => lost >= 0 && index > lost && readyStatus(cue.object) !== 'Unknown');
   return lost < 0 ? undefined : { from: trigger.at - 1_000, to: back?.at ?? Infinity };
-}
-
-function isSilent({ clock, director, story }: Cluster, silence: Silence | undefined): boolean {
-  const { begunAt } = director.moments;
-  if (silence === undefined || begunAt === undefined) return false;
-  const recorded = clock.now() - begunAt + story.trigger.at;
-  return recorded >= silence.from && recorded < silence.to;
 }
 
 const readyStatus = (node: KubeObject): unknown =>

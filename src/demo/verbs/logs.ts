@@ -15,24 +15,21 @@ export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void
   const container = containerOf(pod, request);
   const log = cluster.logs.of(pod.metadata.name, container);
   const state = stateOf(pod, container);
-  if (log.status !== 200 && state !== 'running') return refuse(exchange, log);
+  if (log.status !== 200 && state !== 'running')
+    return log.refusal === undefined ? exchange.text(log.status, '') : exchange.json(log.status, log.refusal);
   const reads = readingOf(request, cluster.clock.now());
-  const past = lastLines(log, reads);
-  const isOver = log.ended || state === 'terminated';
-  if (!isTrue(request.query.get('follow')) || (isOver && !isReopened(log, state)))
-    return sendAll(exchange, past, reads);
+  const recent = log.lines.filter((line) => line.stamp >= reads.from);
+  const past = reads.lines === 0 ? [] : recent.slice(-Math.min(reads.lines, recent.length));
+  // A stream can end long before its container does, by a kubelet's restart; then it may be opened again.
+  const isOver = state === 'terminated' || (log.ended && state !== 'running');
+  if (!isTrue(request.query.get('follow')) || isOver) {
+    const text = past.map((line) => `${shown(line, reads)}\n`).join('');
+    return exchange.text(200, text.slice(0, Math.min(reads.bytes, text.length)));
+  }
   follow(exchange.stream('text/plain'), cluster, log, past, reads, pod);
 }
 
 type ContainerState = 'waiting' | 'running' | 'terminated' | 'unknown';
-
-/** A stream can end long before its container does, by a kubelet's restart; then it may be opened again. */
-const isReopened = (log: ContainerLog, state: ContainerState): boolean => log.ended && state === 'running';
-
-function refuse(exchange: Exchange, log: ContainerLog): void {
-  if (log.refusal === undefined) exchange.text(log.status, '');
-  else exchange.json(log.status, log.refusal);
-}
 
 function containerOf(pod: KubeObject, { query }: ApiRequest): string {
   const name = pod.metadata.name;
@@ -76,16 +73,6 @@ function readingOf({ query }: ApiRequest, now: number): Reading {
 }
 
 type Line = ContainerLog['lines'][number];
-
-function lastLines(log: ContainerLog, reads: Reading): Line[] {
-  const recent = log.lines.filter((line) => line.stamp >= reads.from);
-  return reads.lines === 0 ? [] : recent.slice(-Math.min(reads.lines, recent.length));
-}
-
-function sendAll(exchange: Exchange, lines: Line[], reads: Reading): void {
-  const text = lines.map((line) => `${shown(line, reads)}\n`).join('');
-  exchange.text(200, text.slice(0, Math.min(reads.bytes, text.length)));
-}
 
 function follow(
   stream: Stream,

@@ -41,20 +41,20 @@ export interface CheckInput {
   warnOnly: boolean;
 }
 
-export function checkReportOf(input: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
-  const { read, errors, failOn, gates: others, warnOnly } = input;
+export function checkReportOf({
+  read,
+  errors,
+  failOn,
+  gates: others,
+  warnOnly,
+}: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
   const checks = read.map(checkedObject).sort(worstFirst);
   const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
   const failed = gates.some(({ passed }) => !passed);
   // Input that cannot be read comes before a gate: what it holds has not been judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;
-  return {
-    kind: 'CheckReport',
-    summary: summaryOf(checks, errors),
-    checks,
-    errors: [...errors],
-    verdict: { exitCode, gates },
-  };
+  const summary = summaryOf(checks, errors);
+  return { kind: 'CheckReport', summary, checks, errors: [...errors], verdict: { exitCode, gates } };
 }
 
 function checkedObject({ spec, judged, manifest }: CheckInput['read'][number]): CheckedObject {
@@ -72,10 +72,10 @@ const fieldOf = (path: Path): string =>
 
 const orderOf: readonly Judgement[] = ['problems', 'cannot-tell', 'no-problem-found'];
 
-const worstFirst = (a: CheckedObject, b: CheckedObject): number =>
-  orderOf.indexOf(a.judgement) - orderOf.indexOf(b.judgement) ||
-  countOf(b, 'error') - countOf(a, 'error') ||
-  countOf(b, 'warning') - countOf(a, 'warning');
+function worstFirst(a: CheckedObject, b: CheckedObject): number {
+  const more = (severity: Severity): number => countOf(b, severity) - countOf(a, severity);
+  return orderOf.indexOf(a.judgement) - orderOf.indexOf(b.judgement) || more('error') || more('warning');
+}
 
 const countOf = ({ findings }: CheckedObject, severity: Severity): number =>
   findings.filter((one) => one.severity === severity).length;

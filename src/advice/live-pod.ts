@@ -109,7 +109,8 @@ function withRulings(covering: ShutdownSpec['budgets'], all: readonly V1PodDisru
   });
 }
 
-function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
+/** What a live PodDisruptionBudget says about itself; `desired`: healthy pods that must stay. */
+function factsOf(budget: V1PodDisruptionBudget | undefined) {
   const status = asObject(budget?.status);
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
@@ -120,15 +121,7 @@ function factsOf(budget: V1PodDisruptionBudget | undefined): BudgetFacts {
   };
 }
 
-/** What a live PodDisruptionBudget says about itself. */
-interface BudgetFacts {
-  allowed: number;
-  healthy: number;
-  /** Healthy pods that must stay. */
-  desired: number;
-  /** Its unhealthyPodEvictionPolicy is AlwaysAllow. */
-  evictsUnready: boolean;
-}
+type BudgetFacts = ReturnType<typeof factsOf>;
 
 /**
  * Whether the eviction API would let a pod go, by the rule of the API server: KK/registry/core/pod/storage/eviction.go `Create`

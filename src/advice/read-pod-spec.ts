@@ -46,18 +46,11 @@ function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {
 }
 
 function hookOf(handler: V1LifecycleHandler | undefined): Hook | undefined {
-  if (!has(handler)) return undefined;
   const raw = asObject(handler);
-  if (has(raw['exec'])) return execHook(asObject(raw['exec']));
-  if (has(raw['sleep']))
-    return {
-      kind: 'sleep',
-      command: [],
-      leastSeconds: asSeconds(asObject(raw['sleep'])['seconds']),
-      isPlainSleep: true,
-    };
-  if (has(raw['httpGet'])) return { kind: 'httpGet', command: [], isPlainSleep: false };
-  return has(raw['tcpSocket']) ? { kind: 'tcpSocket', command: [], isPlainSleep: false } : undefined;
+  const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => has(raw[one]));
+  if (kind === 'exec') return execHook(asObject(raw['exec']));
+  const leastSeconds = kind === 'sleep' ? asSeconds(asObject(raw['sleep'])['seconds']) : undefined;
+  return kind && { kind, command: [], leastSeconds, isPlainSleep: kind === 'sleep' };
 }
 
 function execHook(exec: Record<string, unknown>): Hook {

@@ -132,12 +132,6 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
   return { dryRun: how, nameOnly: output === 'name' };
 }
 
-interface GraceFlags {
-  gracePeriod?: number;
-  now?: boolean;
-  force?: boolean;
-}
-
 interface Grace {
   /** Sent with the request; null leaves it to the pod. */
   seconds: number | null;
@@ -146,7 +140,15 @@ interface Grace {
 }
 
 /** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
-export function decideGrace({ gracePeriod, now = false, force = false }: GraceFlags): Grace {
+export function decideGrace({
+  gracePeriod,
+  now,
+  force,
+}: {
+  gracePeriod?: number;
+  now?: boolean;
+  force?: boolean;
+}): Grace {
   const asked = gracePeriod !== undefined && gracePeriod >= 0 ? gracePeriod : undefined;
   const refuse = (flags: string, hint: string): never => {
     throw usageError('grace', `${flags} cannot be used together`, hint);

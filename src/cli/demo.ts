@@ -25,7 +25,7 @@ import { typed } from './words.ts';
 interface DemoCommand {
   /** Runs the command line: handed in, so that the demo brings no second copy of the program. */
   main: Main;
-  scenario: string | undefined;
+  scenario?: string;
   flags: DemoFlags;
   /** The flags that the command gets, as words: the demo adds nothing to what it does with them. */
   given: readonly string[];

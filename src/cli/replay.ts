@@ -20,20 +20,15 @@ export const addReplay: AddCommand = (program, ports, set) => {
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
       const { replayFile } = await import('../run/replay.ts');
-      const format = formatFrom(flags, false);
-      set(
-        await replayFile(
-          {
-            file,
-            pod: pod?.replace(/^pods?\//, ''),
-            format,
-            look: { ...lookOf(flags), logs: flags.logs !== false },
-            reports: reportsOf(flags),
-            policy: await policyFrom(flags),
-            publish: publishFrom(flags),
-          },
-          ports,
-        ),
-      );
+      const options = {
+        file,
+        pod: pod?.replace(/^pods?\//, ''),
+        format: formatFrom(flags, false),
+        look: { ...lookOf(flags), logs: flags.logs !== false },
+        reports: reportsOf(flags),
+        policy: await policyFrom(flags),
+        publish: publishFrom(flags),
+      };
+      set(await replayFile(options, ports));
     });
 };

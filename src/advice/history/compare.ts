@@ -168,8 +168,7 @@ function sideOf(samples: readonly ExitSample[]): Side {
   const problems = samples.flatMap(({ findings }) => findings.filter(({ severity }) => severity !== 'info'));
   return {
     exits: samples.length,
-    outcome:
-      samples.map(({ outcome }) => outcome).sort((a, b) => outcomes.indexOf(a) - outcomes.indexOf(b))[0] ?? 'unknown',
+    outcome: outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown',
     killed: samples.filter(({ killed }) => killed).length,
     hook: median(samples.flatMap(({ hook }) => hook ?? [])),
     drain: median(samples.flatMap(({ drain }) => drain ?? [])),
@@ -207,9 +206,8 @@ const ranks: Partial<Record<Outcome, number>> = {
 
 function outcomeRow(was: Side, is: Side): Row[] {
   const [before, after] = [ranks[was.outcome], ranks[is.outcome]];
-  const shares = is.killed / Math.max(1, is.exits) - was.killed / Math.max(1, was.exits);
-  if (shares !== 0)
-    return [{ sign: shares, text: `killed: ${was.killed} of ${was.exits} → ${is.killed} of ${is.exits}` }];
+  const killed = shareRow('killed', [was.killed, was.exits], [is.killed, is.exits]);
+  if (killed.length > 0) return killed;
   if (before === undefined || after === undefined || before === after) return [];
   return [{ sign: after - before, text: `outcome: ${was.outcome} → ${is.outcome}` }];
 }
@@ -234,10 +232,13 @@ const lengthText = ({ min, max }: Seconds): string =>
 
 function lossRow({ requests: was }: Side, { requests: is }: Side): Row[] {
   if (!was || !is || was.sent === 0 || is.sent === 0) return [];
-  const difference = is.failed / is.sent - was.failed / was.sent;
-  return difference === 0
-    ? []
-    : [{ sign: difference, text: `requests lost: ${was.failed} of ${was.sent} → ${is.failed} of ${is.sent}` }];
+  return shareRow('requests lost', [was.failed, was.sent], [is.failed, is.sent]);
+}
+
+/** `[part, whole]` of each side. */
+function shareRow(name: string, was: [number, number], is: [number, number]): Row[] {
+  const sign = is[0] / is[1] - was[0] / was[1];
+  return sign === 0 ? [] : [{ sign, text: `${name}: ${was.join(' of ')} → ${is.join(' of ')}` }];
 }
 
 function warningsOf(was: Side, is: Side, before: readonly ExitSample[], after: readonly ExitSample[]): string[] {

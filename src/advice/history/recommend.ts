@@ -94,13 +94,10 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
   const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
   const killed = group.filter((one) => one.killed);
   const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
-  if (used.length === 0 || neverReacts(killed))
-    return {
-      currentSeconds,
-      recommendedSeconds: currentSeconds,
-      direction: 'not-by-grace',
-      safeFor: safeFor(currentSeconds),
-    };
+  if (used.length === 0 || neverReacts(killed)) {
+    const safe = safeFor(currentSeconds);
+    return { currentSeconds, recommendedSeconds: currentSeconds, direction: 'not-by-grace', safeFor: safe };
+  }
   // How long a killed one would have needed is not known: it had the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
   const most =
@@ -114,13 +111,11 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
 }
 
 /** More time does not help who never reacts to the signal. */
-const neverReacts = (killed: readonly ExitSample[]): boolean =>
-  killed.length > 0 &&
-  killed.filter(({ findings }) =>
-    findings.some(({ code }) => code === 'no-signal-handling' || code === 'no-signal-handler'),
-  ).length *
-    2 >=
-    killed.length;
+function neverReacts(killed: readonly ExitSample[]): boolean {
+  const codes = ['no-signal-handling', 'no-signal-handler'];
+  const withoutHandler = killed.filter(({ findings }) => findings.some(({ code }) => codes.includes(code)));
+  return killed.length > 0 && withoutHandler.length * 2 >= killed.length;
+}
 
 function sentenceOf(grace: Recommendation['grace'], group: readonly ExitSample[], used: Quantiles | undefined): string {
   const { currentSeconds: now, recommendedSeconds: next, direction, safeFor } = grace;

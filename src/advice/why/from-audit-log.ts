@@ -37,18 +37,20 @@ export async function fromAuditLogs(
     return undefined;
   }
   const exit = audited.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
-  const base = exit ? ofExit(exit.document, 'audit-log', 'from the audit log') : undefined;
+  const heading = 'reconstructed from the audit log, by the clock of the API server';
+  const known = exit
+    ? ofExit(exit.document, 'audit-log', heading)
+    : ({
+        basis: 'audit-log',
+        outcome: 'unknown',
+        trigger: 'unknown',
+        pod: { namespace, name, uid: audited.uid },
+        heading,
+        summary: 'how it exited is not known: the audit log holds no objects at its level',
+      } as const);
   return {
     report: {
-      ...(base ?? {
-        basis: 'audit-log' as const,
-        outcome: 'unknown' as const,
-        trigger: 'unknown' as const,
-        exit: undefined,
-      }),
-      pod: base?.pod ?? { namespace, name, uid: audited.uid },
-      heading: 'reconstructed from the audit log, by the clock of the API server',
-      summary: base ? base.summary : 'how it exited is not known: the audit log holds no objects at its level',
+      ...known,
       deletedBy: audited.deletedBy,
       moments: audited.moments,
       cannotTell: [...unknownsOf(own, audited, exit !== undefined), ...notices],

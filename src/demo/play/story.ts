@@ -61,7 +61,8 @@ const usualWaitMs = 1200;
 /** Prepares a scenario; `namespace` renames the one it was recorded in. */
 export function tellStory(scenario: Scenario, namespace?: string): Story {
   const recorded = recordedNamespace(scenario.rows);
-  const rows = namespace === undefined ? scenario.rows : renameNamespace(scenario.rows, recorded, namespace);
+  const rows =
+    namespace === undefined ? scenario.rows : scenario.rows.map((row) => renamed(row, recorded, namespace) as Row);
   const lists = rows.filter((row) => row.type === 'list');
   const readyAt = ms(rows.find((row) => row.type === 'ready')?.at ?? lists.at(-1)?.at ?? '');
   const trigger = triggerOf(rows, readyAt);
@@ -172,7 +173,7 @@ const logsOf = (rows: readonly Row[], readyAt: number): LogTrack[] =>
         pod,
         container,
         status,
-        ...(status >= 400 && lines[0] !== undefined && { refusal: JSON.parse(lines[0]) as unknown }),
+        refusal: status >= 400 && lines[0] !== undefined ? (JSON.parse(lines[0]) as unknown) : undefined,
         past: lines.filter((line) => status < 400 && !isPlayed(line, readyAt)).map(lineOf),
         // The stream of a container that had ended before closes as soon as it has been read.
         ended: status === 200 && end?.type === 'log-end' && ms(end.at) - readyAt < 200,
@@ -192,10 +193,7 @@ const stampOf = (line: string): string => line.slice(0, line.indexOf(' '));
 
 const ms = (at: string): number => Date.parse(at);
 
-/** The same rows as if they had been recorded in another namespace. */
-const renameNamespace = (rows: readonly Row[], from: string, to: string): Row[] =>
-  rows.map((row) => renamed(row, from, to) as Row);
-
+/** A row as if it had been recorded in another namespace. */
 function renamed(value: unknown, from: string, to: string, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => renamed(one, from, to));
   if (isRecord(value)) {

@@ -48,13 +48,14 @@ export async function executeDelete(
   options: DeleteOptions,
   decision: Deletion = decideDeletion(pod, options, cluster.clock.now()),
 ): Promise<KubeObject> {
+  const marking = markingCue(cluster);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
-  if (!isFirst || !isTraced(cluster, pod)) return carryOut(cluster, pod, decision);
-  cluster.director.begin(originFor(cluster));
-  if (options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0 && !recordedAsForced(cluster)) {
-    return carryOut(cluster, pod, decision);
-  }
-  return recordedEnd(cluster, pod);
+  if (!isFirst || !marking || !isTraced(cluster, pod)) return carryOut(cluster, pod, decision);
+  const isByController = cluster.story.trigger.kind === 'other';
+  cluster.director.begin(isByController ? marking.at - assumedTookMs : undefined);
+  const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
+  const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
+  return isForced && !wasForced ? carryOut(cluster, pod, decision) : recordedEnd(cluster, pod, marking.at);
 }
 
 /** Whether the recording shows how this very pod ends; a successor of the same name is another pod. */
@@ -71,23 +72,14 @@ const markingCue = ({ story }: Cluster) =>
       (cue.object.metadata.deletionTimestamp !== undefined || cue.type === 'DELETED'),
   ) as { at: number; object: KubeObject } | undefined;
 
-/** Where nothing but a controller deleted the pod, a client's own DELETE begins just before that controller's. */
-function originFor(cluster: Cluster): number | undefined {
-  const marking = markingCue(cluster);
-  const assumedTookMs = 5;
-  if (cluster.story.trigger.kind !== 'other' || marking === undefined) return undefined;
-  return marking.at - assumedTookMs;
-}
+/** Where nothing but a controller deleted the pod, a client's own DELETE begins so many ms before that controller's. */
+const assumedTookMs = 5;
 
-const recordedAsForced = (cluster: Cluster): boolean =>
-  markingCue(cluster)?.object.metadata.deletionGracePeriodSeconds === 0;
-
-async function recordedEnd(cluster: Cluster, pod: KubeObject): Promise<KubeObject> {
+async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { director, story } = cluster;
   const { kind, answer } = story.trigger;
   const isRecorded = kind === 'delete' && answer?.status === 200;
-  const at = isRecorded ? answer.at : (markingCue(cluster)?.at ?? 0);
-  await cluster.sleep(director.untilRecorded(at));
+  await cluster.sleep(director.untilRecorded(isRecorded ? answer.at : markedAt));
   director.catchUp();
   if (isRecorded) return cluster.answer(answer.body, answer.at) as KubeObject;
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
@@ -95,10 +87,8 @@ async function recordedEnd(cluster: Cluster, pod: KubeObject): Promise<KubeObjec
 
 function carryOut(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Deletion): KubeObject {
   if (effect === 'unchanged') return pod;
-  const isTerminatingForGood = pod.metadata.deletionGracePeriodSeconds === 0;
-  const marked = isTerminatingForGood
-    ? pod
-    : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
+  const isMarkedForGood = pod.metadata.deletionGracePeriodSeconds === 0;
+  const marked = isMarkedForGood ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = marked.metadata;
   cluster.amend(
     marked,
@@ -141,8 +131,8 @@ function effectiveGrace(pod: KubeObject, { graceSeconds }: DeleteOptions): numbe
 
 function firstDelete(pod: KubeObject, options: DeleteOptions, now: number): Deletion {
   const grace = effectiveGrace(pod, options);
-  const generation = (pod.metadata.generation ?? 0) > 0 ? { generation: (pod.metadata.generation ?? 0) + 1 } : {};
-  const marked = withDeadline(pod, now + grace * 1000, grace, generation);
+  const { generation = 0 } = pod.metadata;
+  const marked = withDeadline(pod, now + grace * 1000, grace, generation > 0 ? { generation: generation + 1 } : {});
   return { pod: marked, effect: grace === 0 && !isHeld(pod) ? 'gone' : 'marked' };
 }
 
@@ -173,7 +163,9 @@ export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: 
   const isDryRun = options.isDryRun || request.query.getAll('dryRun').includes('All');
   if (!isDryRun) {
     await executeDelete(cluster, pod, options);
-    await recordedAnswer(cluster, pod);
+    const { kind: trigger, answer } = cluster.story.trigger;
+    if (trigger === 'evict' && answer !== undefined && isTraced(cluster, pod))
+      await cluster.sleep(cluster.director.untilRecorded(answer.at));
   }
   exchange.json(201, success(201));
   if (!isDryRun) accepted();
@@ -189,12 +181,5 @@ function checkBudgets(cluster: Cluster, pod: KubeObject): void {
     if (numberAt(object, 'status.disruptionsAllowed') > 0) continue;
     const needed = numberAt(object, 'status.desiredHealthy');
     throw disruptionBudget(object.metadata.name, needed, numberAt(object, 'status.currentHealthy'));
-  }
-}
-
-async function recordedAnswer(cluster: Cluster, pod: KubeObject): Promise<void> {
-  const { kind, answer } = cluster.story.trigger;
-  if (kind === 'evict' && answer !== undefined && isTraced(cluster, pod)) {
-    await cluster.sleep(cluster.director.untilRecorded(answer.at));
   }
 }

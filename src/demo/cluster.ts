@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { Clock } from './clock.ts';
+import type { Kind } from './data/kinds.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
 import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
+import { methodNotAllowed, notFound } from './data/status.ts';
 import { Director } from './play/director.ts';
 import { LogHub } from './play/log-hub.ts';
 import { createMover, type Mover } from './play/move.ts';
@@ -79,6 +81,14 @@ export class Cluster {
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
     const state = stateAt(this.log, Math.min(this.horizon, this.log.revision));
     return (state === 'expired' ? this.log.current : state).get(key(resource, namespace, name))?.object;
+  }
+
+  /** The object that a request names. Throws a 404, or a 405 where it names none. */
+  requested(kind: Kind, { namespace, name }: { namespace?: string; name?: string }): KubeObject {
+    if (name === undefined) throw methodNotAllowed();
+    const object = this.get(kind.plural, namespace, name);
+    if (object === undefined) throw notFound(kind, name);
+    return object;
   }
 
   /** What a recorded answer is in this run. */

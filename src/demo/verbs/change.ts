@@ -4,12 +4,11 @@ import type { KubeObject } from '../data/kube-object.ts';
 import { badRequest, failure, Refusal } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
-import { requestedObject } from './list.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
 /** PATCH and PUT of one object. A pod that only its finalizers held goes with the last of them (SIGNALS.md §1). */
 export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): void {
-  const before = requestedObject(cluster, exchange, kind);
+  const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
   if (exchange.request.query.getAll('dryRun').includes('All')) return exchange.json(200, after);
   if (kind.plural === 'pods') cluster.amend(after, { finalizers: after.metadata.finalizers ?? [] });

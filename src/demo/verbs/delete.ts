@@ -10,7 +10,6 @@ import {
   parseJson,
   type DeleteOptions,
 } from './delete-options.ts';
-import { requestedObject } from './list.ts';
 import { formatStamp, fromMs } from '../clock.ts';
 import { matchesLabels } from '../data/selectors.ts';
 
@@ -22,7 +21,7 @@ const otherPodsEndMs = 300;
  * for, with one exception: grace 0 removes the object at once.
  */
 export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
-  const object = requestedObject(cluster, exchange, kind);
+  const object = cluster.requested(kind, exchange.request);
   const options = readDeleteOptions(exchange.request);
   checkPreconditions(object, options);
   if (kind.plural !== 'pods') {
@@ -156,7 +155,7 @@ const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).len
 /** POST pods/NAME/eviction. Answers 201 with a Status, never with the Pod. */
 export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
   const { request } = exchange;
-  const pod = requestedObject(cluster, exchange, kind);
+  const pod = cluster.requested(kind, request);
   const options = deleteOptionsOf(valueAt(parseJson(request.body), 'deleteOptions'));
   checkPreconditions(pod, options);
   checkBudgets(cluster, pod);

@@ -2,31 +2,14 @@ import type { Cluster } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
 import { select, stateAt } from '../data/log.ts';
-import {
-  badRequest,
-  continueExpired,
-  invalid,
-  listExpired,
-  methodNotAllowed,
-  notFound,
-  tooFarAhead,
-} from '../data/status.ts';
+import { badRequest, continueExpired, invalid, listExpired, tooFarAhead } from '../data/status.ts';
 import { numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
-/** The object that a request names. Throws a 404, or a 405 where it names none. */
-export function requestedObject(cluster: Cluster, { request }: Exchange, kind: Kind): KubeObject {
-  const { namespace, name } = request;
-  if (name === undefined) throw methodNotAllowed();
-  const object = cluster.get(kind.plural, namespace, name);
-  if (object === undefined) throw notFound(kind, name);
-  return object;
-}
-
 /** GET of one object. */
 export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind): void {
-  const object = requestedObject(cluster, exchange, kind);
+  const object = cluster.requested(kind, exchange.request);
   exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], cluster.clock.now()) : object);
 }
 

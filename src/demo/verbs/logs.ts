@@ -6,12 +6,11 @@ import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog } from '../play/log-hub.ts';
 import { parseStamp, type Nanoseconds } from '../clock.ts';
-import { requestedObject } from './list.ts';
 
 /** GET pods/NAME/log: what was written so far and, with `follow`, what comes until the stream's recorded end. */
 export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const { request } = exchange;
-  const pod = requestedObject(cluster, exchange, kind);
+  const pod = cluster.requested(kind, request);
   const container = containerOf(pod, request);
   const log = cluster.logs.of(pod.metadata.name, container);
   const state = stateOf(pod, container);

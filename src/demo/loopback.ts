@@ -44,7 +44,7 @@ export async function startLoopback(options: LoopbackOptions) {
     const { cluster, interference } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
-    const entry: RequestLog = { ...logEntry(request, url), at: clock.now(), nthOnConnection: nth };
+    const entry: RequestLog = { ...logEntry(request), url, at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
     response.once('close', () => (entry.endedAt = clock.now()));
     const exchange = createExchange(request, entry, response, { ...interference, date: httpDate });
@@ -129,11 +129,10 @@ function stop({ cluster, interference, stopLeases }: Play): void {
   cluster.stop();
 }
 
-function logEntry(request: ApiRequest, url: string): Omit<RequestLog, 'at' | 'nthOnConnection'> {
-  const { method, verb, kind, namespace, name, subresource, body, headers } = request;
+function logEntry({ method, verb, kind, namespace, name, subresource, body, headers }: ApiRequest) {
   const userAgent = headers['user-agent'] as string | undefined;
-  const about = { resource: kind?.plural, namespace, name, subresource };
-  return { method, url, verb, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
+  const about = { verb, resource: kind?.plural, namespace, name, subresource };
+  return { method, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
 }
 
 /** A kubeconfig for one server, as JSON, which is YAML too. */

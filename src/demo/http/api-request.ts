@@ -48,13 +48,12 @@ function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' 
   };
 }
 
+/** Of every other method it is a reading verb. */
+const writing: Record<string, Verb> = { DELETE: 'delete', PATCH: 'patch', PUT: 'update', POST: 'create' };
+
 function verbOf(method: string, query: URLSearchParams, name: string | undefined): Verb {
-  if (method === 'DELETE') return 'delete';
-  if (method === 'PATCH') return 'patch';
-  if (method === 'PUT') return 'update';
-  if (method === 'POST') return 'create';
-  if (isTrue(query.get('watch'))) return 'watch';
-  return name === undefined ? 'list' : 'get';
+  const reading = name === undefined ? 'list' : 'get';
+  return writing[method] ?? (isTrue(query.get('watch')) ? 'watch' : reading);
 }
 
 /** A query's boolean, as Kubernetes reads it: present and neither "false" nor "0". */

@@ -19,7 +19,12 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
   let number = 0;
   for await (const line of splitLines(file)) {
     number += 1;
-    if (line === tooLong) throw longLine(file, number);
+    if (line === tooLong)
+      throw new PodexitError(
+        'recording.broken',
+        `line ${number} of ${file} is longer than ${longestLine / 1024 / 1024} MiB`,
+        'No observation is: the file was damaged or edited, or is something else.',
+      );
     if (line.text.trim() === '') continue;
     const value = parse(line.text);
     if (value !== undefined) yield { number, value };
@@ -27,13 +32,6 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
     else throw broken(file, number);
   }
 }
-
-const longLine = (file: string, line: number): PodexitError =>
-  new PodexitError(
-    'recording.broken',
-    `line ${line} of ${file} is longer than ${longestLine / 1024 / 1024} MiB`,
-    'No observation is: the file was damaged or edited, or is something else.',
-  );
 
 const broken = (file: string, line: number): PodexitError =>
   line === 1
@@ -82,17 +80,10 @@ async function* chunksOf(file: string): AsyncGenerator<string> {
   try {
     for await (const chunk of createReadStream(file, { encoding: 'utf8' })) yield String(chunk);
   } catch (cause) {
-    throw unreadable(file, cause);
+    const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+    const why = causes[code] ?? `cannot be read (${code})`;
+    throw new PodexitError('recording.unreadable', `the recording ${file} ${why}`, 'Check the path.', { cause });
   }
 }
 
-function unreadable(file: string, cause: unknown): PodexitError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const why =
-    code === 'ENOENT'
-      ? 'does not exist'
-      : code === 'EISDIR'
-        ? 'is a directory'
-        : `cannot be read (${code ?? 'unknown error'})`;
-  return new PodexitError('recording.unreadable', `the recording ${file} ${why}`, 'Check the path.', { cause });
-}
+const causes: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EISDIR: 'is a directory' };

@@ -105,13 +105,6 @@ function applyTo(state: Map<string, Stored>, change: Change): void {
   else state.set(at, { resource: change.resource, object: change.object });
 }
 
-function firstAfter(changes: readonly Change[], revision: number): number {
-  let low = 0;
-  let high = changes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((changes[middle]?.revision ?? Infinity) > revision) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+/** From the end, where most watchers are. */
+const firstAfter = (changes: readonly Change[], revision: number): number =>
+  changes.findLastIndex((change) => change.revision <= revision) + 1;

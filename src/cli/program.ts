@@ -28,7 +28,12 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    throw withHelpOf(namedCommand(program), error instanceof CommanderError ? flagError(error, program) : error);
+    const known = error instanceof CommanderError ? flagError(error, program) : error;
+    const { withSuggestion } = await import('./mistyped.ts');
+    const named = namedCommand(program);
+    throw named === undefined
+      ? withSuggestion(known, program.args[0], Object.keys(commands))
+      : withHelpOf(named, known);
   }
 }
 

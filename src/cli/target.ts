@@ -121,7 +121,7 @@ function notOne(words: readonly string[]): Error {
       : named.length === 0
         ? 'no pod was named'
         : `only pods can be named together, not ${named.map(shown).join(' ')}`,
-    'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR. Commands: kubectl podexit --help',
+    'Name it: POD, several PODs, pod/POD, deployment/NAME, node/NAME, or -l SELECTOR',
   );
 }
 

@@ -9,8 +9,8 @@ export const usageError = (what: string, message: string, hint = help): PodexitE
   new PodexitError(`usage.${what}`, message, hint);
 
 /** The same error, with the help of the command that was meant: the program's own has another command's flags. */
-export function withHelpOf(command: string | undefined, error: unknown): unknown {
-  if (command === undefined || !(error instanceof PodexitError) || error.hint !== help) return error;
+export function withHelpOf(command: string, error: unknown): unknown {
+  if (!(error instanceof PodexitError) || error.hint !== help) return error;
   const { code, message, exitCode, cause } = error;
   return new PodexitError(code, message, `See: kubectl podexit ${command} --help`, { exitCode, cause });
 }

@@ -72,6 +72,24 @@ it.each([
   expect(ran.stdout).toMatch(printed);
 });
 
+describe('a mistyped command is taken for a pod, and the error names the command that was meant', () => {
+  it.each([
+    ['chek', 'check'],
+    ['rolout', 'rollout'],
+    ['explian', 'explain'],
+  ])('%s: %s', async (word, command) => {
+    const ran = await runMain([word, 'deployment/checkout']);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain(`Did you mean the command "${command}"?`);
+  });
+
+  it('also where no pod has that name, and never for a name that is like no command', () =>
+    serving('graceful-exit', {}, async ({ flags }) => {
+      expect((await runMain(['chek', '-y', ...flags])).stderr).toContain('Did you mean the command "check"?');
+      expect((await runMain(['web-0', '-y', ...flags])).stderr).not.toContain('Did you mean');
+    }));
+});
+
 describe('several pods', () => {
   it('are listed with age, node and readiness, and nothing is deleted', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {

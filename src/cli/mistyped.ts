@@ -1,0 +1,28 @@
+/** A mistyped command is taken for the name of a pod: the error then names the command that was probably meant. */
+import { Command, CommanderError } from 'commander';
+import { PodexitError } from '../errors.ts';
+
+/** Errors that a word which is neither a pod nor a command leads to. */
+const codes = ['usage.target', 'pod.not-found'];
+
+/** `word`: the first of the command line that is no flag. `commands`: their names. */
+export function withSuggestion(error: unknown, word: string | undefined, commands: readonly string[]): unknown {
+  if (!(error instanceof PodexitError) || !codes.includes(error.code) || word === undefined) return error;
+  const meant = commandLike(word, commands);
+  if (meant === undefined) return error;
+  const { code, message, hint, exitCode, cause } = error;
+  return new PodexitError(code, message, `Did you mean the command "${meant}"? ${hint}`, { exitCode, cause });
+}
+
+/** By commander's own measure of similar words; undefined where none is similar. */
+function commandLike(word: string, commands: readonly string[]): string | undefined {
+  const asked = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  for (const name of commands) asked.command(name);
+  try {
+    asked.parse([word], { from: 'user' });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return /\(Did you mean (?:one of )?([a-z]+)/.exec(error.message)?.[1];
+  }
+}

@@ -23,7 +23,7 @@ export function renderMarkdown(report: Report): string {
 export function markdownSections(report: Report): string[] {
   const sections = [
     answerSection,
-    ({ answer }: Report) => fix(answer.fix),
+    ({ answer }: Report) => fix(answer.fix, answer.advice),
     timelineTable,
     phaseTable,
     findings,
@@ -83,12 +83,14 @@ function answerSection(report: Report): string {
   return `${title}\n${where.join(' · ')}\n${lines.join('\n')}`;
 }
 
-function fix(fixes: readonly FixAnswer[]): string {
-  const items = fixes.map(({ reason, command }) => {
+/** `advice`: what no patch can change, which comes first, as on the card. */
+function fix(fixes: readonly FixAnswer[], advice: readonly string[] = []): string {
+  const patches = fixes.map(({ reason, command }) => {
     const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
-    return `${forMarkdown(reason, 2000)}\n\n${fence}sh\n${forTerminal(command, 4000)}\n${fence}`;
+    const what = `${advice.length > 0 ? 'then ' : ''}${reason}`;
+    return `${forMarkdown(what, 2000)}\n\n${fence}sh\n${forTerminal(command, 4000)}\n${fence}`;
   });
-  return items.length === 0 ? '' : folded('Fix', items.join('\n\n'));
+  return folded('Fix', [...advice.map((text) => forMarkdown(text, 2000)), ...patches].join('\n\n'));
 }
 
 function timelineTable({ timeline }: Report): string {

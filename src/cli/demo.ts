@@ -8,9 +8,9 @@ import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
 import {
-  findScenario,
   loadScenario,
   scenarioAfter,
+  scenariosNamed,
   shippedScenarios,
   type ShippedScenario,
 } from '../demo/scenarios.ts';
@@ -62,6 +62,7 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
       'Leave out --grace-period, --now and --force.',
     );
   const shipped = chosen(scenario ?? 'graceful-exit', flags.fixed ?? false);
+  const about = flags.fixed ? `Fixed: ${shipped.about}` : shipped.about;
   const played = loadScenario(shipped);
   const server = await startServer(played, flags);
   const words = [...(shipped.words ?? [server.pod, ...(flags.attach ? [] : flagsFor(played, server.pod))])];
@@ -71,9 +72,9 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   const balancer =
     lateMs === undefined ? undefined : await startBalancer({ clock: systemClock, lateMs, pod: podOf(server) });
   try {
-    if (flags.serve) return await serve(server, { words, about: shipped.about, file: flags.writeKubeconfig }, ports);
+    if (flags.serve) return await serve(server, { words, about, file: flags.writeKubeconfig }, ports);
     const probe = balancer === undefined ? [] : ['--probe', balancer.url];
-    return await trace(main, server, { words: [...words, ...probe, ...given], shipped, flags }, ports);
+    return await trace(main, server, { words: [...words, ...probe, ...given], about, shipped, flags }, ports);
   } finally {
     balancer?.close();
     await server.close();
@@ -84,19 +85,27 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
 const podOf = (server: Loopback) => ({ name: server.pod, requests: server.requests, truth: () => server.truth() });
 
 function chosen(name: string, fixed: boolean): ShippedScenario {
-  const found = findScenario(name);
+  const [found, ...others] = scenariosNamed(name);
   if (found === undefined)
     throw new PodexitError(
       'demo.scenario',
       `there is no scenario "${name}"`,
-      `There are: ${shippedScenarios.map((one) => one.name).join(', ')}`,
+      `There are: ${namesOf(shippedScenarios)}`,
+    );
+  if (others.length > 0)
+    throw new PodexitError(
+      'demo.scenario',
+      `several scenarios begin with "${name}"`,
+      `Name one of them: ${namesOf([found, ...others])}`,
     );
   if (!fixed) return found;
-  const fixedOne = found.fixed === undefined ? undefined : findScenario(found.fixed);
+  const [fixedOne] = found.fixed === undefined ? [] : scenariosNamed(found.fixed);
   if (fixedOne !== undefined) return fixedOne;
-  const pairs = shippedScenarios.filter((one) => one.fixed !== undefined).map((one) => one.name);
-  throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${pairs.join(', ')}`);
+  const pairs = shippedScenarios.filter((one) => one.fixed !== undefined);
+  throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${namesOf(pairs)}`);
 }
+
+const namesOf = (scenarios: readonly ShippedScenario[]): string => scenarios.map(({ name }) => name).join(', ');
 
 async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
@@ -121,7 +130,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 async function trace(
   main: Main,
   server: Loopback,
-  { words, shipped, flags }: { words: string[]; shipped: ShippedScenario; flags: DemoFlags },
+  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: DemoFlags },
   { stderr, ...ports }: Ports,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -129,18 +138,21 @@ async function trace(
   const forPeople = flags.output === undefined;
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-    if (!ports.stdout.isTty || forPeople) stderr.write(`${shipped.about}\n$ kubectl podexit ${typed(words)}\n\n`);
+    if (!ports.stdout.isTty || forPeople) stderr.write(`${about}\n$ kubectl podexit ${typed(words)}\n\n`);
     const yes = shipped.words === undefined ? ['--yes'] : [];
     const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
-    else if (forPeople) stderr.write(`\n${tryNext(shipped, flags)}`);
+    else if (forPeople) stderr.write(`\n${demoIsOver}${tryNext(shipped, flags)}`);
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Its commands name a kubeconfig that is deleted with it, so that none of them reaches a cluster of the user's. */
+const demoIsOver = 'The cluster of this demo has ended: commands that are printed above for it no longer work.\n';
 
 /** A line each, so that the answer above stays on a small screen. */
 function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {

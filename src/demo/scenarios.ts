@@ -128,11 +128,10 @@ export function scenarioAfter({ name, fixed }: ShippedScenario): ShippedScenario
   return [...shippedScenarios.slice(index + 1), ...shippedScenarios].find((one) => one.name !== fixed);
 }
 
-/** The scenario of that name, or the only one whose name begins so; undefined where there is none. */
-export function findScenario(name: string): ShippedScenario | undefined {
+/** The scenario of that name, else all whose names begin with it. */
+export function scenariosNamed(name: string): ShippedScenario[] {
   const exact = shippedScenarios.find((one) => one.name === name);
-  const [only, ...others] = shippedScenarios.filter((one) => one.name.startsWith(name));
-  return exact ?? (others.length === 0 ? only : undefined);
+  return exact ? [exact] : shippedScenarios.filter((one) => one.name.startsWith(name));
 }
 
 /** Reads a shipped scenario. Throws where the program was installed without its scenarios. */

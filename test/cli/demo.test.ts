@@ -94,13 +94,14 @@ describe.concurrent('demo', () => {
   it('plays the mended version of a scenario, and names what to try next', async () => {
     const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
     expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('A preStop sleep of 4 s');
-    expect(ran.stderr).toMatch(/Try next:\n {2}kubectl podexit demo rollout\n$/);
+    expect(ran.stderr).toContain('Fixed: A preStop sleep of 4 s');
+    expect(ran.stderr).toMatch(/has ended: commands[^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
   });
 
   it.each([
     ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
-    ['prestop', 'there is no scenario "prestop"', /There are: .*prestop-sleep/],
+    ['prestop', 'several scenarios begin with "prestop"', /Name one of them: .*prestop-sleep/],
+    ['nothing', 'there is no scenario "nothing"', /There are: .*prestop-sleep/],
   ])('--fixed with %s is refused with what there is', async (name, message, hint) => {
     const ran = await runMain(['demo', name, '--fixed']);
     expect(ran).toMatchObject({ code: 1, stdout: '' });

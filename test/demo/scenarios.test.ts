@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { findScenario, scenarioAfter, loadScenario, shippedScenarios } from '../../src/demo/scenarios.ts';
+import { loadScenario, scenarioAfter, scenariosNamed, shippedScenarios } from '../../src/demo/scenarios.ts';
 import { loadRecording } from './helpers/load.ts';
 
 describe('the shipped scenarios', () => {
@@ -25,17 +25,19 @@ describe('the shipped scenarios', () => {
 
   it('say which one to try next, and which is the fixed one', () => {
     for (const { fixed } of shippedScenarios)
-      expect(fixed === undefined || findScenario(fixed)?.name).not.toBe(undefined);
+      expect(fixed === undefined || scenariosNamed(fixed)[0]?.name).not.toBe(undefined);
     const seen = new Set<string>();
     for (let one = shippedScenarios[0]; one !== undefined && !seen.has(one.name); one = scenarioAfter(one))
       seen.add(one.name);
     expect(seen.size).toBeGreaterThan(14);
   });
 
-  it('are found by the beginning of a name where only one begins so', () => {
-    expect(findScenario('sigkill')?.name).toBe('sigkill-after-grace');
-    expect(findScenario('prestop')).toBe(undefined);
-    expect(findScenario('../scenarios/exit-143')).toBe(undefined);
+  it('are found by the beginning of their names', () => {
+    const found = (name: string): string[] => scenariosNamed(name).map((one) => one.name);
+    expect(found('sigkill')).toEqual(['sigkill-after-grace']);
+    expect(found('prestop')).toEqual(['prestop-exceeds-grace', 'prestop-sleep', 'prestop-fails']);
+    expect(found('lost-requests')).toEqual(['lost-requests']);
+    expect(found('../scenarios/exit-143')).toEqual([]);
   });
 });
 

@@ -54,7 +54,7 @@ export function moreFlags(command: Command): string {
   const rest = command.options.filter((one) => !one.hidden && !isEveryDay(one)).length;
   if (rest === 0) return '';
   const words = command.parent ? `${command.parent.name()} options ${command.name()}` : `${command.name()} options`;
-  return `Use "${words}" for ${rest} more flags.\n`;
+  return `\nUse "${words}" for ${rest} more flags.\n`;
 }
 
 /** `options [COMMAND]`: every flag, in groups. */

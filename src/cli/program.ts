@@ -149,6 +149,7 @@ const exampleLines = [
 /** The texts of docs and help that repeat the table of verdict/exit-code.ts are compared with it by tests. */
 const exitCodes = `
 A pod named like a command is written pod/NAME.
+
 Exit codes:
   0    graceful, or nothing was running
   1    could not do the work, or wrong usage
@@ -156,8 +157,7 @@ Exit codes:
   3    stuck at --timeout, or not started
   4    unknown: not observed to its end
   5    graceful, but a gate failed or requests were lost
-  128+ ended by a signal: 128 + its number
-`;
+  128+ ended by a signal: 128 + its number`;
 
 /**
  * Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. Newer kubectls say so themselves;

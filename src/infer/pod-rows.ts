@@ -2,7 +2,8 @@
 import { offsetAt, type Clock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
-import type { Occurrence, Trace } from '../model/trace.ts';
+import { parseFloor } from '../model/stamps.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { factsOfLastRun } from './before-deletion.ts';
 import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
 import { stateEnd } from './container-end.ts';
@@ -21,6 +22,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const specs = containersOf(deletion.facts.first.value);
   for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
   for (const { name } of specs) stateEnd(network, name, factsOfLastRun(known, name));
+  for (const { name } of specs) stateStart(network, name, factsOfLastRun(known, name));
   stateServed(known);
   stateStored(network, trace);
   statePromptness(network, trace, deletion);
@@ -71,6 +73,14 @@ function stateStopping(
     deletion.accepted.client.lo,
   );
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
+}
+
+/** A container is started before it is signalled. This matters for one that was started after the deletion had begun. */
+function stateStart(network: PodNetwork, container: string, { terminated }: ContainerFacts): void {
+  const started = parseFloor(terminated?.value.startedAt);
+  if (!terminated || !started) return;
+  const proof = { because: 'startedAt: it had been started (§2 S2)', evidence: [terminated.seq] };
+  network.stamp('node', moment('stop-signal', container), atLeast(started.lo), terminated.at + 1, proof);
 }
 
 /**

@@ -233,6 +233,18 @@ const startedLate: Edit = (all) => {
     return one;
   });
 };
+/** The same, `ms` after the deletion. */
+const startedAfter =
+  (ms: number): Edit =>
+  (all) => {
+    const { at } = deletionIn(all);
+    return editing(startedLate(all), 'pod', (one) => {
+      for (const { state } of statusesIn(one))
+        for (const run of Object.values(state) as Record<string, unknown>[])
+          if ('startedAt' in run) run['startedAt'] = stampOf(at + ms);
+      return one;
+    });
+  };
 const neverSeenRunning: Edit = (all) => {
   const { pod: marked } = deletionIn(all);
   return editing(all, 'pod', (one) =>
@@ -257,6 +269,12 @@ const afterTheDeletion: Case[] = [
     of: unheard(drains(1500)),
     edit: [startedLate],
     expect: { outcome: 'graceful', containers: { app: { outcome: 'completed' } } },
+  },
+  {
+    sentence: 'had its signal no earlier than it was started',
+    of: unheard(drains(8000)),
+    edit: [startedAfter(6000)],
+    expect: { containers: { app: { stopSignal: { after: 3, before: 10 } } } },
   },
   {
     sentence: 'may have been killed at the end of a grace that nobody saw begin',

@@ -1,4 +1,4 @@
-/** The document of `check -o json`, and the decisions that follow from it. Pure. Its schema: schema/check-report.schema.json. */
+/** The document of `check -o json`, its gates and its exit code. Pure. Schema: schema/check-report.schema.json. */
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
@@ -9,11 +9,11 @@ import type { Path, ShutdownSpec, Subject } from './shutdown-spec.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
-  /** The last line of what people see. */
+  /** Also the last line of the text for people. */
   summary: string;
   /** Worst first. */
   checks: CheckedObject[];
-  /** What could not be read as a manifest; everything else was judged. */
+  /** Input that could not be read as manifests; the rest was judged. */
   errors: BrokenInput[];
   verdict: { exitCode: number; gates: Gate[] };
 }
@@ -26,7 +26,7 @@ export interface CheckedObject extends Subject {
 }
 
 export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
-  /** As kubectl writes it: `spec.template.spec.containers[0].lifecycle.preStop`. */
+  /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
   field?: string;
   file?: string;
   line?: number;
@@ -36,7 +36,7 @@ export interface CheckInput {
   read: readonly { spec: ShutdownSpec; judged: Checked; manifest?: Manifest }[];
   errors: readonly BrokenInput[];
   failOn: readonly FailOn[];
-  /** Gates that are judged already. */
+  /** Gates that the caller has judged. */
   gates: readonly Gate[];
   warnOnly: boolean;
 }
@@ -45,21 +45,21 @@ export function checkReportOf({
   read,
   errors,
   failOn,
-  gates: others,
+  gates: callerGates,
   warnOnly,
 }: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
   const checks = read.map(checkedObject).sort(worstFirst);
-  const gates = [...failOn.map((one) => failOnGate(one, checks)), ...others];
+  const gates = [...failOn.map((wanted) => failOnGate(wanted, checks)), ...callerGates];
   const failed = gates.some(({ passed }) => !passed);
-  // Input that cannot be read comes before a gate: what it holds has not been judged.
+  // Unreadable input outranks a failed gate: nothing in it was judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;
   const summary = summaryOf(checks, errors);
   return { kind: 'CheckReport', summary, checks, errors: [...errors], verdict: { exitCode, gates } };
 }
 
 function checkedObject({ spec, judged, manifest }: CheckInput['read'][number]): CheckedObject {
-  const findings = judged.findings.map(({ path, ...one }) => ({
-    ...one,
+  const findings = judged.findings.map(({ path, ...finding }) => ({
+    ...finding,
     field: path.length > 0 ? fieldOf(path) : undefined,
     file: manifest?.file,
     line: manifest?.lineOf(path),
@@ -70,31 +70,31 @@ function checkedObject({ spec, judged, manifest }: CheckInput['read'][number]): 
 const fieldOf = (path: Path): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 
-const orderOf: readonly Judgement[] = ['problems', 'cannot-tell', 'no-problem-found'];
+const worstToBest: readonly Judgement[] = ['problems', 'cannot-tell', 'no-problem-found'];
 
 function worstFirst(a: CheckedObject, b: CheckedObject): number {
-  const more = (severity: Severity): number => countOf(b, severity) - countOf(a, severity);
-  return orderOf.indexOf(a.judgement) - orderOf.indexOf(b.judgement) || more('error') || more('warning');
+  const byCount = (severity: Severity): number => countOf(b, severity) - countOf(a, severity);
+  return worstToBest.indexOf(a.judgement) - worstToBest.indexOf(b.judgement) || byCount('error') || byCount('warning');
 }
 
 const countOf = ({ findings }: CheckedObject, severity: Severity): number =>
-  findings.filter((one) => one.severity === severity).length;
+  findings.filter((finding) => finding.severity === severity).length;
 
 export const problemsOf = ({ findings }: CheckedObject): ReportedFinding[] =>
-  findings.filter((one) => isProblem({ ...one, path: [] }));
+  findings.filter((finding) => isProblem({ ...finding, path: [] }));
 
 function failOnGate(wanted: FailOn, checks: readonly CheckedObject[]): Gate {
-  const found = checks.flatMap(({ findings }) => findings).filter((one) => isWanted(wanted, one));
+  const found = checks.flatMap(({ findings }) => findings).filter((finding) => matchesFailOn(wanted, finding));
   const passed = found.length === 0;
   const message = passed ? 'not found' : found.map(({ message: text }) => text).join('; ');
   return { name: `fail-on ${wanted}`, passed, message };
 }
 
-/** A severity means that one and graver ones; `any` means any problem. */
-function isWanted(wanted: FailOn, { code, severity }: ReportedFinding): boolean {
+/** A severity also matches graver ones; `any` matches every problem. */
+function matchesFailOn(wanted: FailOn, { code, severity }: ReportedFinding): boolean {
   if (wanted === 'any') return severity !== 'info';
-  const least = severities.indexOf(wanted as Severity);
-  return least >= 0 ? severities.indexOf(severity) >= least : code === wanted;
+  const minRank = severities.indexOf(wanted as Severity);
+  return minRank >= 0 ? severities.indexOf(severity) >= minRank : code === wanted;
 }
 
 function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInput[]): string {
@@ -112,6 +112,6 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
   return `${text}${open > 0 ? `, cannot tell for ${open}` : ''}${broken}`;
 }
 
-/** As kubectl prints it, `deployment/checkout`, with its namespace in front where it has one. */
+/** As kubectl prints it, `deployment/checkout`, after its namespace if it has one. */
 export const objectName = ({ kind, name, namespace }: Pick<Subject, 'kind' | 'name' | 'namespace'>): string =>
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;

@@ -1,4 +1,4 @@
-/** How a check is shown: for people a card or a table, worst first, the answer last; for machines SARIF 2.1.0 and JUnit XML. Pure. */
+/** Formats of a check: a card or a table for people, SARIF 2.1.0 and JUnit XML for machines. Pure. */
 import type { Severity } from '../model/report.ts';
 import { forMarkdown, forTerminal } from '../render/safe-text.ts';
 import type { Pen } from '../render/palette.ts';
@@ -6,7 +6,7 @@ import { writeXml, type XmlElement } from '../render/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { columnsOf, markdownPage, wrapped, type Views } from './output.ts';
 
-/** `asTable`: also of one object, where a whole namespace or folder was asked about. */
+/** `asTable`: print a table even for one object, because a whole namespace was checked. */
 export const checkViews = (asTable: boolean): Views<CheckReport> => ({
   text: (report, pen, columns) => checkText(report, pen, columns, asTable),
   others: {
@@ -24,7 +24,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
       : [
           ...table(report.checks, pen),
           '',
-          ...report.checks.filter(isBad).flatMap((one) => [...card(one, pen, columns), '']),
+          ...report.checks.filter(needsAttention).flatMap((one) => [...card(one, pen, columns), '']),
         ];
   const gates = report.verdict.gates
     .filter(({ passed }) => !passed)
@@ -36,31 +36,31 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
   return `${pen.letters(lines.join('\n').replace(/\n{3,}/g, '\n\n'))}\n`;
 }
 
-const isBad = ({ judgement }: CheckedObject): boolean => judgement !== 'no-problem-found';
+const needsAttention = ({ judgement }: CheckedObject): boolean => judgement !== 'no-problem-found';
 
-/** No green tick: nothing has run. */
+/** Never a green tick: a check runs nothing, so it proves nothing. */
 function mark({ checks, errors }: CheckReport, pen: Pen): string {
   if (errors.length > 0 || checks.some(({ judgement }) => judgement === 'problems'))
     return pen.paint('bad', pen.symbol('bad'));
-  const isOpen = checks.length === 0 || checks.some(({ judgement }) => judgement === 'cannot-tell');
-  return isOpen ? pen.paint('warning', pen.symbol('unknown')) : pen.paint('info', pen.symbol('info'));
+  const isUndecided = checks.length === 0 || checks.some(({ judgement }) => judgement === 'cannot-tell');
+  return isUndecided ? pen.paint('warning', pen.symbol('unknown')) : pen.paint('info', pen.symbol('info'));
 }
 
-function card(one: CheckedObject, pen: Pen, columns: number): string[] {
-  const ink = one.judgement === 'problems' ? 'bad' : one.judgement === 'cannot-tell' ? 'warning' : 'info';
-  const place = one.file === undefined ? '' : ` · ${one.file}:${one.line}`;
-  const head = `${pen.paint(ink, forTerminal(one.sentence))}  ${forTerminal(objectName(one) + place)}`;
+function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
+  const ink = checked.judgement === 'problems' ? 'bad' : checked.judgement === 'cannot-tell' ? 'warning' : 'info';
+  const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
+  const head = `${pen.paint(ink, forTerminal(checked.sentence))}  ${forTerminal(objectName(checked) + place)}`;
   const label = (text: string): string => `  ${text.padEnd(12)}`;
-  const rows = one.findings.flatMap((finding) => [
+  const findings = checked.findings.flatMap((finding) => [
     ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), sentenceOf(finding), columns),
     ...(finding.advice === undefined ? [] : wrapped(label(''), `→ ${forTerminal(finding.advice)}`, columns)),
   ]);
-  const open = one.cannotTell.flatMap(({ what, because }, index) =>
+  const unknowns = checked.cannotTell.flatMap(({ what, because }, index) =>
     wrapped(label(index === 0 ? 'cannot tell' : ''), forTerminal(`${what} (${because})`), columns),
   );
-  const [first] = problemsOf(one);
+  const [first] = problemsOf(checked);
   const details = first ? [`${label('details')}kubectl podexit explain ${first.code}`] : [];
-  return [head, ...rows, ...open, ...details];
+  return [head, ...findings, ...unknowns, ...details];
 }
 
 const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
@@ -91,14 +91,14 @@ function checkMarkdown({ checks, errors, summary }: CheckReport): string {
 
 const levels: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'note' };
 
-/** SARIF 2.1.0: one run, one result for each finding. What was read from a cluster has a logical location alone. */
+/** SARIF 2.1.0: one run, one result per finding. Objects read from a cluster have only a logical location. */
 function sarifOf({ checks, errors, run }: CheckReport): object {
   const results = checks.flatMap((one) => one.findings.map((finding) => sarifResult(one, finding)));
   const codes = [...new Set(results.map(({ ruleId }) => ruleId))].sort();
   const notifications = errors.map(({ file, line, message }) => ({
     level: 'error',
     message: { text: message },
-    locations: [{ physicalLocation: physical(file, line) }],
+    locations: [{ physicalLocation: physicalLocation(file, line) }],
   }));
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -127,26 +127,26 @@ function sarifResult(one: CheckedObject, { code, severity, message, advice, fiel
     message: { text: advice === undefined ? message : `${message}. ${advice}` },
     locations: [
       {
-        physicalLocation: file === undefined || line === undefined ? undefined : physical(file, line),
+        physicalLocation: file === undefined || line === undefined ? undefined : physicalLocation(file, line),
         logicalLocations: [{ name: one.name, fullyQualifiedName, kind: 'resource' }],
       },
     ],
   };
 }
 
-/** A URI has forward slashes, whatever the system has; standard input has no address. */
-const physical = (file: string, line: number) => ({
+/** URIs use forward slashes on every system; standard input has no path. */
+const physicalLocation = (file: string, line: number) => ({
   artifactLocation: { uri: file === '<stdin>' ? 'stdin' : encodeURI(file.replaceAll('\\', '/')) },
   region: { startLine: line },
 });
 
-/** One case for each object and for each gate; an object fails where a gate that failed names one of its findings. */
+/** One case per object, gate and unreadable input. An object with problems fails if the whole check fails. */
 function checkJunit({ checks, errors, verdict }: CheckReport): string {
-  const isRed = verdict.exitCode !== 0;
+  const checkFails = verdict.exitCode !== 0;
   const cases = [
-    ...checks.map((one) => objectCase(one, isRed)),
+    ...checks.map((one) => objectCase(one, checkFails)),
     ...verdict.gates.map(({ name, passed, message }) =>
-      junitCase('gate', name, isRed && !passed ? message : undefined),
+      junitCase('gate', name, checkFails && !passed ? message : undefined),
     ),
     ...errors.map(({ file, line, message }) => junitCase('input', `${file}:${line}`, message)),
   ];
@@ -156,12 +156,12 @@ function checkJunit({ checks, errors, verdict }: CheckReport): string {
   return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
 }
 
-function objectCase(one: CheckedObject, isRed: boolean): XmlElement {
+function objectCase(one: CheckedObject, checkFails: boolean): XmlElement {
   const problems = problemsOf(one).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = one.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
-  const failure = isRed && problems.length > 0 ? problems.join('\n') : undefined;
+  const failure = checkFails && problems.length > 0 ? problems.join('\n') : undefined;
   const element = junitCase(one.kind.toLowerCase(), objectName(one), failure);
   const output: XmlElement = { name: 'system-out', lines: [one.sentence, ...problems, ...open] };
   return { ...element, children: [...(element.children ?? []), output] };

@@ -1,4 +1,4 @@
-/** The command `check`: reads manifests, a pod, a workload or a whole namespace, and says what its spec shows. Deletes nothing. */
+/** The command `check`: judges the specs of manifests, a pod, a workload or a whole namespace. Deletes nothing. */
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
@@ -29,14 +29,14 @@ export interface CheckOptions extends OutputOptions {
   source: CheckSource;
   connection: ConnectOptions;
   verbosity: number;
-  /** The deletion that is asked about. */
+  /** Of the deletion to predict; null: the spec's own grace period. */
   graceSeconds: number | null;
   timeoutMs: number | null;
   evict: boolean;
   /** Read PID 1 of each container, by running `cat` in it. */
   inspect: boolean;
   failOn: readonly FailOn[];
-  /** Limits that only an exit can keep or break, by name. */
+  /** Names of the gates that need a real exit. */
   limits: readonly string[];
   warnOnly: boolean;
 }
@@ -47,7 +47,7 @@ interface Found {
   context?: string;
 }
 
-/** The exit code: 0, 5 where a gate failed, 1 where something could not be read. Throws PodexitError as the reads do. */
+/** Returns 0, 5 if a gate failed, or 1 if input could not be read. Throws the PodexitErrors of its reads. */
 export async function check(options: CheckOptions, ports: Ports): Promise<number> {
   const found =
     options.source.kind === 'files'
@@ -59,7 +59,7 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
       'these files hold nothing that has pods',
       'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
     );
-  const read = found.read.map((one) => ({ ...one, judged: judge(one.spec) }));
+  const read = found.read.map((input) => ({ ...input, judged: judge(input.spec) }));
   const content = checkReportOf({ ...found, ...options, read, gates: gatesOf(options, read) });
   const views = checkViews(options.source.kind === 'all');
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
@@ -88,7 +88,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
       const pod = await readPod(cluster, name);
       const [namespace, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
       const spec = specOfLivePod({ pod, namespace, node, graceSeconds });
-      if (!options.inspect || spec.isIdle) return [spec];
+      if (!options.inspect || spec.isFinished) return [spec];
       ports.stderr.write(
         `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
       );
@@ -101,7 +101,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
   }
 }
 
-/** Throws `check.unreadable` where no kind of workload may be listed. */
+/** Throws `check.unreadable` if nothing was found and some kind of workload may not be listed. */
 async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<ShutdownSpec[]> {
   const { objects, unread } = await readWorkloads(cluster);
   if (objects.length === 0 && unread.length > 0)
@@ -112,16 +112,16 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Shutdo
     );
   const namespace = await readNamespace(cluster);
   const neighbours = neighboursOf(namespace);
-  // A ReplicaSet, a Job or a pod that something owns is judged with its owner.
-  const whole = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
-  return whole.map((object) =>
+  // An owned ReplicaSet, Job or pod is judged as part of its owner.
+  const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
+  return unowned.map((object) =>
     object.kind === 'Pod'
       ? specOfLivePod({ pod: object, namespace, graceSeconds })
       : specOfWorkload(object, neighbours, graceSeconds),
   );
 }
 
-/** What an exit alone can keep or break is said to be open; --evict and --timeout can be judged from the spec. */
+/** --evict and --timeout are judged from the spec; gates that need a real exit are listed as not judged. */
 function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: CheckInput['read']): Gate[] {
   const specs = read.map(({ spec }) => spec);
   const gates = limits.map((name): Gate => {
@@ -133,11 +133,11 @@ function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: CheckInput['r
     gates.push({ name: 'disruption-budget', passed, message: rulings.map(({ text }) => text).join('; ') });
   }
   if (timeoutMs === null) return gates;
-  const slow = specs.find((one) => mayUseGracePeriod(one) && one.graceSeconds * 1000 >= timeoutMs);
+  const slow = specs.find((spec) => mayUseGracePeriod(spec) && spec.graceSeconds * 1000 >= timeoutMs);
   const end = slow
     ? `ends before the grace period of ${slow.graceSeconds}s: a healthy exit could be called stuck`
     : 'is longer than the grace period';
   return [...gates, { name: 'timeout', passed: !slow, message: `--timeout ${timeoutMs / 1000}s ${end}` }];
 }
 
-const mayUseGracePeriod = ({ isIdle, notRunningNow }: ShutdownSpec): boolean => !isIdle && notRunningNow !== true;
+const mayUseGracePeriod = ({ isFinished, notRunningNow }: ShutdownSpec): boolean => !isFinished && !notRunningNow;

@@ -1,8 +1,8 @@
-/** What a check finds: the codes, and the shape of a rule. */
+/** Findings of a check: their codes, and the shape of a rule. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
 
-/** Codes that only a check has, beside those of every report; explained in verdict/explain/findings.ts. */
+/** Codes that only a check uses, besides those of an exit report. Explained in verdict/explain/findings.ts. */
 export const checkOnlyCodes = [
   'shell-as-pid-1',
   'no-signal-handler',
@@ -15,18 +15,18 @@ export const checkOnlyCodes = [
 ] as const;
 export type CheckCode = FindingCode | (typeof checkOnlyCodes)[number];
 
-/** A warning or an error is a problem; an info is worth knowing, and counts as none. */
+/** Warnings and errors are problems; an info is not. */
 export interface CheckFinding {
   code: CheckCode;
   severity: Severity;
   container?: string;
   message: string;
   advice?: string;
-  /** The field that it is about, from the root of the object. */
+  /** The field that the finding is about, from the root of the object. */
   path: Path;
 }
 
-/** Something that the spec cannot show, and what would. */
+/** Something that the spec cannot show, and why not. */
 export interface Unknown {
   container?: string;
   /** Completes "cannot tell …". */
@@ -42,18 +42,18 @@ export const error = findingOf('error');
 export const warning = findingOf('warning');
 export const note = findingOf('info');
 
-/** What a finding about a container has: its name, and the field of it that is meant. */
+/** Details of a finding about a container: its name and the path of one of its fields. */
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
 export interface Rule {
-  /** What it looks at, in a few words: the docs' table is made of these. */
+  /** What the rule looks at, in a few words; printed in the docs' table of rules. */
   about: string;
   find(spec: ShutdownSpec): CheckFinding[];
 }
 
 export const isProblem = ({ severity }: CheckFinding): boolean => severity !== 'info';
 
-/** What --fail-on takes: a code, or how grave a finding must be; `any` means any problem. */
+/** Values of --fail-on: a code, the least severity, or `any` for every problem. */
 export type FailOn = CheckCode | Severity | 'any';
 export const failOnWords: readonly FailOn[] = [
   ...new Set<FailOn>([...checkOnlyCodes, ...findingCodes, ...severities, 'any']),

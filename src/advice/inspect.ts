@@ -1,6 +1,6 @@
 /**
- * `check --inspect`: whether PID 1 of each container handles its stop signal, read from `/proc/1/status` and
- * `/proc/1/cmdline` with `cat`. The one thing that no spec shows. The decoding is pure.
+ * `check --inspect`: reads `/proc/1/status` and `/proc/1/cmdline` in each container with `cat`, to see whether PID 1
+ * handles its stop signal, which no spec shows. The decoding is pure.
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
@@ -8,25 +8,24 @@ import { signalled, stopSignalOf } from './rules/signals.ts';
 import { shellLineOf } from './command-line.ts';
 import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
 
-/** What `--inspect` needs, as a person can grant it; since 1.35 the API server asks for `create` too. */
-const inspectRole = 'get and create of pods/exec';
+/** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
+const neededPermissions = 'get and create of pods/exec';
 
-/** The spec with what was read of each running container. Throws what a lost connection throws. */
+/** Adds to the spec what was read from each running container. Throws if the connection is lost. */
 export async function inspected(cluster: Cluster, spec: ShutdownSpec): Promise<ShutdownSpec> {
-  const targets = signalled(spec);
   const found = new Map<string, Inspection>();
-  for (const one of targets) {
+  for (const container of signalled(spec)) {
     const cat = (file: string) =>
-      execIn(cluster, { pod: spec.subject.name, container: one.name, command: ['cat', file] });
+      execIn(cluster, { pod: spec.subject.name, container: container.name, command: ['cat', file] });
     const status = await cat('/proc/1/status');
     const cmdline = status.kind === 'done' ? await cat('/proc/1/cmdline') : status;
-    found.set(one.name, inspectionOf(status, cmdline, stopSignalOf(one), spec.sharesProcesses));
+    found.set(container.name, inspectionOf(status, cmdline, stopSignalOf(container), spec.sharesProcesses));
   }
   return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
 }
 
-/** Linux numbers (signal(7)) of the signals that containers are stopped with. */
-const numbers: Readonly<Record<string, number>> = {
+/** Linux numbers (signal(7)) of the signals that images use to stop. */
+const signalNumbers: Readonly<Record<string, number>> = {
   HUP: 1,
   INT: 2,
   QUIT: 3,
@@ -49,7 +48,7 @@ export function inspectionOf(
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   const masks = masksIn(status.stdout.toString('utf8'));
   if (!masks) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
-  const number = numbers[signal];
+  const number = signalNumbers[signal];
   if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
   const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
   const command = words.join(' ').slice(0, 120);
@@ -64,18 +63,18 @@ export function inspectionOf(
   };
 }
 
-/** Rights are named only where rights are missing: a container that does not run is refused as well. */
+/** Names the permissions only for 401 and 403: a container that is not running is refused too. */
 const whyRefused = ({ status, message }: Extract<ExecResult, { kind: 'refused' }>): string =>
   status === 401 || status === 403
-    ? `the API server refused the exec (${status}); it needs ${inspectRole}`
+    ? `the API server refused the exec (${status}); it needs ${neededPermissions}`
     : `the exec was refused (${status}): ${message.slice(0, 200)}`;
 
-/** The runtimes' words for a binary that is not there: runc and containerd, then crun. What `cat` says itself is another matter. */
-const isNoCat =
+/** How runtimes report a missing binary: runc and containerd, then crun. Errors of `cat` itself do not match. */
+const catIsMissing =
   /exec: "cat": (?:executable file not found|stat cat: no such file)|executable file [`']cat[`'] not found/;
 
 const whyFailed = (message: string): string =>
-  isNoCat.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;
+  catIsMissing.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;
 
 function masksIn(status: string): { blocked: bigint; ignored: bigint; caught: bigint } | undefined {
   const mask = (name: string): bigint | undefined => {

@@ -1,4 +1,4 @@
-/** A pod that runs now → its ShutdownSpec: what its status, its endpoints, its budgets and its node add to the spec. Pure. */
+/** A live pod → its ShutdownSpec: its spec plus what its status, endpoints, budgets and node show. Pure. */
 import type { V1EndpointSlice, V1Node, V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asString } from '../model/observe/read.ts';
 import { narrowPod, type Pod } from '../model/kube.ts';
@@ -19,26 +19,26 @@ export interface LivePod {
 export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): ShutdownSpec {
   const narrowed = narrowPod(pod);
   const stateOf = (name: string) => statusesOf(narrowed).find((status) => status.name === name)?.state;
-  // One that waits, and one that the status leaves out, may yet run; one that has ended does where it is restarted.
-  const restarts = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
-  const runs = (name: string): boolean => stateOf(name)?.terminated === undefined || restarts;
-  const isStopped = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
+  const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
+  // A waiting container may still start, and so may one that has no status yet.
+  const mayRun = (name: string): boolean => stateOf(name)?.terminated === undefined || isRestarted;
+  const noneRuns = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
   const spec = specOfWorkload(pod, neighboursOf(namespace), graceSeconds);
   const uid = asString(pod.metadata?.uid) ?? '';
   const slices = namespace.slices.filter(hasEndpointOf(uid));
-  const ready = asArray(asObject(node?.status)['conditions'])
+  const readyCondition = asArray(asObject(node?.status)['conditions'])
     .map(asObject)
-    .find((one) => one['type'] === 'Ready');
+    .find((condition) => condition['type'] === 'Ready');
   return {
     ...spec,
-    containers: containersOf(pod.spec, spec.podPath, runs),
+    containers: containersOf(pod.spec, spec.podPath, mayRun),
     services: servicesBehind(spec.services, slices, namespace, uid),
     budgets: withRulings(spec.budgets, namespace.budgets, narrowed),
-    isIdle: isFinished(narrowed),
-    notRunningNow: isStopped,
+    isFinished: isFinished(narrowed),
+    notRunningNow: noneRuns,
     nodeNotReady:
-      ready && ready['status'] !== 'True'
-        ? { node: asString(node?.metadata?.name) ?? '', status: asString(ready['status']) ?? 'Unknown' }
+      readyCondition && readyCondition['status'] !== 'True'
+        ? { node: asString(node?.metadata?.name) ?? '', status: asString(readyCondition['status']) ?? 'Unknown' }
         : undefined,
   };
 }
@@ -46,50 +46,50 @@ export function specOfLivePod({ pod, namespace, node, graceSeconds }: LivePod): 
 const endpointsOf = (slice: V1EndpointSlice) =>
   asArray(slice.endpoints)
     .map(asObject)
-    .map((one) => ({
-      uid: asString(asObject(one['targetRef'])['uid']),
+    .map((endpoint) => ({
+      uid: asString(asObject(endpoint['targetRef'])['uid']),
       // Absent means ready (discovery/v1).
-      isReady: asObject(one['conditions'])['ready'] !== false,
-      raw: one,
+      isReady: asObject(endpoint['conditions'])['ready'] !== false,
+      raw: endpoint,
     }));
 
 const hasEndpointOf =
   (uid: string) =>
   (slice: V1EndpointSlice): boolean =>
-    endpointsOf(slice).some((one) => one.uid === uid && one.isReady);
+    endpointsOf(slice).some((endpoint) => endpoint.uid === uid && endpoint.isReady);
 
 const serviceNameOf = ({ metadata }: V1EndpointSlice): string =>
   metadata?.labels?.['kubernetes.io/service-name'] ?? metadata?.name ?? '';
 
 /**
- * Services whose slices hold the pod, also those without a selector; where slices may not be read, those that select it. A pod
- * that is in no slice has no clients to lose.
+ * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
+ * Services that select the pod. A pod in no slice has no clients to lose.
  */
 function servicesBehind(
   selecting: readonly ServiceSpec[],
-  slices: readonly V1EndpointSlice[],
-  { services, slices: all, unread }: NamespaceState,
+  slicesWithPod: readonly V1EndpointSlice[],
+  { services, slices, unread }: NamespaceState,
   uid: string,
 ): ServiceSpec[] {
   if (unread.some(({ because }) => because.startsWith('endpointslices'))) return [...selecting];
-  return [...new Set(slices.map(serviceNameOf))].map((name) => {
-    // A Service that does not select the pod itself: its slices are written elsewhere, so its ports say nothing.
+  return [...new Set(slicesWithPod.map(serviceNameOf))].map((name) => {
+    // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
     const other = services.find(({ metadata }) => metadata?.name === name);
-    const known = selecting.find((one) => one.name === name) ?? { ...serviceOf(other ?? {}), name, targetPorts: [] };
-    const own = all.filter((one) => serviceNameOf(one) === name);
-    return { ...known, otherReady: otherReady(own, uid) };
+    const service = selecting.find((one) => one.name === name) ?? { ...serviceOf(other ?? {}), name, targetPorts: [] };
+    const ownSlices = slices.filter((slice) => serviceNameOf(slice) === name);
+    return { ...service, otherReady: otherReady(ownSlices, uid) };
   });
 }
 
-/** Of the address type that has fewest: its clients have no other. A pod may be in two slices while they are rewritten. */
+/** For the address type with the fewest, which limits clients. A pod may be in two slices during an update. */
 function otherReady(slices: readonly V1EndpointSlice[], uid: string): number {
-  const own = slices.filter(hasEndpointOf(uid)).map(({ addressType }) => addressType);
-  const counts = [...new Set(own)].map((type) => {
+  const addressTypes = slices.filter(hasEndpointOf(uid)).map(({ addressType }) => addressType);
+  const counts = [...new Set(addressTypes)].map((type) => {
     const others = slices
       .filter(({ addressType }) => addressType === type)
       .flatMap(endpointsOf)
-      .filter((one) => one.isReady && one.uid !== uid);
-    return new Set(others.map((one) => one.uid ?? one.raw)).size;
+      .filter((endpoint) => endpoint.isReady && endpoint.uid !== uid);
+    return new Set(others.map((endpoint) => endpoint.uid ?? endpoint.raw)).size;
   });
   return counts.length > 0 ? Math.min(...counts) : 0;
 }
@@ -109,7 +109,7 @@ function withRulings(covering: ShutdownSpec['budgets'], all: readonly V1PodDisru
   });
 }
 
-/** What a live PodDisruptionBudget says about itself; `desired`: healthy pods that must stay. */
+/** The numbers and policy of a live PodDisruptionBudget. `desired`: healthy pods that must stay. */
 function factsOf(budget: V1PodDisruptionBudget | undefined) {
   const status = asObject(budget?.status);
   const count = (field: string): number => asNumber(status[field]) ?? 0;
@@ -124,10 +124,10 @@ function factsOf(budget: V1PodDisruptionBudget | undefined) {
 type BudgetFacts = ReturnType<typeof factsOf>;
 
 /**
- * Whether the eviction API would let a pod go, by the rule of the API server: KK/registry/core/pod/storage/eviction.go `Create`
- * (SIGNALS.md §1 "Eviction"). It refuses too while a budget's controller has not seen its last change (`checkAndDecrement`), which
- * passes in a moment and is not looked at. `budgets`: all that cover the pod. `because`: where the number of disruptions that a
- * budget allows does not decide.
+ * Whether the eviction API would evict a pod: `Create` of KK/registry/core/pod/storage/eviction.go (SIGNALS.md §1
+ * "Eviction"). It also refuses until a budget's controller has seen the latest change (`checkAndDecrement`), which is
+ * over in a moment and ignored here. `budgets`: all that cover the pod. `because`: the reason, unless it is the number
+ * of allowed disruptions.
  */
 function rulingOf(pod: Pod, budgets: readonly BudgetFacts[]): { refused: boolean; because?: string } {
   const exemption = exemptionOf(pod);
@@ -139,15 +139,15 @@ function rulingOf(pod: Pod, budgets: readonly BudgetFacts[]): { refused: boolean
   return unready === undefined ? { refused: budget.allowed < 1 } : { refused: false, because: unready };
 }
 
-/** `canIgnorePDB`: such a pod goes before any budget is looked at. */
+/** `canIgnorePDB` in eviction.go: these pods are evicted whatever their budgets say. */
 function exemptionOf(pod: Pod): string | undefined {
   const { phase } = pod.status;
-  const isUnguarded = phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
-  if (!isUnguarded && !isTerminating(pod)) return undefined;
-  return `the eviction API ignores the budgets of a pod that is ${isUnguarded ? phase : 'terminating'}`;
+  const isNotRunning = phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
+  if (!isNotRunning && !isTerminating(pod)) return undefined;
+  return `the eviction API ignores the budgets of a pod that is ${isNotRunning ? phase : 'terminating'}`;
 }
 
-/** `Create` behind `IsPodReady`: one that is not ready counts for no budget as healthy; IfHealthyBudget is the default. */
+/** `Create` after `IsPodReady`: a pod that is not ready counts as unhealthy. The default policy is IfHealthyBudget. */
 function unreadyExemption(pod: Pod, { evictsUnready, healthy, desired }: BudgetFacts): string | undefined {
   if (isReady(pod)) return undefined;
   const lets = 'the eviction API lets this pod go whatever is allowed: it is not ready';

@@ -1,6 +1,6 @@
 /**
- * YAML and JSON manifests → objects with the file and line of each of their fields. Several documents in one stream, `List`
- * kinds and JSON all come out as single objects. What is broken is one problem with its line; the rest is still read.
+ * YAML and JSON manifests → objects with the file and line of each of their fields. Each document and each item of a
+ * `List` becomes one object. A broken document becomes one problem with its line; the rest is still read.
  */
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import type { Path } from './shutdown-spec.ts';
 export interface Manifest {
   object: KubernetesObject;
   file: string;
-  /** The whole of the file. */
+  /** The whole file. */
   text: string;
-  /** Where it begins, from 1. */
+  /** The line at which the object begins, from 1. */
   line: number;
-  /** Which document of the file it is in, from 0, and where in that: an item of a List. */
+  /** The index of its document in the file, from 0, and its path in there: not empty for an item of a List. */
   document: number;
   at: Path;
-  /** The line of the deepest field on the path that is there. */
+  /** The line of the deepest existing field on the path. */
   lineOf(path: Path): number;
 }
 
@@ -35,12 +35,12 @@ interface Parsed {
   broken: BrokenInput[];
 }
 
-/** A folder's files are those with an ending of manifests, as kubectl reads them. */
-const endings = /\.(ya?ml|json)$/i;
-/** More than any manifest: a file of another kind was named by mistake. */
-const mostBytes = 64 * 1024 * 1024;
+/** The files of a folder that kubectl reads. */
+const manifestExtensions = /\.(ya?ml|json)$/i;
+/** No manifest is larger: a file of another kind was named by mistake. */
+const maxManifestBytes = 64 * 1024 * 1024;
 
-/** `-f FILE|DIR|-`. What cannot be read is one entry of `broken`; everything else is parsed. */
+/** Reads `-f FILE|DIR|-`. Each unreadable file becomes an entry of `broken`; everything else is parsed. */
 export async function readManifests(names: readonly string[]): Promise<Parsed> {
   const manifests: Manifest[] = [];
   const broken: BrokenInput[] = [];
@@ -55,17 +55,17 @@ export async function readManifests(names: readonly string[]): Promise<Parsed> {
   return { manifests, broken };
 }
 
-interface Text {
+interface FileText {
   file: string;
   text?: string;
   problem?: string;
 }
 
-async function textsOf(name: string): Promise<Text[]> {
+async function textsOf(name: string): Promise<FileText[]> {
   if (name === '-') return [{ file: '<stdin>', text: await standardInput() }];
   try {
     if (!(await stat(name)).isDirectory()) return [await textOf(name)];
-    const files = (await readdir(name)).filter((file) => endings.test(file)).sort();
+    const files = (await readdir(name)).filter((file) => manifestExtensions.test(file)).sort();
     if (files.length === 0) return [{ file: name, problem: 'the folder holds no .yaml, .yml or .json file' }];
     return await Promise.all(files.map((file) => textOf(join(name, file))));
   } catch (error) {
@@ -73,10 +73,10 @@ async function textsOf(name: string): Promise<Text[]> {
   }
 }
 
-async function textOf(file: string): Promise<Text> {
+async function textOf(file: string): Promise<FileText> {
   try {
     const { size } = await stat(file);
-    if (size > mostBytes) return { file, problem: `is larger than ${mostBytes / 1024 / 1024} MB` };
+    if (size > maxManifestBytes) return { file, problem: `is larger than ${maxManifestBytes / 1024 / 1024} MB` };
     return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
     return { file, problem: `cannot be read (${codeOf(error)})` };
@@ -91,16 +91,16 @@ async function standardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** How many objects the aliases of one document may stand for: a few lines can name a billion (CVE-2019-11253). */
-const mostAliases = 100;
+/** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
+const maxAliases = 100;
 
 export function parseManifests(source: string, file: string): Parsed {
-  // A byte order mark is no part of a document.
+  // A byte order mark is not part of the document.
   const text = source.replace(/^\ufeff/, '');
   const lineCounter = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
   const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
-  // `{{ .Values.x }}` is no YAML, or another one than was meant.
+  // `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant.
   const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
   const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
   const parsed: Parsed = { manifests: [], broken: [] };
@@ -122,13 +122,13 @@ export function parseManifests(source: string, file: string): Parsed {
 
 function valueIn(document: Document.Parsed): unknown {
   try {
-    return document.toJS({ maxAliasCount: mostAliases });
+    return document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     return error;
   }
 }
 
-/** A List's items, and the items of Lists within it, each where it stands. */
+/** The object, or the items of a List (and of Lists within it), each with its path in the document. */
 function objectsOf(
   value: Record<string, unknown>,
   at: Path,
@@ -138,15 +138,15 @@ function objectsOf(
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
     return items.flatMap((item, index) => {
       const object = asObject(item);
-      const named = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
-      return objectsOf(named, [...at, 'items', index], source);
+      const typed = { kind: kind === 'List' ? undefined : kind.slice(0, -'List'.length), ...object };
+      return objectsOf(typed, [...at, 'items', index], source);
     });
   const { lineOf } = source;
   const object = value as KubernetesObject;
   return [{ ...source, object, at, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
 }
 
-/** The offset of a key where the path ends at one, so that a finding names the line of `livenessProbe:`. */
+/** The offset of the deepest existing node; of a field its key, so a finding names the line of `livenessProbe:`. */
 function offsetOf(document: Document.Parsed, path: Path): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? document.range[0];
@@ -164,6 +164,6 @@ function offsetOf(document: Document.Parsed, path: Path): number {
 
 const keyOf = (pair: unknown): unknown => (pair as { key?: { value?: unknown } }).key?.value;
 
-/** The library descends by recursion; Kubernetes refuses such depths as well. */
+/** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too. */
 const firstLine = (text: string): string =>
   text.startsWith('Maximum call stack') ? 'nested too deeply' : (text.split('\n')[0]?.replace(/:$/, '') ?? text);

@@ -1,10 +1,10 @@
-/** How the commands of this folder print: one document in the format that was asked for, to stdout and to report files. */
+/** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
 import { PodexitError } from '../errors.ts';
 import { penFor, styleOf, type Pen } from '../render/palette.ts';
 import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
 import type { Ports } from '../run/ports.ts';
 
-/** What every document of these commands has. */
+/** Fields that every document of these commands has. */
 export interface Envelope {
   apiVersion: 'podexit/v1';
   kind: string;
@@ -12,16 +12,16 @@ export interface Envelope {
   run: { command: string; version: string; context?: string };
 }
 
-/** How a document is shown, each made only where it is asked for. */
+/** Renderers of a document; only the requested ones run. */
 export interface Views<R> {
   /** For people; `columns` is the terminal's width. */
   text(report: R, pen: Pen, columns: number): string;
-  /** By the name of `-o`. */
+  /** By their names for `-o`. */
   others?: Readonly<Record<string, (report: R) => string>>;
 }
 
 export interface OutputOptions {
-  /** Undefined: for people. */
+  /** Undefined: text for people. */
   format?: string;
   color: 'auto' | 'always' | 'never';
   ascii: boolean;
@@ -29,14 +29,14 @@ export interface OutputOptions {
   reports: readonly { file: string; format: string }[];
 }
 
-/** Names of what people see. */
-const forPeople: readonly string[] = ['table', 'lines', 'wide', 'text'];
+/** Names for `-o` that mean the text for people. */
+const textFormats: readonly string[] = ['table', 'lines', 'wide', 'text'];
 
 const formatsOf = (others: readonly string[]): string[] => ['table', 'json', 'yaml', ...others];
 
-/** Throws `usage.output` for a format that the command does not have. */
+/** Throws `usage.output` for a format that the command does not support. */
 export function assertFormat(format: string | undefined, others: readonly string[]): void {
-  if (format === undefined || forPeople.includes(format) || formatsOf(others).includes(format)) return;
+  if (format === undefined || textFormats.includes(format) || formatsOf(others).includes(format)) return;
   throw new PodexitError(
     'usage.output',
     `unable to match a printer suitable for the output format "${format.slice(0, 80)}"`,
@@ -44,7 +44,7 @@ export function assertFormat(format: string | undefined, others: readonly string
   );
 }
 
-/** Prints it, and writes the report files. The exit code: the verdict's, or 1 where a file could not be written, which is reported. */
+/** Prints the document and writes the report files. Returns the verdict's exit code, or 1 if a file failed. */
 export async function publish<R extends Envelope>(
   content: Omit<R, 'apiVersion' | 'run'>,
   run: Omit<Envelope['run'], 'version'>,
@@ -77,16 +77,16 @@ async function contentOf<R>(
   columns: number,
 ): Promise<string> {
   if (format === 'json') return `${forJson(JSON.stringify(report, null, 2))}\n`;
-  // JSON drops what is undefined.
   if (format === 'yaml') {
+    // JSON drops undefined fields.
     const { stringify } = await import('yaml');
     return forYaml(stringify(JSON.parse(JSON.stringify(report)), { lineWidth: 0, aliasDuplicateObjects: false }));
   }
   return others[format ?? '']?.(report) ?? text(report, pen, columns);
 }
 
-/** Endings of `--report FILE`. */
-const endings: readonly (readonly [string, string])[] = [
+/** Formats by the extension of `--report FILE`. An extension comes before those that it ends with. */
+const formatExtensions: readonly (readonly [string, string])[] = [
   ['.junit.xml', 'junit'],
   ['.xml', 'junit'],
   ['.sarif.json', 'sarif'],
@@ -99,11 +99,11 @@ const endings: readonly (readonly [string, string])[] = [
   ['.txt', 'table'],
 ];
 
-/** Throws `usage.report` for a file whose ending is of none of the command's formats. */
+/** Throws `usage.report` if no format of the command has the file's extension. */
 export function reportFileOf(file: string, others: readonly string[]): { file: string; format: string } {
-  const [, format] = endings.find(([ending]) => file.toLowerCase().endsWith(ending)) ?? [];
+  const [, format] = formatExtensions.find(([extension]) => file.toLowerCase().endsWith(extension)) ?? [];
   if (format !== undefined && formatsOf(others).includes(format)) return { file, format };
-  const known = endings.filter(([, one]) => formatsOf(others).includes(one)).map(([ending]) => ending);
+  const known = formatExtensions.filter(([, one]) => formatsOf(others).includes(one)).map(([extension]) => extension);
   throw new PodexitError(
     'usage.report',
     `unsupported report file extension: ${file}`,
@@ -111,7 +111,7 @@ export function reportFileOf(file: string, others: readonly string[]): { file: s
   );
 }
 
-/** A summary, a table, and what stands below it. All but the summary is Markdown already, and so is `intro`. */
+/** A summary, an intro, a table and lines below it. The summary is plain text, all else must be Markdown already. */
 export function markdownPage(
   summary: string,
   columns: readonly string[],
@@ -123,9 +123,9 @@ export function markdownPage(
   return [`**${forMarkdown(summary)}**`, '', ...intro, ...table, '', ...below].join('\n').replace(/\n*$/, '\n');
 }
 
-/** Cells padded to the widest of their column, three blanks apart as kubectl prints tables. */
+/** Pads cells to the width of their column, three spaces apart like kubectl's tables. */
 export function columnsOf(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((most, row) => Math.max(most, (row[at] ?? '').length), 0));
+  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((max, row) => Math.max(max, (row[at] ?? '').length), 0));
   return rows.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
@@ -134,7 +134,7 @@ export function columnsOf(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** `text` behind `label`, wrapped at the smaller of 80 and `columns`, with the following lines indented as far. */
+/** `label` and `text`, wrapped at `columns` or 80 if that is less. Later lines are indented by the label's width. */
 export function wrapped(label: string, text: string, columns = 80): string[] {
   const width = Math.max(24, Math.min(80, columns) - label.length);
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** What `check` reads of a cluster: pods and workloads whole, and what stands around them. Reads only, once. */
+/** What `check` reads from a cluster, each once: whole pods and workloads, and the objects around them. */
 import type {
   KubernetesObject,
   V1EndpointSlice,
@@ -18,7 +18,7 @@ import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
-/** What a namespace holds beside its pods; `unread` says what was refused. */
+/** The objects around the pods of a namespace; `unread` lists what was refused. */
 export interface NamespaceState {
   services: V1Service[];
   slices: V1EndpointSlice[];
@@ -41,7 +41,7 @@ export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
   return { services, slices: slices as V1EndpointSlice[], budgets: budgets as V1PodDisruptionBudget[], unread };
 }
 
-/** The objects of a collection, or the status that refused them. */
+/** The objects of a collection, or the HTTP status of the refusal. */
 export async function listAll(
   cluster: Cluster,
   { resource, root = '/api/v1', namespace = cluster.namespace, fieldSelector }: Collection,
@@ -55,12 +55,12 @@ export async function listAll(
 export interface Collection {
   resource: string;
   root?: string;
-  /** The cluster's own where it is left out. */
+  /** Default: the cluster's current namespace. */
   namespace?: string;
   fieldSelector?: string;
 }
 
-/** Throws as `refusedPod` does, `check.terminating` and `pod.mirror`. */
+/** Throws `check.terminating`, `pod.mirror` and the errors of `refusedPod`. */
 export async function readPod(cluster: Cluster, name: string): Promise<V1Pod> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
@@ -103,8 +103,8 @@ export async function readWorkload(
   );
 }
 
-/** Everything that has pods, and pods. */
-const allKinds = [
+/** Kinds that have pods, and pods themselves. */
+const checkedKinds = [
   ['/apis/apps/v1', 'deployments', 'Deployment'],
   ['/apis/apps/v1', 'statefulsets', 'StatefulSet'],
   ['/apis/apps/v1', 'daemonsets', 'DaemonSet'],
@@ -120,15 +120,15 @@ export async function readWorkloads(
 ): Promise<{ objects: KubernetesObject[]; unread: { resource: string; status: number }[] }> {
   const unread: { resource: string; status: number }[] = [];
   const objects: KubernetesObject[] = [];
-  for (const [root, resource, kind] of allKinds) {
+  for (const [root, resource, kind] of checkedKinds) {
     const found = await listAll(cluster, { root, resource });
-    if (Array.isArray(found)) objects.push(...found.map((one) => ({ ...asObject(one), kind })));
+    if (Array.isArray(found)) objects.push(...found.map((object) => ({ ...asObject(object), kind })));
     else unread.push({ resource, status: found.status });
   }
   return { objects, unread };
 }
 
-/** Undefined where it may not be read: a check without one only says less. */
+/** Undefined if the node may not be read: the check then only says less. */
 export async function readNode(cluster: Cluster, name: string | undefined): Promise<V1Node | undefined> {
   if (name === undefined) return undefined;
   const answer = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);

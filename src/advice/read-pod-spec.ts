@@ -1,21 +1,21 @@
-/** A pod's spec as somebody wrote it → the containers of a ShutdownSpec. Nothing is trusted: a value of another type is as good as absent. */
+/** A pod's spec → the containers of a ShutdownSpec. Untrusted: a value of the wrong type counts as absent. */
 import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
 import { plainSleep } from '../model/observe/container.ts';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
 import { commandsOf, shellLineOf } from './command-line.ts';
 import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';
 
-/** `isRunning` says it of a live pod's container; a template's containers all run. */
+/** `mayRun`: for a live pod, whether a container runs or may run again; a template's containers all do. */
 export function containersOf(
   spec: V1PodSpec | undefined,
   podPath: Path,
-  isRunning: (name: string) => boolean = () => true,
+  mayRun: (name: string) => boolean = () => true,
 ): ContainerSpec[] {
   const read = (field: 'containers' | 'initContainers'): ContainerSpec[] =>
-    asArray(asObject(spec)[field], 256).map((one, index) => {
+    asArray(asObject(spec)[field], 256).map((raw, index) => {
       const path = [...podPath, field, index];
-      const container = containerOf(asObject(one) as unknown as V1Container, path, field === 'initContainers');
-      return { ...container, runs: isRunning(container.name) };
+      const container = containerOf(asObject(raw) as unknown as V1Container, path, field === 'initContainers');
+      return { ...container, runs: mayRun(container.name) };
     });
   return [...read('containers'), ...read('initContainers')].filter(({ name }) => name !== '');
 }
@@ -40,7 +40,7 @@ function containerOf(container: V1Container, path: Path, isInit: boolean): Omit<
 
 function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {
   const port = asNumber(raw['containerPort']);
-  // Services and probes of a shutdown speak TCP nearly always; a UDP port of the same number is not what they mean.
+  // Services and probes nearly always use TCP: a UDP port with the same number is not the port that they mean.
   if (port === undefined || raw['protocol'] === 'UDP') return [];
   return [{ name: asString(raw['name']), port, hostPort: asNumber(raw['hostPort']) }];
 }
@@ -49,19 +49,19 @@ function hookOf(handler: V1LifecycleHandler | undefined): Hook | undefined {
   const raw = asObject(handler);
   const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => has(raw[one]));
   if (kind === 'exec') return execHook(asObject(raw['exec']));
-  const leastSeconds = kind === 'sleep' ? asSeconds(asObject(raw['sleep'])['seconds']) : undefined;
-  return kind && { kind, command: [], leastSeconds, isPlainSleep: kind === 'sleep' };
+  const minSeconds = kind === 'sleep' ? asSeconds(asObject(raw['sleep'])['seconds']) : undefined;
+  return kind && { kind, command: [], minSeconds, isPlainSleep: kind === 'sleep' };
 }
 
 function execHook(exec: Record<string, unknown>): Hook {
   const command = asStrings(exec['command']);
-  // A recording keeps the seconds of a plain sleep, and no command.
+  // A recording keeps only the seconds of a plain sleep, not the command.
   const plain = asNumber(exec['seconds']) ?? plainSleep(command);
-  return { kind: 'exec', command, leastSeconds: plain ?? literalSleeps(command), isPlainSleep: plain !== undefined };
+  return { kind: 'exec', command, minSeconds: plain ?? sumOfSleeps(command), isPlainSleep: plain !== undefined };
 }
 
-/** The sum of the sleeps that a hook's line waits for one after the other; a sleep in a loop or a branch does not count. */
-function literalSleeps(command: readonly string[]): number | undefined {
+/** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
+function sumOfSleeps(command: readonly string[]): number | undefined {
   const line = shellLineOf(command);
   if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
   const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(

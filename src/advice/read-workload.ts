@@ -1,4 +1,4 @@
-/** A Kubernetes object that has pods → its ShutdownSpec. The same for a manifest and for what a cluster answers. */
+/** A Kubernetes object that has pods → its ShutdownSpec, whether it comes from a manifest or from a cluster. */
 import type {
   KubernetesObject,
   V1Deployment,
@@ -13,7 +13,7 @@ import type { NamespaceState } from './read-cluster.ts';
 import { containersOf } from './read-pod-spec.ts';
 import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
 
-/** Kinds with pods, and where their pod lies. */
+/** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
   Pod: [],
   Deployment: ['spec', 'template'],
@@ -25,31 +25,31 @@ const podPaths: Readonly<Record<string, Path>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** What stands around the workloads of one namespace or of one stream of manifests. */
+/** The objects around the workloads of a namespace or of a set of manifests. */
 export interface Neighbours extends Pick<ShutdownSpec, 'unread' | 'mayHaveOtherServices'> {
-  servicesOf: Selecting<V1Service>;
-  budgetsOf: Selecting<V1PodDisruptionBudget>;
-  /** Names of workloads, as `Deployment/web`, whose replicas an autoscaler decides. */
+  servicesOf: FindSelecting<V1Service>;
+  budgetsOf: FindSelecting<V1PodDisruptionBudget>;
+  /** Workloads, such as `Deployment/web`, whose replicas an autoscaler sets. */
   autoscaled: ReadonlySet<string>;
 }
 
-/** In a namespace of a cluster, where a workload's own number of replicas is the one that counts. */
+/** For a namespace of a cluster. `autoscaled` stays empty: a live workload's replicas are its real number. */
 export const neighboursOf = ({ services, budgets, unread }: NamespaceState): Neighbours => ({
-  servicesOf: selecting(services, serviceSelector),
-  budgetsOf: selecting(budgets, budgetSelector),
+  servicesOf: findSelecting(services, serviceSelector),
+  budgetsOf: findSelecting(budgets, budgetSelector),
   autoscaled: new Set(),
   unread,
   mayHaveOtherServices: false,
 });
 
-/** Those that select a pod of these labels, in their order. */
-type Selecting<T> = (labels: Record<string, string>, namespace: string | undefined) => T[];
+/** Finds the objects that select a pod with these labels, in their original order. */
+type FindSelecting<T> = (labels: Record<string, string>, namespace: string | undefined) => T[];
 
-/** Found by one of their labels: there may be thousands of workloads and of Services. */
-function selecting<T extends KubernetesObject>(
+/** Looks selectors up by one of their labels: there may be thousands of workloads and of Services. */
+function findSelecting<T extends KubernetesObject>(
   objects: readonly T[],
   selectorOf: (object: T) => LabelSelector | undefined,
-): Selecting<T> {
+): FindSelecting<T> {
   const byLabel = new Map<string, { object: T; order: number; selector: LabelSelector }[]>();
   for (const [order, object] of objects.entries()) {
     const selector = selectorOf(object);
@@ -73,7 +73,7 @@ const labelKey = ([key, value]: [string, string]): string => `${key}=${value}`;
 
 export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
 
-/** `graceSeconds`: of the deletion that is asked about; undefined: the spec's own. `place`: where a manifest has it. */
+/** `graceSeconds`: of the deletion to predict; by default the spec's. `place`: where the object is in a manifest. */
 export function specOfWorkload(
   object: KubernetesObject,
   neighbours: Neighbours,
@@ -101,19 +101,19 @@ export function specOfWorkload(
     budgets: neighbours.budgetsOf(labels, namespace).map(budgetOf),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
-    isIdle: false,
+    isFinished: false,
     unread: neighbours.unread,
     mayHaveOtherServices: neighbours.mayHaveOtherServices,
   };
 }
 
-/** The pod itself, or the template that its pods are made of. */
+/** The pod itself, or the workload's pod template. */
 function templateOf(object: KubernetesObject): V1PodTemplateSpec {
   const path = podPaths[object.kind ?? ''] ?? [];
   return path.reduce<unknown>((value, key) => asObject(value)[key], object) as V1PodTemplateSpec;
 }
 
-/** Absent means 1; a DaemonSet's and a Job's pods are counted elsewhere, and so are an autoscaler's. */
+/** The default is 1. Undefined for kinds without replicas, and if an autoscaler sets them. */
 function replicasOf(object: KubernetesObject, autoscaled: Neighbours['autoscaled']): number | undefined {
   const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
   if (!scalable.includes(object.kind ?? '')) return undefined;
@@ -138,17 +138,17 @@ const labelsOf = (raw: unknown): Record<string, string> =>
     Object.entries(asObject(raw)).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
   );
 
-/** A manifest may leave the namespace to the command that applies it. */
+/** A manifest without a namespace may be applied to any. */
 const isSameNamespace = (one: string | undefined, other: string | undefined): boolean =>
   one === undefined || other === undefined || one === other;
 
-/** Without a selector somebody else writes its endpoints. */
+/** Undefined for a Service without a selector: its endpoints are managed elsewhere. */
 function serviceSelector(service: V1Service): LabelSelector | undefined {
   const matchLabels = labelsOf(asObject(service.spec)['selector']);
   return Object.keys(matchLabels).length > 0 ? { matchLabels } : undefined;
 }
 
-/** A budget without a selector covers nothing, one with an empty selector everything (policy/v1). */
+/** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetSelector(budget: V1PodDisruptionBudget): LabelSelector | undefined {
   const selector = asObject(budget.spec)['selector'];
   if (!has(selector)) return undefined;
@@ -185,7 +185,7 @@ function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   };
 }
 
-/** Workloads of a stream of manifests, with the Services, budgets and autoscalers beside them. */
+/** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
 export function specsOf(
   manifests: readonly Manifest[],
   graceSeconds?: number,
@@ -200,15 +200,15 @@ export function specsOf(
 }
 
 function neighboursIn(manifests: readonly Manifest[]): Neighbours {
-  const ofKind = (kind: string) => manifests.map(({ object }) => object).filter((one) => one.kind === kind);
+  const ofKind = (kind: string) => manifests.map(({ object }) => object).filter((object) => object.kind === kind);
   const scalers = [...ofKind('HorizontalPodAutoscaler'), ...ofKind('ScaledObject')];
-  const autoscaled = scalers.map((one) => {
-    const { kind = 'Deployment', name } = asObject(asObject(asObject(one)['spec'])['scaleTargetRef']);
+  const autoscaled = scalers.map((scaler) => {
+    const { kind = 'Deployment', name } = asObject(asObject(asObject(scaler)['spec'])['scaleTargetRef']);
     return `${asString(kind)}/${asString(name)}`;
   });
   return {
-    servicesOf: selecting(ofKind('Service'), serviceSelector),
-    budgetsOf: selecting(ofKind('PodDisruptionBudget'), budgetSelector),
+    servicesOf: findSelecting(ofKind('Service'), serviceSelector),
+    budgetsOf: findSelecting(ofKind('PodDisruptionBudget'), budgetSelector),
     autoscaled: new Set(autoscaled),
     unread: [],
     mayHaveOtherServices: true,

@@ -1,13 +1,13 @@
 /**
- * What a spec says about a pod's shutdown: the one model that a live pod, a workload's template and a manifest are read
- * into, so that every rule of `check`, `fix` and the advice of a verdict sees the same. Plain data, no clock.
+ * What a spec says about a pod's shutdown. Live pods, workloads and manifests are all read into this model, so that
+ * the rules of `check`, `fix` and a verdict's advice see the same data. Plain data, no clock.
  */
 import type { CommandLine } from './command-line.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
 
-/** The object that is judged. `file` and `line` are there where it was read from a manifest. */
+/** The object that is judged. `file` and `line` are set if it was read from a manifest. */
 export interface Subject {
   kind: string;
   name: string;
@@ -18,11 +18,11 @@ export interface Subject {
 
 export interface Hook {
   kind: 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
-  /** Of an exec hook. */
+  /** Empty unless `kind` is exec. */
   command: readonly string[];
-  /** How long it takes at least, where its definition says so: a sleep, alone or among other commands. */
-  leastSeconds?: number;
-  /** `leastSeconds` is all that it does. */
+  /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
+  minSeconds?: number;
+  /** The hook only sleeps for `minSeconds`. */
   isPlainSleep: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ProbeSpec {
   graceSeconds?: number;
 }
 
-/** What `check --inspect` read of PID 1. */
+/** What `check --inspect` read from PID 1. */
 export type Inspection =
   | { kind: 'handles' | 'blocked' | 'ignores'; command: string }
   | { kind: 'no-handler'; command: string; isShell: boolean }
@@ -48,10 +48,10 @@ export interface ContainerSpec {
   readiness?: ProbeSpec;
   liveness?: ProbeSpec;
   ports: readonly { name?: string; port: number; hostPort?: number }[];
-  /** `lifecycle.stopSignal`: by name, where the cluster has that feature. */
+  /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
   stopSignal?: string;
   inspection?: Inspection;
-  /** False only in a live pod whose status says that it waits or has ended. */
+  /** False only in a live pod, for a container that has terminated and is not restarted. */
   runs: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface ServiceSpec {
   name: string;
   targetPorts: readonly (number | string)[];
   publishNotReadyAddresses: boolean;
-  /** Other ready endpoints now; only of a live pod. */
+  /** Other endpoints that are ready now; only for a live pod. */
   otherReady?: number;
 }
 
@@ -80,17 +80,17 @@ export interface UpdateSpec {
 
 export interface ShutdownSpec {
   subject: Subject;
-  /** Where the pod's spec lies in the object. */
+  /** The path of the pod's spec in the object. */
   podPath: Path;
-  /** Seconds: what was asked for, else the spec's, else 30. */
+  /** The requested grace period, else the spec's, else 30. */
   graceSeconds: number;
-  /** terminationGracePeriodSeconds as it is written. */
+  /** terminationGracePeriodSeconds as written in the spec. */
   specGraceSeconds?: number;
   containers: readonly ContainerSpec[];
-  /** Then no container is PID 1 of its namespace, and a signal without a handler ends it. */
+  /** shareProcessNamespace: no container has PID 1, so a signal without a handler ends it. */
   sharesProcesses: boolean;
   hostNetwork: boolean;
-  /** The workload's; undefined for a pod, a DaemonSet and where an autoscaler decides. */
+  /** Undefined for kinds without replicas, and if an autoscaler sets them. */
   replicas?: number;
   update?: UpdateSpec;
   services: readonly ServiceSpec[];
@@ -98,14 +98,14 @@ export interface ShutdownSpec {
   finalizers: readonly string[];
   /** A pod that no controller owns. */
   isUnmanaged: boolean;
-  /** A pod that has finished: its deletion stops nothing. */
-  isIdle: boolean;
-  /** A pod of which no container runs at this moment. */
+  /** The pod has finished: deleting it stops nothing. */
+  isFinished: boolean;
+  /** No container of the live pod runs at this moment. */
   notRunningNow?: boolean;
-  /** The node's Ready condition, where it is not True; only of a live pod. */
+  /** The node's Ready condition if it is not True; only for a live pod. */
   nodeNotReady?: { node: string; status: string };
-  /** What could not be read: nothing is said of it. */
+  /** What could not be read, so it is not judged. */
   unread: readonly { what: string; because: string }[];
-  /** Files hold no Service that selects it; the cluster may. */
+  /** The spec is from files; the cluster may have Services that are not in them. */
   mayHaveOtherServices: boolean;
 }

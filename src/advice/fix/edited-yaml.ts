@@ -1,4 +1,4 @@
-/** YAML with the edits in it: comments and order stay, and each change has a comment that says why. */
+/** Applies edits to YAML: comments and order stay, and each change gets a comment that says why. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   Document,
@@ -15,16 +15,16 @@ import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
 
-/** The edits of one object of a file: `at` is where it lies in its document, for an item of a List. */
+/** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
 export interface ObjectEdits {
   document: number;
   at: Path;
   edits: readonly Edit[];
 }
 
-/** The object as it comes out. */
+/** The object with the edits applied. */
 export function editedObject(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
-  // Through JSON: what has no place in JSON has none in a manifest.
+  // Through JSON, because a manifest can hold nothing that JSON cannot, such as undefined.
   const document = new Document(JSON.parse(JSON.stringify(object)), { aliasDuplicateObjects: false });
   editDocument(document, [], edits);
   return document.toJS() as KubernetesObject;
@@ -44,32 +44,32 @@ export function editedText(text: string, changes: readonly ObjectEdits[]): strin
 }
 
 /**
- * The edited text with each unchanged line as its author wrote it. A printer may space a line otherwise: where it keeps their
- * number, the lines that no edit changed are taken from the source.
+ * The edited text with each unchanged line as its author wrote it. The YAML printer may space lines differently; if it
+ * keeps their number, the lines that no edit changed are taken from the source.
  */
 function keepingLines(source: string, unedited: string, edited: string): string {
-  const own = linesOf(source);
-  if (own.length !== linesOf(unedited).length) return edited;
+  const sourceLines = linesOf(source);
+  if (sourceLines.length !== linesOf(unedited).length) return edited;
   const rows = rowsOf(linesOf(unedited), linesOf(edited)).filter(({ sign }) => sign !== '-');
-  return `${rows.map(({ sign, text, old }) => (sign === ' ' ? (own[old - 1] ?? text) : text)).join('\n')}\n`;
+  return `${rows.map(({ sign, text, old }) => (sign === ' ' ? (sourceLines[old - 1] ?? text) : text)).join('\n')}\n`;
 }
 
-/** A document says by itself whether it begins with `---`; between two there must be one. */
-const joined = (written: readonly string[]): string =>
-  written
+/** A document is printed with its own `---` if it had one; between two documents one is required. */
+const joined = (texts: readonly string[]): string =>
+  texts
     .map((text, at) =>
-      at > 0 && !/^(%|---)/.test(text) && !/\.\.\.\n$/.test(written[at - 1] ?? '') ? `---\n${text}` : text,
+      at > 0 && !/^(%|---)/.test(text) && !/\.\.\.\n$/.test(texts[at - 1] ?? '') ? `---\n${text}` : text,
     )
     .join('');
 
 function editDocument(document: Document, at: Path, edits: readonly Edit[]): void {
   for (const edit of edits) if (edit.kind === 'set') setIn(document, [...at, ...edit.path], edit.value);
-  // A set's path has indexes, which a move would change.
+  // Moves come last: they shift the list indexes in the paths of `set` edits.
   for (const edit of edits) if (edit.kind === 'sidecar') moveToInit(document, [...at, ...edit.podPath], edit.name);
-  for (const { path, why } of commentsOf(edits)) comment(document.contents, [...at, ...path], why);
+  for (const { path, why } of commentsOf(edits)) addComment(document.contents, [...at, ...path], why);
 }
 
-/** Each key becomes a node of its own, which can carry a comment: the library's setIn makes plain strings. */
+/** Makes each key a node, which can carry a comment; the library's setIn makes plain strings. */
 function setIn(document: Document, path: Path, value: unknown): void {
   const [last = '', parents] = [path.at(-1), path.slice(0, -1)];
   let node: unknown = document.contents;
@@ -95,7 +95,7 @@ function moveToInit(document: Document, podPath: Path, name: string): void {
   const containers = document.getIn([...podPath, 'containers']);
   const index = isSeq(containers) ? containers.items.findIndex((one) => isMap(one) && one.get('name') === name) : -1;
   if (index < 0) return;
-  // The node itself moves, with the comments in it.
+  // Moves the node itself, so that its comments move along.
   const node = document.getIn([...podPath, 'containers', index], true);
   document.deleteIn([...podPath, 'containers', index]);
   if (isMap(node)) node.set('restartPolicy', 'Always');
@@ -109,8 +109,8 @@ export const commentsOf = (edits: readonly Edit[]): { path: Path; why: string }[
     why: edit.why,
   }));
 
-/** Writes a comment above the deepest part of the path that is there. In a list a name means the item that has it. */
-export function comment(root: Node | null, path: Path, why: string): void {
+/** Writes a comment above the deepest existing part of the path. In a list, a name selects the item with that name. */
+export function addComment(root: Node | null, path: Path, why: string): void {
   let node: unknown = root;
   let place: { commentBefore?: string | null } | undefined;
   for (const step of path) {
@@ -125,7 +125,7 @@ export function comment(root: Node | null, path: Path, why: string): void {
     place.commentBefore = [place.commentBefore, text].filter(Boolean).join('\n');
 }
 
-/** As the file is written: its indentation, lists under their key or further in, blanks within braces. */
+/** The style of the file: its indentation, whether lists are indented below their key, spaces inside braces. */
 function styleOf(text: string): ToStringOptions {
   const [, blanks = '  '] = /^[\w-]+:[^\S\n]*\n( +)[\w-]/m.exec(text) ?? [];
   return {
@@ -136,14 +136,14 @@ function styleOf(text: string): ToStringOptions {
   };
 }
 
-/** Annotations that the cluster writes. */
-const written = ['kubectl.kubernetes.io/last-applied-configuration', 'deployment.kubernetes.io/revision'];
+/** Annotations written by kubectl and controllers. */
+const generatedAnnotations = ['kubectl.kubernetes.io/last-applied-configuration', 'deployment.kubernetes.io/revision'];
 
-/** An object of a cluster as a manifest: without what the cluster itself writes. */
+/** An object of a cluster as a manifest: without the fields that the cluster fills in. */
 export function manifestOf(object: KubernetesObject): KubernetesObject {
   const { status: _status, ...kept } = object as KubernetesObject & { status?: unknown };
   const { name, namespace, labels, annotations: all } = kept.metadata ?? {};
-  const annotations = Object.entries(asObject(all)).filter(([key]) => !written.includes(key));
+  const annotations = Object.entries(asObject(all)).filter(([key]) => !generatedAnnotations.includes(key));
   const own = annotations.length > 0 ? Object.fromEntries(annotations) : undefined;
   return { ...kept, metadata: { name, namespace, labels, annotations: own } as object };
 }

@@ -1,4 +1,4 @@
-/** What a check found → edits of the object, each with its reason; what no edit can mend is left to a person. Pure. */
+/** Findings of a check → edits of the object, each with its reason. What no edit can fix is left to a person. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
@@ -13,26 +13,26 @@ export type Edit =
 
 export interface Proposal {
   edits: Edit[];
-  /** Findings that need a person: the program, another object, a decision. */
+  /** Findings that need a person, to change the program or another object, or to decide. */
   byHand: CheckFinding[];
 }
 
 export function proposalFor(object: KubernetesObject, spec: ShutdownSpec, findings: readonly CheckFinding[]): Proposal {
   const byHand: CheckFinding[] = [];
   const edits = findings.filter(isProblem).flatMap((finding) => {
+    const { code } = finding;
     const container = spec.containers.find(({ name }) => name === finding.container);
-    const found =
-      remedies[finding.code]?.({ object, spec }) ?? (container && ofContainer[finding.code]?.(container, spec)) ?? [];
-    if (found.length === 0 && !needLongerGrace.includes(finding.code)) byHand.push(finding);
+    const found = objectEdits[code]?.({ object, spec }) ?? (container && containerEdits[code]?.(container, spec)) ?? [];
+    if (found.length === 0 && !fixedByLongerGrace.includes(code)) byHand.push(finding);
     return found;
   });
-  const isShort = findings.some(({ code }) => needLongerGrace.includes(code));
-  return { edits: unique([...edits, ...graceEdit(spec, edits, isShort)]), byHand };
+  const needsLongerGrace = findings.some(({ code }) => fixedByLongerGrace.includes(code));
+  return { edits: unique([...edits, ...graceEdit(spec, edits, needsLongerGrace)]), byHand };
 }
 
 const set = (path: Path, value: unknown, why: string): Edit[] => [{ kind: 'set', path, value, why }];
 
-const sleepHook = ({ path }: ContainerSpec, why: string): Edit[] =>
+const sleepHook = (path: Path, why: string): Edit[] =>
   set([...path, 'lifecycle', 'preStop'], { sleep: { seconds: defaultPreStopSeconds } }, why);
 
 const rolling = (maxUnavailable: number, maxSurge: number) => ({
@@ -40,43 +40,43 @@ const rolling = (maxUnavailable: number, maxSurge: number) => ({
   rollingUpdate: { maxUnavailable, maxSurge },
 });
 
-interface Case {
+interface EditContext {
   object: KubernetesObject;
   spec: ShutdownSpec;
 }
 
-/** Of findings about the whole object. */
-const remedies: Partial<Record<CheckCode, (one: Case) => Edit[]>> = {
+/** Edits for findings about the whole object. */
+const objectEdits: Partial<Record<CheckCode, (context: EditContext) => Edit[]>> = {
   'force-deleted': ({ spec }) =>
-    set([...spec.podPath, grace], 30, 'with 0 the object is removed before its containers have ended'),
+    set([...spec.podPath, graceField], 30, 'with 0 the object is removed before its containers have ended'),
   'last-endpoint': ({ object, spec }) =>
-    object.kind === 'Deployment' && spec.replicas === 1 && !ownsVolumes(object)
+    object.kind === 'Deployment' && spec.replicas === 1 && !usesPvc(object)
       ? set(['spec', 'replicas'], 2, 'one replica leaves its Service without an endpoint')
       : [],
   'no-ready-endpoint': ({ object }) =>
-    ownsVolumes(object) ? [] : set(['spec', 'strategy'], rolling(0, 1), 'a new pod is ready before an old one goes'),
+    usesPvc(object) ? [] : set(['spec', 'strategy'], rolling(0, 1), 'a new pod is ready before an old one goes'),
   'host-network': ({ object }) =>
     object.kind === 'Deployment'
       ? set(['spec', 'strategy'], rolling(1, 0), "the old pod must release the node's ports first")
       : [],
 };
 
-/** Of findings about one container. */
-const ofContainer: Partial<Record<CheckCode, (container: ContainerSpec, spec: ShutdownSpec) => Edit[]>> = {
-  'drain-race': (one) =>
-    sleepHook(one, `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`),
-  'prestop-failed': (one) => sleepHook(one, 'the hook that was here can never run'),
-  'stays-ready': (one, spec) => readiness(spec, one),
+/** Edits for findings about one container. */
+const containerEdits: Partial<Record<CheckCode, (container: ContainerSpec, spec: ShutdownSpec) => Edit[]>> = {
+  'drain-race': ({ path }) =>
+    sleepHook(path, `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`),
+  'prestop-failed': ({ path }) => sleepHook(path, 'the hook that was here can never run'),
+  'stays-ready': (container, spec) => readinessEdit(spec, container),
   'stop-signal-mismatch': ({ stopSignal, path }) =>
     stopSignal === undefined
       ? []
       : set([...path, 'lifecycle', 'stopSignal'], 'SIGTERM', 'the signal that it can handle'),
   'liveness-during-drain': ({ hook, path }) => {
-    const hookSeconds = hook?.leastSeconds;
+    const hookSeconds = hook?.minSeconds;
     if (hookSeconds === undefined) return [];
     const drainSeconds = unmeasuredDrain({ graceSeconds: 0, hookSeconds }, hookSeconds);
     const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
-    return set([...path, 'livenessProbe', grace], graceFor({ hookSeconds, drainSeconds }), why);
+    return set([...path, 'livenessProbe', graceField], graceFor({ hookSeconds, drainSeconds }), why);
   },
   'classic-sidecar': ({ name }, { podPath }) => {
     const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
@@ -84,30 +84,30 @@ const ofContainer: Partial<Record<CheckCode, (container: ContainerSpec, spec: Sh
   },
 };
 
-const grace = 'terminationGracePeriodSeconds';
+const graceField = 'terminationGracePeriodSeconds';
 
-/** Mended by the grace period alone, which is worked out over all containers at once. */
-const needLongerGrace: readonly CheckCode[] = ['prestop-cut-off', 'grace-nearly-spent', 'prestop-heavy'];
+/** Fixed by a longer grace period alone; `graceEdit` computes it for all containers at once. */
+const fixedByLongerGrace: readonly CheckCode[] = ['prestop-cut-off', 'grace-nearly-spent', 'prestop-heavy'];
 
-/** One grace period serves all containers: the one that needs most decides. */
-function graceEdit(spec: ShutdownSpec, edits: readonly Edit[], isShort: boolean): Edit[] {
-  const hooks = edits.flatMap((one) => (one.kind === 'set' && one.path.at(-1) === 'preStop' ? [one.path] : []));
-  if (hooks.length === 0 && !isShort) return [];
-  const needs = spec.containers.flatMap((one) => {
-    const today = one.hook?.leastSeconds ?? 0;
-    const added = hooks.some((path) => one.path.every((step, at) => path[at] === step));
-    const hookSeconds = added ? defaultPreStopSeconds : today;
+/** All containers share one grace period: the container that needs the most decides. */
+function graceEdit(spec: ShutdownSpec, edits: readonly Edit[], needsLongerGrace: boolean): Edit[] {
+  const newHooks = edits.flatMap((edit) => (edit.kind === 'set' && edit.path.at(-1) === 'preStop' ? [edit.path] : []));
+  if (newHooks.length === 0 && !needsLongerGrace) return [];
+  const needs = spec.containers.flatMap((container) => {
+    const currentSeconds = container.hook?.minSeconds ?? 0;
+    const getsHook = newHooks.some((path) => container.path.every((step, at) => path[at] === step));
+    const hookSeconds = getsHook ? defaultPreStopSeconds : currentSeconds;
     if (hookSeconds === 0) return [];
-    const drainSeconds = unmeasuredDrain({ graceSeconds: spec.graceSeconds, hookSeconds: today }, hookSeconds);
+    const drainSeconds = unmeasuredDrain({ graceSeconds: spec.graceSeconds, hookSeconds: currentSeconds }, hookSeconds);
     return [{ hookSeconds, seconds: graceFor({ hookSeconds, drainSeconds }) }];
   });
-  const most = needs.sort((a, b) => b.seconds - a.seconds)[0];
-  if (!most || most.seconds <= spec.graceSeconds) return [];
-  const why = `the preStop hook of ${most.hookSeconds}s counts against it; the application keeps at least what it has today, and a quarter more`;
-  return set([...spec.podPath, grace], most.seconds, why);
+  const greatest = needs.sort((a, b) => b.seconds - a.seconds)[0];
+  if (!greatest || greatest.seconds <= spec.graceSeconds) return [];
+  const why = `the preStop hook of ${greatest.hookSeconds}s counts against it; the application keeps at least what it has today, and a quarter more`;
+  return set([...spec.podPath, graceField], greatest.seconds, why);
 }
 
-function readiness({ services }: ShutdownSpec, { path, ports }: ContainerSpec): Edit[] {
+function readinessEdit({ services }: ShutdownSpec, { path, ports }: ContainerSpec): Edit[] {
   const targets = services.flatMap(({ targetPorts }) => targetPorts);
   const declared = ports.find(({ name, port }) => targets.some((one) => one === name || one === port));
   const port = declared?.name ?? declared?.port ?? targets.find((one) => typeof one === 'number');
@@ -115,14 +115,14 @@ function readiness({ services }: ShutdownSpec, { path, ports }: ContainerSpec): 
   return port === undefined ? [] : set([...path, 'readinessProbe'], { tcpSocket: { port }, periodSeconds: 5 }, why);
 }
 
-/** A volume that one pod at a time may write keeps a Deployment from having two. */
-function ownsVolumes(object: KubernetesObject): boolean {
+/** A persistent volume may allow only one pod at a time, so a Deployment with one gets no second pod. */
+function usesPvc(object: KubernetesObject): boolean {
   const { template } = asObject(asObject(object)['spec']);
   const volumes = asArray(asObject(asObject(template)['spec'])['volumes']).map(asObject);
   return volumes.some((volume) => volume['persistentVolumeClaim'] !== undefined);
 }
 
-/** Each field once. */
+/** Keeps the first edit of each field. */
 function unique(edits: readonly Edit[]): Edit[] {
   const keyOf = (edit: Edit): string => JSON.stringify(edit.kind === 'set' ? edit.path : [edit.kind, edit.name]);
   return [...new Map(edits.toReversed().map((edit) => [keyOf(edit), edit])).values()].toReversed();

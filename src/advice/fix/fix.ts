@@ -1,4 +1,4 @@
-/** The command `fix`: prints what would mend the problems that a check finds, in the form that is asked for. Applies nothing. */
+/** The command `fix`: prints patches for the problems that a check finds, in the requested format. Applies nothing. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
@@ -31,14 +31,14 @@ export interface FixOptions {
   verbosity: number;
 }
 
-/** One object with what is proposed for it. */
+/** One object with the edits proposed for it. */
 interface Fixable {
   object: KubernetesObject;
   proposal: Proposal;
   manifest?: Manifest;
 }
 
-/** 0, whether or not there is something to mend. Throws PodexitError for input that cannot be read. */
+/** Returns 0, also without anything to fix, or 1 if a manifest is broken. Throws PodexitError for other input. */
 export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   const { source } = options;
   if (source.kind === 'report') {
@@ -62,14 +62,14 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-const fixable = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
+const proposalOf = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
   proposalFor(object, spec, judge(spec).findings);
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);
   const found = specsOf(manifests).map(({ manifest, spec }): Fixable => ({
     object: manifest.object,
-    proposal: fixable(manifest.object, spec),
+    proposal: proposalOf(manifest.object, spec),
     manifest,
   }));
   return { found, broken };
@@ -78,19 +78,19 @@ async function fromFiles(names: readonly string[]) {
 async function fromCluster(target: Target, { connection, verbosity }: FixOptions, ports: Ports): Promise<Fixable[]> {
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
-    const object = await objectOf(cluster, target);
+    const object = await objectToFix(cluster, target);
     const spec = specOfWorkload(object, neighboursOf(await readNamespace(cluster)));
     const clean = manifestOf(object);
-    return [{ object: clean, proposal: fixable(clean, spec) }];
+    return [{ object: clean, proposal: proposalOf(clean, spec) }];
   } finally {
     cluster.close();
   }
 }
 
-/** The object whose template makes the pods: a pod's spec cannot be patched. */
-async function objectOf(cluster: Cluster, target: Target): Promise<KubernetesObject> {
+/** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. */
+async function objectToFix(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
-    return typed(await readWorkload(cluster, target.resource, target.name));
+    return withApiVersion(await readWorkload(cluster, target.resource, target.name));
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
@@ -99,16 +99,16 @@ async function objectOf(cluster: Cluster, target: Target): Promise<KubernetesObj
     );
   const pod = await readPod(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));
-  if (deployment !== undefined) return typed(await readWorkload(cluster, 'deployments', deployment));
+  if (deployment !== undefined) return withApiVersion(await readWorkload(cluster, 'deployments', deployment));
   const owner = ownerOf(asObject(pod));
   const resources = Object.keys(workloadKinds) as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
-  if (owner && resource) return typed(await readWorkload(cluster, resource, owner.name));
+  if (owner && resource) return withApiVersion(await readWorkload(cluster, resource, owner.name));
   return { ...pod, apiVersion: 'v1' };
 }
 
-/** An answer to a GET may leave out what its path says. */
-const typed = (object: KubernetesObject): KubernetesObject => ({
+/** Adds the apiVersion, which the response to a GET may leave out. */
+const withApiVersion = (object: KubernetesObject): KubernetesObject => ({
   ...object,
   apiVersion:
     object.apiVersion ?? Object.values(workloadKinds).find(({ kind }) => kind === object.kind)?.group ?? 'apps/v1',
@@ -127,11 +127,11 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
       return { object, kind: object.kind, name: object.metadata?.name, patch };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);
-  return patches.map(({ object, patch }) => `${head(object, format)}${patch}`).join('---\n');
+  return patches.map(({ object, patch }) => `${headComment(object, format)}${patch}`).join('---\n');
 }
 
-/** How to apply it, as a comment. A pod's fields cannot be changed, only another pod made. */
-function head(object: KubernetesObject, format: FixFormat): string {
+/** A comment that says how to apply the patch. A pod cannot be patched, only recreated. */
+function headComment(object: KubernetesObject, format: FixFormat): string {
   const namespace = object.metadata?.namespace;
   const where = namespace === undefined ? '' : ` -n ${namespace}`;
   const type = format === 'json-patch' ? ' --type=json' : '';
@@ -140,7 +140,7 @@ function head(object: KubernetesObject, format: FixFormat): string {
     : `# kubectl patch ${nameOf(object)}${where}${type} --patch-file FILE\n`;
 }
 
-/** Each file once, with the edits of all its objects; an object of the cluster as its own file. */
+/** Each file once, with the edits of all its objects. An object of a cluster counts as a file of its own. */
 function changedTexts(found: readonly Fixable[]): { file: string; before: string; after: string }[] {
   const fileOf = ({ manifest, object }: Fixable): string =>
     manifest?.file ?? `${nameOf(object).replace('/', '-')}.yaml`;
@@ -161,7 +161,7 @@ const diffs = (found: readonly Fixable[]): string =>
     .map(({ file, before, after }) => unifiedDiff(before, after, file))
     .join('');
 
-/** The fix that a report holds (`-o json` of a trace): the run has measured what it proposes. Throws `report.unreadable`, `fix.report`. */
+/** The fixes in a report (`-o json` of a trace), based on measurements. Throws `report.unreadable`, `fix.report`. */
 async function reportedFixes(file: string, format: FixFormat): Promise<string> {
   const fixes = (await readReports([file])).flatMap((report) => asArray(report['fix']).map(asObject));
   if (fixes.length === 0)
@@ -176,12 +176,12 @@ async function reportedFixes(file: string, format: FixFormat): Promise<string> {
       `a report does not hold the object, which -o ${format} needs`,
       'Use -o strategic or -o kustomize, or name the workload.',
     );
-  // The pods of a rollout propose the same for one workload.
-  const different = [...new Map(fixes.map((one) => [JSON.stringify([one['target'], one['patch']]), one])).values()];
-  const patches = different.map((one) => {
-    const { kind, name } = asObject(one['target']);
-    const document = documentOf(one['patch']);
-    document.commentBefore = ` ${asString(one['reason']) ?? ''}\n ${asString(one['command']) ?? ''}`;
+  // The pods of a rollout all propose the same fix for their workload.
+  const distinct = [...new Map(fixes.map((fix) => [JSON.stringify([fix['target'], fix['patch']]), fix])).values()];
+  const patches = distinct.map((fix) => {
+    const { kind, name } = asObject(fix['target']);
+    const document = documentOf(fix['patch']);
+    document.commentBefore = ` ${asString(fix['reason']) ?? ''}\n ${asString(fix['command']) ?? ''}`;
     return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
   });
   return format === 'kustomize' ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n');

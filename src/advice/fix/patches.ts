@@ -1,11 +1,11 @@
-/** The difference of an object and its edited self as patches, with one comment a change that says why. Pure. */
+/** The difference between an object and its edited version, as patches with a comment on each change. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { Document, isSeq, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import { forYaml } from '../../render/safe-text.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
-import { comment, commentsOf } from './edited-yaml.ts';
+import { addComment, commentsOf } from './edited-yaml.ts';
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
 
@@ -13,7 +13,7 @@ export const documentOf = (value: unknown): Document => new Document(value, { al
 
 export const yamlText = (document: Document): string => forYaml(document.toString({ lineWidth: 0 }));
 
-/** For `kubectl patch --patch-file`. Names the object, so that kustomize takes it too. */
+/** For `kubectl patch --patch-file`. It names the object, so that kustomize accepts it too. */
 export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
   const { apiVersion, kind, metadata: { name, namespace } = {} } = before;
   const patch = {
@@ -23,11 +23,11 @@ export function strategicText(before: KubernetesObject, after: KubernetesObject,
     ...(strategicPatch(before, after) as object | undefined),
   };
   const document = documentOf(patch);
-  for (const { path, why } of commentsOf(edits)) comment(document.contents, namedPath(path, before), why);
+  for (const { path, why } of commentsOf(edits)) addComment(document.contents, namedPath(path, before), why);
   return yamlText(document);
 }
 
-/** A patch has only the containers that change, so an index becomes the container's name. */
+/** Replaces list indexes with container names: a patch holds only the containers that change. */
 function namedPath(path: Path, object: KubernetesObject): Path {
   let node: unknown = object;
   return path.map((step) => {
@@ -43,18 +43,17 @@ export function jsonPatchText(before: KubernetesObject, after: KubernetesObject,
   const document = documentOf(operations);
   const items = isSeq(document.contents) ? document.contents.items : [];
   operations.forEach(({ path }, at) => {
-    const reasons = commentsOf(edits).filter((one) => isWithin(`/${one.path.join('/')}`, path));
+    const reasons = commentsOf(edits).filter((one) => overlap(`/${one.path.join('/')}`, path));
     const item = items[at] as Node | undefined;
     if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
   });
   return yamlText(document);
 }
 
-/** One is the other, or lies in it. */
-const isWithin = (one: string, other: string): boolean =>
-  `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+/** The paths are equal, or one contains the other. */
+const overlap = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);
 
-/** A component for an overlay: `components: [./fix]`. One patch for each object. */
+/** A kustomize component for an overlay (`components: [./fix]`), with one patch per object. */
 export const kustomizeText = (patches: readonly { kind?: string; name?: string; patch: string }[]): string =>
   yamlOf({
     apiVersion: 'kustomize.config.k8s.io/v1alpha1',
@@ -68,7 +67,7 @@ interface JsonPatchOperation {
   value?: unknown;
 }
 
-/** RFC 6902. Arrays of equal length are compared entry by entry, others are replaced. */
+/** RFC 6902. Arrays of equal length are compared item by item, others are replaced. */
 function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
   if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
@@ -86,7 +85,7 @@ function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperati
 /** Lists that a strategic merge patch merges by name (core/v1 `patchMergeKey`). */
 const mergedByName: ReadonlySet<string> = new Set(['containers', 'initContainers']);
 
-/** Undefined where nothing differs. */
+/** Undefined if nothing differs. */
 function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   if (isSame(before, after)) return undefined;
   if (mergedByName.has(key) && Array.isArray(after)) return namedItems(asArray(before), after);
@@ -99,22 +98,22 @@ function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Each item under its name: what changed of it, the whole of a new one, and a directive for one that is gone. */
+/** Items by name: changed fields of an item, a new item as a whole, and `$patch: delete` for a removed one. */
 function namedItems(before: readonly unknown[], after: readonly unknown[]): unknown[] {
   const named = (list: readonly unknown[]) => new Map(list.map(asObject).map((one) => [one['name'], one]));
-  const [old, now] = [named(before), named(after)];
-  const changed = [...now].flatMap(([name, one]): unknown[] => {
-    const was = old.get(name);
-    if (!was) return [one];
-    const difference = strategicPatch(was, one);
+  const [oldItems, newItems] = [named(before), named(after)];
+  const changed = [...newItems].flatMap(([name, item]): unknown[] => {
+    const oldItem = oldItems.get(name);
+    if (!oldItem) return [item];
+    const difference = strategicPatch(oldItem, item);
     return difference === undefined ? [] : [{ name, ...asObject(difference) }];
   });
-  const gone = [...old.keys()].filter((name) => !now.has(name)).map((name) => ({ name, $patch: 'delete' }));
-  return [...changed, ...gone];
+  const removed = [...oldItems.keys()].filter((name) => !newItems.has(name));
+  return [...changed, ...removed.map((name) => ({ name, $patch: 'delete' }))];
 }
 
 const keysOf = (before: JsonObject, after: JsonObject): string[] => [
   ...new Set([...Object.keys(before), ...Object.keys(after)]),
 ];
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,8 +1,8 @@
 /** Two texts → a unified diff, as `diff -u` and `git apply` read it. Pure. */
 
-const context = 3;
+const contextLines = 3;
 
-/** Empty where nothing differs. */
+/** Empty if nothing differs. */
 export function unifiedDiff(before: string, after: string, file: string): string {
   const rows = rowsOf(linesOf(before), linesOf(after));
   const hunks = hunksOf(rows);
@@ -14,12 +14,12 @@ export const linesOf = (text: string): string[] => (text === '' ? [] : text.repl
 export interface Row {
   sign: ' ' | '-' | '+';
   text: string;
-  /** Its line in the old and the new text, from 1: of one that is not there, the next one's. */
+  /** Line numbers in the old and the new text, from 1; in the text without this line, the number of the next line. */
   old: number;
   now: number;
 }
 
-/** By the longest common subsequence of what is between the equal beginning and the equal end. */
+/** By longest common subsequence, without the equal lines at the start and at the end. */
 export function rowsOf(before: readonly string[], after: readonly string[]): Row[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
@@ -38,12 +38,12 @@ export function rowsOf(before: readonly string[], after: readonly string[]): Row
   );
 }
 
-/** More cells than this would take seconds: then all old lines go, and all new ones come. */
-const mostCells = 25_000_000;
+/** A larger table would take seconds: then all old lines are removed and all new ones added. */
+const maxTableCells = 25_000_000;
 
 function changed(before: readonly string[], after: readonly string[]): (readonly [Row['sign'], string])[] {
   const [rows, columns] = [before.length, after.length];
-  const isLarge = rows * columns > mostCells;
+  const isLarge = rows * columns > maxTableCells;
   const common = new Uint32Array(isLarge ? 0 : (rows + 1) * (columns + 1));
   const at = (row: number, column: number): number => common[row * (columns + 1) + column] ?? 0;
   for (let row = rows - 1; row >= 0 && !isLarge; row--)
@@ -65,15 +65,15 @@ function changed(before: readonly string[], after: readonly string[]): (readonly
   return signs;
 }
 
-/** Changes that are close together share their surroundings. */
+/** Changes whose context overlaps share a hunk. */
 function hunksOf(rows: readonly Row[]): Row[][] {
   const hunks: [number, number][] = [];
   rows.forEach(({ sign }, index) => {
     if (sign === ' ') return;
     const last = hunks.at(-1);
-    const from = Math.max(0, index - context);
-    if (last && from <= last[1]) last[1] = index + context + 1;
-    else hunks.push([from, index + context + 1]);
+    const from = Math.max(0, index - contextLines);
+    if (last && from <= last[1]) last[1] = index + contextLines + 1;
+    else hunks.push([from, index + contextLines + 1]);
   });
   return hunks.map(([from, to]) => rows.slice(from, to));
 }

@@ -1,4 +1,4 @@
-/** The command `compare`: two sets of reports, what changed in three lines, and a chart of two lanes on one axis. */
+/** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
 import { PodexitError } from '../../errors.ts';
 import { outcomes, type Outcome } from '../../model/report.ts';
 import type { Pen } from '../../render/palette.ts';
@@ -27,7 +27,7 @@ interface CompareReport extends Envelope, Comparison {
   summary: string;
 }
 
-/** 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
+/** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
 export async function compareFiles(options: CompareOptions, ports: Ports): Promise<number> {
   const samplesOf = async (name: string) => {
     const samples = (await readReports([name], options.replay)).map(sampleOf);
@@ -74,18 +74,18 @@ const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string
   return exits === 1 ? `${outcome}${length}` : `${exits} exits, ${killed} killed, median${length.slice(1)}`;
 };
 
-/** Hook, drain and what follows, of both sides on the axis of the longer one. */
+/** Hook, drain and clean-up of both sides, on the time axis of the longer side. */
 function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
   const width = Math.max(20, Math.min(80, columns) - 24);
   const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
-  const most = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
+  const longestSeconds = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
   const [hook, drain, rest] = (['perhaps', 'full', 'rest'] as const).map((name) => pen.symbol(name));
   const lane = (name: string, side: Side): string => {
     const ends = [secondsOf(side.hook), secondsOf(side.hook) + secondsOf(side.drain)];
-    const [one = 0, two = 0, three = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
-      Math.min(width, Math.round((seconds / most) * width)),
+    const [hookEnd = 0, drainEnd = 0, end = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
+      Math.min(width, Math.round((seconds / longestSeconds) * width)),
     );
-    const bar = `${hook?.repeat(one)}${drain?.repeat(two - one)}${rest?.repeat(three - two)}`;
+    const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
     return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
   };
   const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} clean-up`;
@@ -121,16 +121,16 @@ type Change = 'better' | 'worse' | 'same' | 'mixed';
 
 interface Side {
   exits: number;
-  /** The worst of them. */
+  /** The worst outcome of the exits. */
   outcome: Outcome;
   killed: number;
-  /** Of the median exit. */
+  /** Medians over the exits. */
   hook?: Seconds;
   drain?: Seconds;
   total?: Seconds;
   graceSeconds: number;
   requests?: { sent: number; failed: number };
-  /** Of problems: warnings and errors. */
+  /** Codes of problems: warnings and errors. */
   codes: string[];
   versions: string[];
 }
@@ -140,13 +140,13 @@ interface Comparison {
   before: Side;
   after: Side;
   findings: { fixed: string[]; new: string[]; left: string[] };
-  /** What got better and what got worse, each in a few words. */
+  /** What became better and what became worse, each in a few words. */
   better: string[];
   worse: string[];
   warnings: string[];
 }
 
-/** A difference that the intervals do not prove is not claimed. */
+/** Claims only differences that the intervals prove. */
 function compare(before: readonly ExitSample[], after: readonly ExitSample[]): Comparison {
   const [was, is] = [sideOf(before), sideOf(after)];
   const findings = {
@@ -186,14 +186,14 @@ function median(ranges: readonly Seconds[]): Seconds | undefined {
   return { min: at(ranges.map(({ min }) => min)), max: at(ranges.map(({ max }) => max)) };
 }
 
-/** `sign`: below 0 is better, above 0 worse. */
+/** `sign`: negative is better, positive is worse. */
 interface Row {
   sign: number;
   text: string;
 }
 
-/** Outcomes of which one is better than another; of the others nothing is claimed. */
-const ranks: Partial<Record<Outcome, number>> = {
+/** How bad an outcome is. Outcomes that are not listed are not compared. */
+const badness: Partial<Record<Outcome, number>> = {
   graceful: 0,
   removed: 0,
   overran: 1,
@@ -205,15 +205,15 @@ const ranks: Partial<Record<Outcome, number>> = {
 };
 
 function outcomeRow(was: Side, is: Side): Row[] {
-  const [before, after] = [ranks[was.outcome], ranks[is.outcome]];
+  const [before, after] = [badness[was.outcome], badness[is.outcome]];
   const killed = shareRow('killed', [was.killed, was.exits], [is.killed, is.exits]);
   if (killed.length > 0) return killed;
   if (before === undefined || after === undefined || before === after) return [];
   return [{ sign: after - before, text: `outcome: ${was.outcome} → ${is.outcome}` }];
 }
 
-/** Shorter than this is noise of a cluster, whatever the intervals prove. */
-const noticeable = { seconds: 1, share: 0.2 };
+/** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
+const minDifference = { seconds: 1, share: 0.2 };
 
 function lengthRows(was: Side, is: Side): Row[] {
   return (['drain', 'total'] as const).flatMap((name): Row[] => {
@@ -221,8 +221,8 @@ function lengthRows(was: Side, is: Side): Row[] {
     if (!before || !after) return [];
     const longer = after.min - before.max;
     const shorter = before.min - after.max;
-    const least = Math.max(noticeable.seconds, noticeable.share * before.max);
-    if (Math.max(longer, shorter) < least) return [];
+    const minSeconds = Math.max(minDifference.seconds, minDifference.share * before.max);
+    if (Math.max(longer, shorter) < minSeconds) return [];
     return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(before)} → ${lengthText(after)}` }];
   });
 }

@@ -1,4 +1,4 @@
-/** The command `recommend`: reports of many exits → grace periods, as a card with a histogram, Markdown, HTML. */
+/** The command `recommend`: grace periods from reports of many exits, as a card with a histogram, Markdown or HTML. */
 import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
@@ -6,7 +6,7 @@ import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
 import { columnsOf, markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import {
-  fewestExits,
+  minExits,
   recommendationsFor,
   type Bucket,
   type Quantiles,
@@ -15,7 +15,7 @@ import {
 } from './recommend.ts';
 import { readReports, sampleOf, type ReplayText } from './reports.ts';
 
-/** What `--fail-on` takes. */
+/** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
 export interface RecommendOptions extends OutputOptions {
@@ -24,7 +24,7 @@ export interface RecommendOptions extends OutputOptions {
   replay: ReplayText;
 }
 
-/** 0, or 5 for --fail-on. Throws `recommend.few` where no workload was seen often enough. */
+/** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
 export async function recommend(options: RecommendOptions, ports: Ports): Promise<number> {
   const samples = (await readReports(options.names, options.replay)).map(sampleOf);
   const { found, tooFew } = recommendationsFor(samples);
@@ -35,7 +35,7 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
       few ? `${few.workload}: ${tooFewText(few.exits)}` : 'these reports hold no exit that had a grace period',
       'Collect more: kubectl podexit deployment/NAME --all-terminating -o json during a rollout.',
     );
-  const failed = found.some((one) => options.failOn.some((word) => fails[word](one)));
+  const failed = found.some((workload) => options.failOn.some((word) => fails[word](workload)));
   const exitCode = failed ? 5 : 0;
   const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
   const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
@@ -65,7 +65,7 @@ function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen
   return `${pen.letters([...cards, ...few, forTerminal(summary)].join('\n'))}\n`;
 }
 
-const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recommendation needs ${fewestExits}`;
+const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recommendation needs ${minExits}`;
 
 function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;
@@ -94,13 +94,13 @@ const figuresOf = (one: Recommendation): [string, Quantiles][] =>
 
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
-/** The seconds of the grace period that each exit used. */
+/** A histogram of the seconds of the grace period that the exits used. */
 function bars(buckets: readonly Bucket[], pen: Pen): string[] {
-  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const maxCount = Math.max(1, ...buckets.map(({ count }) => count));
   const labels = buckets.map(({ from, to }) => `${round(from)}–${round(to)}s`);
   const width = Math.max(...labels.map(({ length }) => length));
   return buckets.map(({ count }, at) => {
-    const length = count === 0 ? 0 : Math.max(1, Math.round((count / most) * barWidth));
+    const length = count === 0 ? 0 : Math.max(1, Math.round((count / maxCount) * barWidth));
     return `  ${(labels[at] ?? '').padStart(width)}  ${pen.symbol('full').repeat(length)} ${count}`;
   });
 }
@@ -119,10 +119,10 @@ function recommendMarkdown({ workloads, tooFew, summary }: RecommendReport): str
 /** One page without scripts: a table and a histogram for each workload. */
 function recommendHtml({ workloads, tooFew, summary }: RecommendReport): string {
   const sections = workloads.map((one) => {
-    const most = Math.max(1, ...one.histogram.map(({ count }) => count));
+    const maxCount = Math.max(1, ...one.histogram.map(({ count }) => count));
     const rows = one.histogram.map(
       ({ from, to, count }) =>
-        `<tr><th>${round(from)}–${round(to)}s</th><td><div class="bar" style="width:${Math.round((count / most) * 100)}%"></div></td><td>${count}</td></tr>`,
+        `<tr><th>${round(from)}–${round(to)}s</th><td><div class="bar" style="width:${Math.round((count / maxCount) * 100)}%"></div></td><td>${count}</td></tr>`,
     );
     const figures = figuresOf(one).map(
       ([name, q]) =>

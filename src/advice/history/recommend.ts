@@ -1,24 +1,24 @@
-/** Many exits of a workload → which grace period they need. Pure; both directions, and it refuses where too few were seen. */
+/** Recommends a grace period, longer or shorter, from many exits of a workload; none from too few exits. Pure. */
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
 import { middle, totalRequests, type ExitSample } from './reports.ts';
 
-/** Fewer say nothing about a slow day: of 10, one in ten is one exit. */
-export const fewestExits = 10;
+/** With fewer exits, a slow exit that happens once in ten times may not be among them. */
+export const minExits = 10;
 
 export type Direction = 'lower' | 'raise' | 'keep' | 'not-by-grace';
 
 export interface Recommendation {
   workload: string;
   exits: number;
-  /** Images that the exits ran, where the reports say; more than one is a warning. */
+  /** Images of the exits, if the reports hold them; more than one is a warning. */
   versions: string[];
-  /** Seconds: the upper end of what was measured, so that a number is never too small. */
+  /** Seconds, from the upper end of each measured interval, so that no number is too small. */
   hook?: Quantiles;
   drain?: Quantiles;
   used?: Quantiles;
   total?: Quantiles;
   histogram: Bucket[];
-  /** Share of exits in which a container was killed, 0 to 1. */
+  /** Exits in which a container was killed; `share` is from 0 to 1. */
   killed: { count: number; share: number };
   requests?: { sent: number; failed: number };
   grace: { currentSeconds: number; recommendedSeconds: number; direction: Direction; safeFor: number };
@@ -31,39 +31,39 @@ export interface TooFew {
   exits: number;
 }
 
-/** One for each workload that was seen often enough, and which were not. */
+/** A recommendation for each workload with enough exits, and the workloads with too few. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
   const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
   const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
   for (const one of counted) byWorkload.get(one.workload)?.push(one);
   const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
   return {
-    found: groups.filter(({ length }) => length >= fewestExits).map(recommendationOf),
+    found: groups.filter(({ length }) => length >= minExits).map(recommendationOf),
     tooFew: groups
-      .filter(({ length }) => length < fewestExits)
+      .filter(({ length }) => length < minExits)
       .map((group) => ({ workload: group[0]?.workload ?? '', exits: group.length })),
   };
 }
 
-/** Exits that had a grace period and came to an end. */
+/** Outcomes of exits that had a grace period and ended. */
 const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
 function recommendationOf(group: readonly ExitSample[]): Recommendation {
-  const upper = (pick: (one: ExitSample) => ExitSample['hook']): number[] =>
+  const upperEnds = (pick: (one: ExitSample) => ExitSample['hook']): number[] =>
     group.flatMap((one) => pick(one)?.max ?? []);
   const killed = group.filter((one) => one.killed).length;
   const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
-  const used = upper((one) => (one.killed ? undefined : usedOf(one)));
+  const used = upperEnds((one) => (one.killed ? undefined : usedOf(one)));
   const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
   const grace = graceOf(group, used);
   return {
     workload: group[0]?.workload ?? '',
     exits: group.length,
     versions,
-    hook: quantilesOf(upper(({ hook }) => hook)),
-    drain: quantilesOf(upper(({ drain, killed: cut }) => (cut ? undefined : drain))),
+    hook: quantilesOf(upperEnds(({ hook }) => hook)),
+    drain: quantilesOf(upperEnds(({ drain, killed: cut }) => (cut ? undefined : drain))),
     used: quantilesOf(used),
-    total: quantilesOf(upper(({ total }) => total)),
+    total: quantilesOf(upperEnds(({ total }) => total)),
     histogram: histogramOf(used),
     killed: { count: killed, share: killed / group.length },
     requests: totalRequests(group),
@@ -83,7 +83,7 @@ function recommendationOf(group: readonly ExitSample[]): Recommendation {
   };
 }
 
-/** What an exit used of its grace period: as a whole where the report says, else hook and drain. */
+/** The part of its grace period that an exit used: as reported, else hook plus drain. */
 const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
   used ??
   (hook || drain
@@ -98,19 +98,19 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
     const safe = safeFor(currentSeconds);
     return { currentSeconds, recommendedSeconds: currentSeconds, direction: 'not-by-grace', safeFor: safe };
   }
-  // How long a killed one would have needed is not known: it had the whole grace period.
+  // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
-  const most =
+  const slowest =
     killed.length > 0
       ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: currentSeconds }
       : { hookSeconds: 0, drainSeconds: Math.max(...used) };
-  const recommendedSeconds = graceFor(most);
+  const recommendedSeconds = graceFor(slowest);
   const direction =
     recommendedSeconds < currentSeconds ? 'lower' : recommendedSeconds > currentSeconds ? 'raise' : 'keep';
   return { currentSeconds, recommendedSeconds, direction, safeFor: safeFor(recommendedSeconds) };
 }
 
-/** More time does not help who never reacts to the signal. */
+/** At least half of the killed exits had no signal handler: more time does not help them. */
 function neverReacts(killed: readonly ExitSample[]): boolean {
   const codes = ['no-signal-handling', 'no-signal-handler'];
   const withoutHandler = killed.filter(({ findings }) => findings.some(({ code }) => codes.includes(code)));
@@ -144,7 +144,7 @@ export interface Quantiles {
   max: number;
 }
 
-/** By nearest rank: each is a value that was measured. Undefined of nothing. */
+/** By nearest rank, so each quantile is a measured value. Undefined without values. */
 export function quantilesOf(values: readonly number[]): Quantiles | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return undefined;
@@ -158,10 +158,10 @@ export interface Bucket {
   count: number;
 }
 
-/** Equal buckets of a round width from 0 to the largest value, at most `most`. The last one holds its end. */
-export function histogramOf(values: readonly number[], most = 12): Bucket[] {
+/** Equal buckets of a round width from 0 to the largest value. The last bucket includes its upper end. */
+export function histogramOf(values: readonly number[], maxBuckets = 12): Bucket[] {
   const max = Math.max(0, ...values);
-  const width = roundWidth(max / most);
+  const width = roundWidth(max / maxBuckets);
   const count = Math.max(1, Math.ceil(max / width + 1e-9));
   const counts = new Array<number>(count).fill(0);
   for (const value of values) {
@@ -171,9 +171,9 @@ export function histogramOf(values: readonly number[], most = 12): Bucket[] {
   return counts.map((each, at) => ({ from: at * width, to: (at + 1) * width, count: each }));
 }
 
-/** 1, 2 or 5 times a power of ten, and no less than `least`. */
-function roundWidth(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 0.01)));
-  const step = [1, 2, 5, 10].find((one) => one * power >= least - 1e-9) ?? 10;
+/** The smallest 1, 2 or 5 times a power of ten that is at least `min`. */
+function roundWidth(min: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(min, 0.01)));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= min - 1e-9) ?? 10;
   return Number((step * power).toPrecision(3));
 }

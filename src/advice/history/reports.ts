@@ -1,6 +1,6 @@
 /**
- * Reports of exits, read from files: `-o json` of a pod (ExitReport) or of several (RolloutReport), and recordings, which are
- * replayed. Files are untrusted: what has another shape is refused by name, and a value of another type is as good as absent.
+ * Reports of exits, read from files: `-o json` of a pod (ExitReport) or of several (RolloutReport), and recordings,
+ * which are replayed. Files are untrusted: other documents are refused, a value of the wrong type counts as absent.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,27 +8,27 @@ import { PodexitError } from '../../errors.ts';
 import { outcomes, type Outcome } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 
-/** What `replay FILE` prints with these words behind it. */
+/** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
 export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
 
-/** Ranges of measured seconds are kept whole; figures are made of their middle. */
+/** A measured length as an interval. Charts and comparisons of lengths use its middle. */
 export interface Seconds {
   min: number;
   max: number;
 }
 
-/** What of one exit counts when many are compared. All lengths in seconds. */
+/** The facts of one exit that are compared with other exits. All lengths are in seconds. */
 export interface ExitSample {
-  /** `Deployment/checkout`, or the pod where nothing owns it. */
+  /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
   workload: string;
-  /** Images by container, or nothing where the report does not say. */
+  /** Images by container; undefined if the report has none. */
   version?: string;
   outcome: Outcome;
   graceSeconds: number;
-  /** Of the container that took longest. */
+  /** Hook and drain of the container that took the longest. */
   hook?: Seconds;
   drain?: Seconds;
-  /** From the kubelet's start to the last exit. */
+  /** From the start of the termination by the kubelet to the last exit. */
   used?: Seconds;
   total?: Seconds;
   /** A container was killed. */
@@ -49,7 +49,7 @@ export async function readReports(names: readonly string[], replay: ReplayText =
   return found;
 }
 
-/** Of a folder: its reports and recordings; what else is in it is none of them. */
+/** For a folder its reports and recordings, by extension; other files are skipped. */
 async function filesOf(name: string): Promise<string[]> {
   const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
     throw unreadable(name, `cannot be read (${error.code ?? error.message})`);
@@ -79,12 +79,12 @@ async function parsed(file: string): Promise<unknown> {
   }
 }
 
-/** The exits of a document of any kind: undefined where it is none of podexit/v1. */
+/** The exits in a document of any podexit/v1 kind that has exits; undefined for all other documents. */
 export function exitsIn(document: JsonObject): JsonObject[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
   const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
-  // All of them: figures about a part would be figures about something else.
+  // No limit: figures about only some of the exits would be wrong.
   return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
 
@@ -114,7 +114,7 @@ export function sampleOf(document: JsonObject): ExitSample {
   };
 }
 
-/** A ReplicaSet is one revision of its Deployment: its name without the hash that kubectl also prints. */
+/** A ReplicaSet counts as its Deployment, whose name is the ReplicaSet's without the hash. */
 function workloadOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
@@ -147,7 +147,7 @@ function longest(all: readonly unknown[]): Seconds | undefined {
 
 const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
 
-/** From the first mark of one name to the last of another. */
+/** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
     named(document['marks'], name)
@@ -170,14 +170,14 @@ function totalOf(document: JsonObject): Seconds | undefined {
 
 function requestsOf(document: JsonObject): ExitSample['requests'] {
   const probes = objectsIn(asObject(document['traffic'])['probes']);
-  return total(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
+  return sumOf(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
-/** Undefined where no exit was probed. */
+/** Undefined if no exit was probed. */
 export const totalRequests = (samples: readonly ExitSample[]): ExitSample['requests'] =>
-  total(samples.flatMap(({ requests }) => requests ?? []));
+  sumOf(samples.flatMap(({ requests }) => requests ?? []));
 
-function total(counts: readonly { sent: number; failed: number }[]): ExitSample['requests'] {
+function sumOf(counts: readonly { sent: number; failed: number }[]): ExitSample['requests'] {
   const sum = (of: 'sent' | 'failed'): number => counts.reduce((all, one) => all + one[of], 0);
   return counts.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
 }

@@ -1,15 +1,15 @@
-/** Who serves while a pod is replaced: replicas, rollouts, budgets. */
+/** Rules about who serves while a pod is replaced: replicas, rollouts, budgets. */
 import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
 const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
 
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
-function countOf(amount: number | string | undefined, of: number, round: 'up' | 'down'): number | undefined {
+function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down'): number | undefined {
   if (typeof amount === 'number') return amount;
   const share = /^(\d{1,4})%$/.exec(amount ?? '')?.[1];
   if (share === undefined) return undefined;
-  return round === 'up' ? Math.ceil((of * Number(share)) / 100) : Math.floor((of * Number(share)) / 100);
+  return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
 }
 
 function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
@@ -27,13 +27,13 @@ function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
   return [warning('last-endpoint', message, { advice, path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
-/** A rollout that may take every pod away before a new one is ready. */
+/** A rollout that may remove every pod before a new one is ready. */
 function rollout(spec: ShutdownSpec): CheckFinding[] {
   const { update, replicas = 1, services } = spec;
   if (!update || services.length === 0 || !surges(spec)) return [];
-  const gone = countOf(update.maxUnavailable ?? '25%', replicas, 'down') ?? 0;
+  const unavailable = countOf(update.maxUnavailable ?? '25%', replicas, 'down') ?? 0;
   const isOutage = update.kind === 'Recreate';
-  if (!isOutage && (replicas === 0 || gone < replicas)) return [];
+  if (!isOutage && (replicas === 0 || unavailable < replicas)) return [];
   const message = isOutage
     ? 'strategy Recreate stops every pod before a new one starts: each rollout is an outage'
     : `maxUnavailable ${update.maxUnavailable} lets a rollout take all ${replicas} replicas away at once`;
@@ -46,12 +46,12 @@ function budgets(spec: ShutdownSpec): CheckFinding[] {
   const isSeveral = spec.budgets.length > 1 && !spec.budgets.some(({ ruling }) => ruling);
   const reasons = isSeveral
     ? [`the eviction API refuses a pod that several budgets cover (${names})`]
-    : spec.budgets.flatMap((one) => blockedBy(one, spec) ?? []);
+    : spec.budgets.flatMap((budget) => blockedBy(budget, spec) ?? []);
   const advice = 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits for ever otherwise.';
   return reasons.map((message) => warning('budget-blocks-eviction', message, { advice, path: [] }));
 }
 
-/** Live, by the API server's own rule (registry/core/pod/rest/eviction.go); else by what it can never allow. */
+/** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
 function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, spec: ShutdownSpec): string | undefined {
   if (ruling)
     return ruling.refused
@@ -63,22 +63,22 @@ function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, s
   const { replicas } = spec;
   if (minAvailable === '100%') return `${budget} has minAvailable 100%: no pod can ever be evicted`;
   if (replicas === undefined || replicas === 0) return undefined;
-  const least = countOf(minAvailable, replicas, 'up');
-  if (least === undefined || least < replicas) return undefined;
+  const minPods = countOf(minAvailable, replicas, 'up');
+  if (minPods === undefined || minPods < replicas) return undefined;
   return `${budget} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
 }
 
-/** Pods on the host's ports cannot run beside their own replacement. */
+/** A pod that uses ports of its node blocks its replacement on the same node. */
 function hostPorts(spec: ShutdownSpec): CheckFinding[] {
-  const ports = spec.containers.some((one) => one.ports.some(({ hostPort }) => hostPort !== undefined));
-  if (!spec.hostNetwork && !ports) return [];
+  const hasHostPort = spec.containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort !== undefined));
+  if (!spec.hostNetwork && !hasHostPort) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
-  const cannot = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
+  const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
   const surge = surges(spec) && spec.update?.kind !== 'Recreate' && ![0, '0%'].includes(spec.update?.maxSurge ?? '25%');
-  if (!surge) return [note('host-network', cannot, { path })];
+  if (!surge) return [note('host-network', effect, { path })];
   const advice = 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.';
-  return [warning('host-network', `${cannot}, so a rollout that surges waits for a free node`, { advice, path })];
+  return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { advice, path })];
 }
 
 export const capacityRules: readonly Rule[] = [

@@ -1,18 +1,18 @@
-/** preStop hooks against the grace period: SIGNALS.md §2 S6 to S8. */
+/** Rules that compare preStop hooks with the grace period: SIGNALS.md §2 S6 to S8. */
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { at, error, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Hook, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 
-/** The least that the kubelet leaves between the end of a hook and SIGKILL, in seconds (SIGNALS.md §2 S8). */
-const leastAfterHook = 2;
+/** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
+const minSecondsAfterHook = 2;
 
 const hooked = (spec: ShutdownSpec): (ContainerSpec & { hook: Hook })[] =>
   signalled(spec).flatMap((one) => (one.hook ? [{ ...one, hook: one.hook }] : []));
 
 const atHook = (one: ContainerSpec) => at(one, 'lifecycle', 'preStop');
 
-/** Images without a shell and without coreutils: an exec hook has nothing to run there. */
+/** These images have neither a shell nor coreutils, so an exec hook has nothing to run. */
 const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
 
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
@@ -36,17 +36,17 @@ const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
 const longHooks = (spec: ShutdownSpec): CheckFinding[] =>
   hooked(spec).flatMap((one) => {
     const grace = spec.graceSeconds;
-    const seconds = one.hook.leastSeconds;
+    const seconds = one.hook.minSeconds;
     if (seconds === undefined || grace === 0 || seconds < grace / 2) return [];
-    const least = one.hook.isPlainSleep ? '' : 'at least ';
-    const takes = `the preStop hook of ${one.name} takes ${least}${seconds}s of the ${grace}s grace period`;
+    const atLeast = one.hook.isPlainSleep ? '' : 'at least ';
+    const takes = `the preStop hook of ${one.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
     const details = { ...atHook(one), advice: adviceFor(spec, seconds) };
     if (seconds >= grace) {
-      const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${leastAfterHook}s later`;
+      const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
       return error('prestop-cut-off', `${takes}: ${end}`, details);
     }
-    const left = Math.max(leastAfterHook, grace - Math.floor(seconds));
-    const minimum = left === leastAfterHook ? " (the kubelet's minimum)" : '';
+    const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));
+    const minimum = left === minSecondsAfterHook ? " (the kubelet's minimum)" : '';
     const code = seconds >= grace * 0.75 ? 'grace-nearly-spent' : 'prestop-heavy';
     return warning(code, `${takes} and leaves it ${left}s${minimum}`, details);
   });

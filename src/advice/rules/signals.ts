@@ -1,4 +1,4 @@
-/** Who gets the stop signal, and what becomes of it. */
+/** Rules about stop signals: which containers get one, and whether they handle it. */
 import { signalHandlingOf, type SignalHandling } from '../command-line.ts';
 import { at, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, Inspection, ShutdownSpec } from '../shutdown-spec.ts';
@@ -11,7 +11,7 @@ export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[
 export const imageName = (image: string): string =>
   (image.split('@')[0] ?? '').split('/').at(-1)?.split(':')[0]?.toLowerCase() ?? '';
 
-/** STOPSIGNAL of images that are known not to stop on SIGTERM (their Dockerfiles). */
+/** STOPSIGNAL of well-known images that is not SIGTERM, from their Dockerfiles. */
 const knownStopSignals: Readonly<Record<string, string>> = {
   nginx: 'QUIT',
   httpd: 'WINCH',
@@ -20,14 +20,14 @@ const knownStopSignals: Readonly<Record<string, string>> = {
   php: 'QUIT',
 };
 
-/** Without the prefix SIG: `lifecycle.stopSignal`, else the image's where it is known, else TERM. */
+/** Without the prefix SIG: `lifecycle.stopSignal`, else the image's if known, else TERM. */
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   stopSignal?.replace(/^SIG/, '') ?? knownStopSignals[imageName(image)] ?? 'TERM';
 
-/** Where the pod's processes share a namespace, a container's first one is not PID 1: an unhandled signal ends it. */
+/** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
 export const handlingOf = ({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling => {
   const { inspection } = container;
-  // What was read of the process itself goes before what its command suggests.
+  // What was read from the process itself outranks what its command suggests.
   if (inspection && inspection.kind !== 'unreadable') return inspectedHandling(inspection);
   const handling = signalHandlingOf(container.command, stopSignalOf(container));
   return sharesProcesses && handling.kind === 'shell' ? { kind: 'unknown' } : handling;
@@ -76,7 +76,7 @@ const shells = (spec: ShutdownSpec): CheckFinding[] =>
     return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(one, 'command'), advice });
   });
 
-/** SIGKILL cannot be handled, and a trap for another signal than the one that comes is never run. */
+/** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
 const mismatched = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one) => {
     const signal = stopSignalOf(one);

@@ -1,13 +1,13 @@
-/** Sidecars, liveness probes, finalizers, node and owner. */
+/** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { imageName, signalled } from './signals.ts';
 
-/** Programs that serve the main container of a pod: proxies, log shippers, agents. By a container's or an image's name. */
+/** Names of containers or images that only help the application: proxies, log shippers, agents. */
 const helperNames =
   /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
-/** A helper among the main containers gets SIGTERM with them, and may be gone while they still drain. */
+/** A helper among the main containers gets SIGTERM together with them and may be gone while they still drain. */
 function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   const mains = signalled(spec).filter(({ kind }) => kind === 'main');
   const helpers = mains.filter(({ name, image }) => helperNames.test(name) || helperNames.test(imageName(image)));
@@ -19,7 +19,7 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   return helpers.map((one) => warning('classic-sidecar', `${one.name} ${form}`, { ...at(one), advice }));
 }
 
-/** A sidecar waits for no main container that does not run: then there is nobody to share with. */
+/** Sidecars stop after the main containers. If no main container runs, they have the grace period to themselves. */
 function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
   const running = signalled(spec);
   const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
@@ -33,11 +33,11 @@ function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
 const liveness = (spec: ShutdownSpec): CheckFinding[] =>
   signalled(spec).flatMap((one): CheckFinding[] => {
     const details = at(one, 'livenessProbe');
-    const own = one.liveness?.graceSeconds;
-    const hook = one.hook?.leastSeconds;
+    const probeGrace = one.liveness?.graceSeconds;
+    const hookSeconds = one.hook?.minSeconds;
     const code = 'liveness-during-drain';
-    if (own !== undefined && hook !== undefined && hook >= own) {
-      const message = `the liveness probe of ${one.name} restarts it with a grace period of ${own}s, which its preStop hook of ${hook}s uses up`;
+    if (probeGrace !== undefined && hookSeconds !== undefined && hookSeconds >= probeGrace) {
+      const message = `the liveness probe of ${one.name} restarts it with a grace period of ${probeGrace}s, which its preStop hook of ${hookSeconds}s uses up`;
       const advice = "Raise the probe's terminationGracePeriodSeconds above the hook.";
       return [warning(code, message, { ...details, advice })];
     }
@@ -46,11 +46,11 @@ const liveness = (spec: ShutdownSpec): CheckFinding[] =>
     return [note(code, message, details)];
   });
 
-/** The Job controller sets it on each of its pods, and takes it away as soon as one has finished (SIGNALS.md §4). */
-const ownToJobs = 'batch.kubernetes.io/job-tracking';
+/** The Job controller sets this finalizer on its pods, and removes it as soon as a pod has finished (SIGNALS.md §4). */
+const jobFinalizer = 'batch.kubernetes.io/job-tracking';
 
 function finalizers(spec: ShutdownSpec): CheckFinding[] {
-  const set = spec.finalizers.filter((finalizer) => finalizer !== ownToJobs);
+  const set = spec.finalizers.filter((finalizer) => finalizer !== jobFinalizer);
   if (set.length === 0) return [];
   const [is, controller] =
     set.length === 1 ? ['is', 'the controller behind it is'] : ['are', 'the controllers behind them are'];

@@ -1,10 +1,10 @@
-/** What clients of the pod's Services would notice. Only containers that serve a Service's target port are looked at. */
+/** Rules about what clients of the pod's Services notice. They judge only the containers that serve a target port. */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
 import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
 import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { signalled } from './signals.ts';
 
-/** Containers behind a target port; all main containers where no ports are declared, since a port needs no declaration. */
+/** Containers that declare a target port; else main ones that declare no ports, which is allowed; else the first. */
 function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   const candidates = signalled(spec);
   if (spec.services.length === 0) return [];
@@ -23,11 +23,11 @@ const serves = ({ ports }: ContainerSpec, targetPort: number | string): boolean 
 const serviceNames = (services: readonly ServiceSpec[]): string =>
   `Service${services.length === 1 ? '' : 's'} ${services.map(({ name }) => name).join(', ')}`;
 
-/** Without a hook SIGTERM comes as the endpoint is being removed: load balancers learn of that later. */
+/** Without a hook, SIGTERM arrives while the endpoint is being removed, before load balancers know about it. */
 function drainRace(spec: ShutdownSpec): CheckFinding[] {
-  const following = spec.services.filter((one) => !one.publishNotReadyAddresses);
-  if (following.length === 0) return [];
-  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(following)} may still send requests`;
+  const dropsEndpoint = spec.services.filter((one) => !one.publishNotReadyAddresses);
+  if (dropsEndpoint.length === 0) return [];
+  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(dropsEndpoint)} may still send requests`;
   const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
   return servingContainers(spec)
     .filter(({ hook }) => !hook)
@@ -54,12 +54,12 @@ const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
       return note('stays-ready', message, { path: spec.podPath });
     });
 
-/** A name that no container declares resolves to nothing; a number needs no declaration, so it is left alone. */
+/** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */
 const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
   spec.services.flatMap(({ name, targetPorts }) =>
     targetPorts.flatMap((targetPort) => {
-      const isThere = spec.containers.some((one) => serves(one, targetPort));
-      if (typeof targetPort !== 'string' || isThere) return [];
+      const isDeclared = spec.containers.some((one) => serves(one, targetPort));
+      if (typeof targetPort !== 'string' || isDeclared) return [];
       const message = `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`;
       return warning('target-port-missing', message, {
         advice: `Name a container's port "${targetPort}", or write its number as targetPort.`,

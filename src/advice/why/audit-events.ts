@@ -1,6 +1,6 @@
 /**
- * The audit events of one pod → who deleted it, and moments to the microsecond of the API server's clock. Levels Metadata to
- * RequestResponse: where an event holds no object it proves only its moment. Pure.
+ * Audit events of one pod → who deleted it, and moments on the API server's clock, to the microsecond. Any level from
+ * Metadata to RequestResponse will do: an event without an object proves only when it happened. Pure.
  */
 import {
   asArray,
@@ -23,10 +23,10 @@ export interface AuditEvent {
   user: string;
   userAgent: string;
   sourceIPs: string[];
-  /** ms since the epoch, with fractions: when the request came, and when its answer was complete. */
+  /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
   receivedAt: number;
   answeredAt: number;
-  /** What the server stored, where the level holds it. */
+  /** What the server stored, if the level of the event includes it. */
   object?: JsonObject;
 }
 
@@ -34,17 +34,17 @@ export interface AuditSummary {
   uid?: string;
   deletedBy?: WhyReport['deletedBy'];
   moments: WhyMoment[];
-  /** Some event holds the pod itself, so that a report can be made. */
+  /** Some event holds the pod itself, so that a report can be built. */
   hasObjects: boolean;
-  /** It was removed while a container of it still ran, as far as its last state says. */
+  /** The pod was removed while a container still ran, according to the pod's last state. */
   isForced: boolean;
 }
 
-/** Why a line that names the pod says nothing. */
-export type Unread = 'no-json' | 'no-audit-event' | 'no-time';
+/** Why a line that names the pod is no usable audit event. */
+export type UnusableLine = 'no-json' | 'no-audit-event' | 'no-time';
 
-/** Undefined for a request that is not finished: another line is. */
-export function auditEventOf(line: string): AuditEvent | Unread | undefined {
+/** Undefined for an earlier stage of a request: its last stage, ResponseComplete, has a line of its own. */
+export function auditEventOf(line: string): AuditEvent | UnusableLine | undefined {
   let raw: JsonObject;
   try {
     raw = asObject(JSON.parse(line));
@@ -94,7 +94,7 @@ export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
   const request = requestIn(own);
   const moments = own.flatMap((one): WhyMoment[] => {
     const what = textOf(one, one === request);
-    // What was stored was stored between the request and its answer.
+    // The object was stored at some time between the request and its response.
     return what === undefined
       ? []
       : [{ ...what, earliest: one.receivedAt, latest: one.answeredAt, source: `audit log, ${one.user}`, isBad: false }];
@@ -109,32 +109,32 @@ export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
     },
     moments: moments.sort((a, b) => a.earliest - b.earliest),
     hasObjects: own.some((one) => one.object?.['kind'] === 'Pod'),
-    isForced: isLeftRunning(own),
+    isForced: wasRemovedWhileRunning(own),
   };
 }
 
-/** A StatefulSet gives a name again, and logs of several clusters may stand together: of the pod that was deleted last. */
+/** The uid of the pod that was deleted last: a StatefulSet reuses names, and logs may come from several clusters. */
 export function uidOf(events: readonly AuditEvent[]): string | undefined {
   const own = events.filter((one) => isPod(one) && isWrite(one) && one.object?.['kind'] === 'Pod');
   const deleted = own.findLast((one) => metadataOf(one.object)['deletionTimestamp'] !== undefined);
   return [deleted, ...own.toReversed()].flatMap((one) => asString(metadataOf(one?.object)['uid']) ?? [])[0];
 }
 
-/** Of a pod that has another uid; an event without an object may be of either. */
+/** The event is about a pod with another uid. One without an object may be about either, so it does not count. */
 export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
   const about = resource === 'events' ? asObject(object?.['involvedObject']) : metadataOf(object);
   const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;
   return own !== undefined && own !== uid;
 }
 
-function isLeftRunning(own: readonly AuditEvent[]): boolean {
+function wasRemovedWhileRunning(own: readonly AuditEvent[]): boolean {
   const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1);
   const statuses = asArray(asObject(last?.object?.['status'])['containerStatuses']).map(asObject);
   const isRemoved = last !== undefined && metadataOf(last.object)['deletionGracePeriodSeconds'] === 0;
   return isRemoved && statuses.some((one) => asObject(one['state'])['running'] !== undefined);
 }
 
-/** The DELETE or the eviction of a client that was accepted first. */
+/** The first DELETE or eviction by a client that was accepted. */
 export const requestIn = (events: readonly AuditEvent[]): AuditEvent | undefined =>
   events.find((one) => isDone(one) && (isEviction(one) || (isDelete(one) && !isKubelet(one))));
 

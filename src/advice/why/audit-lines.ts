@@ -1,50 +1,51 @@
 /**
- * Audit logs (audit.k8s.io/v1 JSON lines, plain or gzip) of any size → the lines that name a pod. Read as bytes in constant
- * memory: a line is parsed only where the name is in it.
+ * Audit logs (audit.k8s.io/v1 JSON lines, plain or gzip) of any size → the lines that name a pod. Lines are searched
+ * as bytes, in constant memory; only those with the name in them are decoded.
  */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { PodexitError } from '../../errors.ts';
 
-/** Longer ones are no audit events: the API server's requests are limited to a few MB. */
-const longestLine = 32 * 1024 * 1024;
+/** A longer line is no audit event: the API server limits requests to a few MB. */
+const maxLineBytes = 32 * 1024 * 1024;
 const lineFeed = 0x0a;
 
-/** What keeps a line from being read: `cut` is the rest of a file that breaks off, as a gzip does whose writer was stopped. */
-export type Trouble = 'too-long' | 'cut';
+/** Why lines are missing. `cut`: the file breaks off, like a gzip file whose writer was stopped. */
+export type ReadProblem = 'too-long' | 'cut';
 
-/** Lines with any of the texts. `file` `-`: standard input. Throws `audit.unreadable` where nothing at all can be read. */
+/** Yields lines with any of the texts. File `-`: standard input. Throws `audit.unreadable` if nothing can be read. */
 export async function* linesWith(
   file: string,
   texts: readonly string[],
-  onTrouble: (trouble: Trouble) => void = () => undefined,
+  onProblem: (problem: ReadProblem) => void = () => undefined,
 ): AsyncGenerator<string> {
   const wanted = texts.map((text) => Buffer.from(text));
   const isWanted = (line: Buffer): boolean => wanted.some((text) => line.includes(text));
-  let rest: Buffer[] = [];
-  let [size, isTooLong, hasRead] = [0, false, false];
+  let lineStart: Buffer[] = [];
+  let [lineBytes, isTooLong, hasRead] = [0, false, false];
   try {
     for await (const chunk of await opened(file)) {
       hasRead = true;
       let from = 0;
       for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
-        const line = size === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
-        const isWhole = !isTooLong;
-        [rest, size, from, isTooLong] = [[], 0, end + 1, false];
-        if (isWhole && isWanted(line)) yield line.toString('utf8');
+        const lineEnd = chunk.subarray(from, end);
+        const line = lineBytes === 0 ? lineEnd : Buffer.concat([...lineStart, lineEnd]);
+        const isComplete = !isTooLong;
+        [lineStart, lineBytes, from, isTooLong] = [[], 0, end + 1, false];
+        if (isComplete && isWanted(line)) yield line.toString('utf8');
       }
       if (from === chunk.length || isTooLong) continue;
-      // A copy: a slice would keep the whole chunk alive.
-      rest.push(Buffer.from(chunk.subarray(from)));
-      size += chunk.length - from;
-      if (size <= longestLine) continue;
-      [rest, size, isTooLong] = [[], 0, true];
-      onTrouble('too-long');
+      // A copy, because a slice would keep the whole chunk in memory.
+      lineStart.push(Buffer.from(chunk.subarray(from)));
+      lineBytes += chunk.length - from;
+      if (lineBytes <= maxLineBytes) continue;
+      [lineStart, lineBytes, isTooLong] = [[], 0, true];
+      onProblem('too-long');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (hasRead) return onTrouble('cut');
+    if (hasRead) return onProblem('cut');
     throw new PodexitError(
       'audit.unreadable',
       `the audit log ${file} cannot be read (${code ?? message})`,
@@ -52,13 +53,13 @@ export async function* linesWith(
       { cause: error },
     );
   }
-  const last = Buffer.concat(rest);
+  const last = Buffer.concat(lineStart);
   if (last.length > 0 && isWanted(last)) yield last.toString('utf8');
 }
 
-const gzipMark = Buffer.from([0x1f, 0x8b]);
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-/** Unpacked where it begins as gzip does, whatever it is called. */
+/** The file's bytes, unpacked if it starts like gzip, whatever its name. */
 async function opened(file: string): Promise<AsyncIterable<Buffer>> {
   const source =
     file === '-'
@@ -68,7 +69,7 @@ async function opened(file: string): Promise<AsyncIterable<Buffer>> {
   const first = source.read() as Buffer | null;
   if (first === null) return source as AsyncIterable<Buffer>;
   source.unshift(first);
-  if (!first.subarray(0, 2).equals(gzipMark)) return source as AsyncIterable<Buffer>;
+  if (!first.subarray(0, 2).equals(gzipMagic)) return source as AsyncIterable<Buffer>;
   const unpacked = createGunzip({ chunkSize });
   source.on('error', (error) => unpacked.destroy(error));
   return source.pipe(unpacked) as AsyncIterable<Buffer>;

@@ -1,7 +1,6 @@
 /**
- * The audit events of one pod → what a run of ours would have seen, which goes the way of every recording: observe, reduce,
- * infer. Its clock is that of the API server, so its stamps are the client's own: what an event stored was seen when its
- * answer was complete. Pure.
+ * Audit events of one pod → what a live run would have observed, to be replayed like any recording. Their client clock
+ * is the API server's: a stored object counts as seen when the response was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
@@ -9,18 +8,18 @@ import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
 
-/** Streams of which no event of the pod says anything: their silence proves nothing. */
-const unseen: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
+/** Streams about which audit events of the pod say nothing, so their silence proves nothing. */
+const unseenStreams: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
 
 interface Parts {
   /** States of the pod, oldest first. */
   pods: AuditEvent[];
   slices: AuditEvent[];
-  /** Most audit policies leave Events out: then nothing may be concluded from their absence. */
+  /** Most audit policies omit Events; then their absence proves nothing. */
   events: AuditEvent[];
 }
 
-/** In the order of time. Empty where no event holds the pod. `events`: oldest first. */
+/** In order of time; empty if no event holds the pod. `events` must be sorted, oldest first. */
 export function observationsOf(events: readonly AuditEvent[], namespace: string): RawObservation[] {
   const parts = partsOf(events);
   const [first] = parts.pods;
@@ -28,7 +27,7 @@ export function observationsOf(events: readonly AuditEvent[], namespace: string)
   const stored = [...parts.pods, ...parts.slices, ...parts.events];
   const start = Math.floor(Math.min(...stored.map(({ receivedAt }) => receivedAt))) - second;
   const later = [
-    ...datesBy(stored),
+    ...datesFor(stored),
     ...lastLookOf(events, parts.pods),
     ...podChanges(parts.pods),
     ...parts.slices.map((one) => changeOf(one, 'endpointslices', 'MODIFIED')),
@@ -48,7 +47,7 @@ function partsOf(events: readonly AuditEvent[]): Parts {
   };
 }
 
-/** The pod as it was, and which streams are seen. */
+/** The pod before its deletion, and which streams are in sync. */
 function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): RawObservation[] {
   const before = beforeDeletion(pods);
   const resourceVersion = asString(metadataOf(before)['resourceVersion']) ?? '1';
@@ -75,7 +74,7 @@ function openingOf({ pods, slices, events }: Parts, at: number, name: string, na
       ? [{ at, kind: 'listed', stream: 'services', resourceVersion, objects: services } as const]
       : []),
     ...seen.map((stream): RawObservation => ({ at, kind: 'synced', stream })),
-    ...[...silent, ...unseen].map((stream): RawObservation => ({
+    ...[...silent, ...unseenStreams].map((stream): RawObservation => ({
       at,
       kind: 'gap',
       stream,
@@ -85,7 +84,7 @@ function openingOf({ pods, slices, events }: Parts, at: number, name: string, na
   ];
 }
 
-/** Their selectors are in no audit event: a Service without one is taken by its slices. */
+/** The Services that the slices name. No event holds selectors; without one, slices show which pods belong to it. */
 function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObject[] {
   const names = slices.flatMap(
     ({ object }) => asString(asObject(metadataOf(object)['labels'])['kubernetes.io/service-name']) ?? [],
@@ -94,10 +93,10 @@ function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObjec
 }
 
 /**
- * The clock of these observations is the API server's: at the end of one of its seconds, and at the start of the next, it shows
- * just that.
+ * Date headers that tie the client's clock to the API server's, which are the same here: 1 ms before a full second the
+ * Date still shows the second before.
  */
-function datesBy(stored: readonly AuditEvent[]): RawObservation[] {
+function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
   const starts = new Set(stored.map(({ answeredAt }) => Math.floor(answeredAt / second) * second));
   return [...starts].flatMap((start): RawObservation[] => [
     { at: start - 1, kind: 'dated', sentAt: start - 1, date: start - second },
@@ -105,31 +104,31 @@ function datesBy(stored: readonly AuditEvent[]): RawObservation[] {
   ]);
 }
 
-/** The request that marked the pod found it unmarked when it came: nothing of the exit is older. */
+/** The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. */
 function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): RawObservation[] {
   const request = requestIn(events.filter((one) => isPod(one) && isWrite(one)));
   const marked = pods.find(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
-  if (!request || !marked || marked.answeredAt < request.answeredAt || !isMarkOf(request, marked, pods)) return [];
+  if (!request || !marked || marked.answeredAt < request.answeredAt || !isFirstDelete(request, marked, pods)) return [];
   const at = Math.floor(request.receivedAt);
   return [{ at, kind: 'looked', object: beforeDeletion(pods), sentAt: at }];
 }
 
 /**
- * deletionTimestamp is what the server's clock showed at the DELETE, plus the grace. A log that begins late may hold only a
- * repeated DELETE: one that shortened the grace sets it again, so a grace that is not the pod's own proves nothing unless the
- * log holds the pod before (SIGNALS.md §1 "Repeat delete").
+ * Whether the request set the first deletionTimestamp, which is the server's time of the DELETE plus the grace period.
+ * A log that begins late may hold only a repeated DELETE, which sets it again if it shortens the grace period. So the
+ * log must hold the pod before, or the grace period must be the spec's (SIGNALS.md §1 "Repeat delete").
  */
-function isMarkOf(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
+function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
   const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
   const requestedAt = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
   const isKnownBefore = pods.some((one) => metadataOf(one.object)['deletionTimestamp'] === undefined);
   if (isKnownBefore) return true;
-  const isOwnGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
-  return isOwnGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
+  const isSpecGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
+  return isSpecGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
 }
 
-/** The last state without a deletionTimestamp; else the first one, with what the deletion wrote taken back. */
+/** The last state without a deletionTimestamp; else the first state, with the changes by the deletion undone. */
 function beforeDeletion(pods: readonly AuditEvent[]): JsonObject {
   const objects = pods.map(({ object }) => object ?? {});
   const alive = objects.filter((one) => metadataOf(one)['deletionTimestamp'] === undefined).at(-1);
@@ -148,7 +147,7 @@ function beforeDeletion(pods: readonly AuditEvent[]): JsonObject {
   };
 }
 
-/** With grace 0 and no finalizer left, the write is the last one: the object is removed with it (SIGNALS.md §1 "Store"). */
+/** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */
 function podChanges(pods: readonly AuditEvent[]): RawObservation[] {
   const marked = pods.filter(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
   const last = marked.findIndex(({ object }) => {

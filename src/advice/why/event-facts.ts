@@ -7,7 +7,7 @@ import { isTime, type WhyMoment } from './report.ts';
 export interface EventFacts {
   reason: string;
   message: string;
-  /** Of the object that it is about. */
+  /** Of the involved object. */
   kind: string;
   name: string;
   uid?: string;
@@ -25,7 +25,7 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
     .filter(({ at }) => isTime(at))
     .sort((a, b) => a.at - b.at);
 
-/** A stop that was tried again is one Event with a count: both its first and its last time matter. */
+/** A repeated stop is one Event with a count: its first and its last time each become a fact. */
 function factsOfEvent(event: CoreV1Event): EventFacts[] {
   const object = asObject(event.involvedObject);
   const message = asString(event.message) ?? '';
@@ -45,17 +45,17 @@ function factsOfEvent(event: CoreV1Event): EventFacts[] {
 
 const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
 
-/** ms since the epoch of the first that is there; NaN where none is a time. */
+/** The first timestamp that is present, in ms since the epoch; NaN if there is none or it is not a time. */
 export const timeIn = (...stamps: unknown[]): number =>
   Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
 
-/** From the name of an Event, which holds its first time in nanoseconds (SIGNALS.md §2.1); undefined for any other name. */
+/** From the nanoseconds in the Event's name (SIGNALS.md §2.1) if they agree with its timestamp, else from that. */
 function firstTime(event: CoreV1Event): number | undefined {
   const [, hex] = /\.([0-9a-f]{16})$/.exec(asString(event.metadata?.name) ?? '') ?? [];
   const raw = asObject(event);
-  const stamp = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
-  const named = hex === undefined ? NaN : Number(BigInt(`0x${hex}`) / 1_000_000n);
-  const time = Math.abs(named - stamp) > 3_600_000 || Number.isNaN(named) ? stamp : named;
+  const stampMs = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
+  const nameMs = hex === undefined ? NaN : Number(BigInt(`0x${hex}`) / 1_000_000n);
+  const time = Math.abs(nameMs - stampMs) > 3_600_000 || Number.isNaN(nameMs) ? stampMs : nameMs;
   return Number.isFinite(time) ? time : undefined;
 }
 
@@ -68,7 +68,7 @@ function lastTime(event: CoreV1Event): number {
 export const isStop = ({ kind, reason, message }: EventFacts): boolean =>
   kind === 'Pod' && reason === 'Killing' && message.startsWith('Stopping container ');
 
-/** Stamps are floors of a second, and clocks of a cluster agree to about one (SIGNALS.md trap 33). */
+/** Timestamps are cut to whole seconds, and a cluster's clocks agree to about one second (SIGNALS.md trap 33). */
 export const uncertaintyMs = 1000;
 
 export const momentAt = ({ at, reason, kind }: EventFacts) => ({
@@ -77,16 +77,16 @@ export const momentAt = ({ at, reason, kind }: EventFacts) => ({
   source: `Event ${reason} of the ${kind.toLowerCase()}`,
 });
 
-/** What an Event means; the first row that fits counts. */
+/** What an Event means; the first row that matches counts. */
 interface EventMeaning {
   about: 'Pod' | 'Node';
   reason: RegExp;
-  /** Of the message, where the reason alone does not say it. */
+  /** Matches the message, if the reason alone is ambiguous. */
   says?: RegExp;
   name: string;
   what: string | ((facts: EventFacts) => string);
   isBad?: true;
-  /** Who asked for the deletion, where that is what it says. */
+  /** What caused the deletion, if the Event says so. */
   trigger?: TriggerKind;
   actor?: string;
   /** Written by the pod's kubelet: the pod was still there. */
@@ -122,16 +122,16 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
 ];
 
-/** One Event as a moment of a pod's end, with what follows from its reason. */
+/** One Event as a moment of a pod's shutdown, with what its reason implies. */
 export interface ReadableEvent {
   moment: WhyMoment;
   trigger?: TriggerKind;
-  /** With it a trigger, in words. */
+  /** Who caused the trigger, in words. */
   by?: string;
   provesPresence: boolean;
 }
 
-/** Undefined for a reason that says nothing about an end. */
+/** Undefined for a reason that says nothing about a shutdown. */
 export function readEvent(facts: EventFacts): ReadableEvent | undefined {
   const meaning = eventMeanings.find(
     ({ about, reason, says }) =>

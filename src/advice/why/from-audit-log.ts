@@ -1,11 +1,11 @@
-/** An exit from an audit log: its events go the way of every recording, and what the log cannot hold is said. */
+/** Reconstructs an exit from audit logs by replaying their events, and lists what a log cannot show. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
 import { recordingVersion, type Header } from '../../recording/header.ts';
 import { plural } from '../../verdict/words.ts';
-import { linesWith, type Trouble } from './audit-lines.ts';
+import { linesWith, type ReadProblem } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
@@ -14,15 +14,15 @@ import {
   uidOf,
   type AuditEvent,
   type AuditSummary,
-  type Unread,
+  type UnusableLine,
 } from './audit-events.ts';
 import type { ReplayText } from '../history/reports.ts';
-import { ofExit, type Found } from './report.ts';
+import { whyFromExit, type Found } from './report.ts';
 
-/** More events of one pod than this are of one that lives on. */
-const mostEvents = 20_000;
+/** A pod with more events is one that goes on running. */
+const maxEvents = 20_000;
 
-/** Undefined where no log was given, or none names the pod: then `notice` is given what could not be read. Throws `audit.unreadable`. */
+/** Undefined if no log names the pod; `notice` then receives what could not be read. Throws `audit.unreadable`. */
 export async function fromAuditLogs(
   name: string,
   namespace: string,
@@ -39,7 +39,7 @@ export async function fromAuditLogs(
   const exit = audited.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
   const heading = 'reconstructed from the audit log, by the clock of the API server';
   const known = exit
-    ? ofExit(exit.document, 'audit-log', heading)
+    ? whyFromExit(exit.document, 'audit-log', heading)
     : ({
         basis: 'audit-log',
         outcome: 'unknown',
@@ -59,7 +59,7 @@ export async function fromAuditLogs(
   };
 }
 
-/** What a live run would have seen besides, and no event that names the pod can tell. */
+/** What a live run would also have seen, but these events cannot show. */
 function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: boolean): string[] {
   const has = (resource: string): boolean => own.some((one) => one.resource === resource && one.object !== undefined);
   const rows: [boolean, string][] = [
@@ -80,18 +80,18 @@ function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: 
 }
 
 /** Completes "cannot tell what 2 lines say:". */
-const unreadWords = {
+const unreadTexts = {
   'no-json': 'no JSON',
   'no-audit-event': 'no events of audit.k8s.io',
   'no-time': 'without times that can be read',
   'too-long': 'longer than 32 MB',
   'other-pod': 'of other pods of this name, by their uid',
-  'too-many': `beyond the first ${mostEvents}`,
-} satisfies Record<Exclude<Unread | Trouble, 'cut'> | 'other-pod' | 'too-many', string>;
-type Lost = keyof typeof unreadWords | 'cut';
+  'too-many': `beyond the first ${maxEvents}`,
+} satisfies Record<Exclude<UnusableLine | ReadProblem, 'cut'> | 'other-pod' | 'too-many', string>;
+type LostInput = keyof typeof unreadTexts | 'cut';
 
-function noticeOf(lost: Lost, count: number): string {
-  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadWords[lost]}`;
+function noticeOf(lost: LostInput, count: number): string {
+  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
   const files = plural(
     count,
     'file holds behind the place where it breaks',
@@ -100,7 +100,7 @@ function noticeOf(lost: Lost, count: number): string {
   return `what ${files} off`;
 }
 
-/** What the logs hold of the pod itself, of the Events about it, and of the slices since they held it, oldest first. */
+/** Events about the pod, about its Events, and about its slices since they first held it; oldest first. */
 async function eventsIn(
   files: readonly string[],
   name: string,
@@ -108,9 +108,9 @@ async function eventsIn(
 ): Promise<{ own: AuditEvent[]; notices: string[] }> {
   const found: AuditEvent[] = [];
   const slices = new Set<string>();
-  const unread = new Map<Lost, number>();
-  const count = (why: Lost): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
-  // The write that takes the pod out of a slice does not name it.
+  const unread = new Map<LostInput, number>();
+  const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
+  // The write that removes the pod from a slice does not name the pod.
   const texts = [`"${name}"`, `/${name}`, '"endpointslices"'];
   for (const file of files)
     for await (const line of linesWith(file, texts, count)) {
@@ -119,7 +119,7 @@ async function eventsIn(
       if (typeof event !== 'object' || event.namespace !== namespace) continue;
       if (event.resource === 'endpointslices' && holdsPod(event.object, name)) slices.add(event.name);
       if (!isAbout(event, name) && !(event.resource === 'endpointslices' && slices.has(event.name))) continue;
-      if (found.length < mostEvents) found.push(event);
+      if (found.length < maxEvents) found.push(event);
       else count('too-many');
     }
   const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
@@ -139,7 +139,7 @@ const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boo
 const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
   asArray(object?.['endpoints']).some((one) => asObject(asObject(one)['targetRef'])['name'] === name);
 
-/** Goes the way of every recording, from a file of its own that is removed again. */
+/** Replays the rows as a recording, from a temporary file. */
 async function replayed(
   rows: readonly object[],
   replay: ReplayText,

@@ -1,4 +1,4 @@
-/** An exit from what a cluster still has: Events of about an hour, the objects around the pod, and the pod itself where it is there. */
+/** Reconstructs an exit from what a cluster still has: Events of about an hour, the pod, and objects around it. */
 import type { CoreV1Event, KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
@@ -13,7 +13,7 @@ import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod } from './go
 import type { NamespaceHistory } from './owners.ts';
 import { isTime, type Found, type WhyMoment } from './report.ts';
 
-/** What may not be listed is left out: then the Events speak alone. Throws `why.events`. */
+/** Objects that may not be listed are left out; Events are required. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
   const events = await listAll(cluster, { resource: 'events' });
   if (!Array.isArray(events))
@@ -30,11 +30,11 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
 
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
 
-/** Pods that were stopped and are gone, the worst first; a pod that has failed is there and stopped all the same. */
+/** Pods that were stopped and are gone, and failed pods, which may still be there; the worst first. */
 export const recentlyEnded = (history: NamespaceHistory): EndedPod[] =>
   endedPods(history, new Set(history.pods.filter(({ status }) => status?.phase !== 'Failed').map(uidOf)));
 
-/** The worst of a workload's pods that have ended. Throws `why.unknown` and `why.target`. */
+/** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */
 export function worstOf(
   target: Exclude<Target, { kind: 'pod' }>,
   history: NamespaceHistory,
@@ -131,7 +131,7 @@ function graceText(grace: GonePod['grace']): string {
     : `still there after the ${grace.seconds}s of its grace period; `;
 }
 
-/** It is there: nothing was deleted, and its containers may have ended and been started again. */
+/** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */
 function presentPod(pod: V1Pod, namespace: string, gone: GonePod): Found {
   const { status, ...narrowed } = narrowPod(pod);
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];

@@ -1,6 +1,6 @@
 /**
- * A pod that is gone, from Events and from the objects around it: who owned and deleted it, when it was stopped, and whether it
- * was still there at the end of its grace period. No Event holds an exit code, so nothing here says how a container exited. Pure.
+ * Reconstructs a pod that is gone from Events and objects around it: who owned and deleted it, when it was stopped,
+ * and whether it still existed when its grace period ended. How its containers exited is in no Event. Pure.
  */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
@@ -14,7 +14,7 @@ import {
   type EventFacts,
   type ReadableEvent,
 } from './event-facts.ts';
-import { namesPod, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
+import { hasWord, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
 export interface GonePod {
@@ -22,16 +22,16 @@ export interface GonePod {
   node?: string;
   moments: WhyMoment[];
   trigger: TriggerKind;
-  /** Who deleted it, as far as it is known: completes "deleted by". */
+  /** Who deleted it, as far as is known; completes "deleted by …". */
   by: string;
   /** The pod's owner first, then what owns that. */
   owners: Owner[];
   grace?: WhyReport['grace'];
-  /** The next pod of its name was there before its kubelet began to stop it: the object was removed under its containers. */
+  /** The next pod of its name existed before the kubelet began to stop this one, so it was removed while running. */
   wasForced: boolean;
 }
 
-/** `nodeFacts`: of its node. */
+/** `nodeFacts`: Events about its node. */
 export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []): GonePod {
   const { facts } = history;
   const own = eventsOfLatest(name, history);
@@ -39,7 +39,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   const read = own.flatMap((one) => readEvent(one) ?? []);
   const uid = own.findLast((one) => one.uid !== undefined)?.uid;
   const owners = ownersOf(name, history);
-  const deleted = facts.findLast((one) => one.reason === 'SuccessfulDelete' && namesPod(one, name));
+  const deleted = facts.findLast((one) => one.reason === 'SuccessfulDelete' && hasWord(one, name));
   const next = successorOf(name, uid, stop, history, owners[0]);
   const moments = [
     ...read.map(({ moment }) => moment),
@@ -67,11 +67,11 @@ const nodeOf = (own: readonly EventFacts[]): string | undefined =>
     .map(({ host, message }) => host ?? /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1])
     .findLast((node) => node !== undefined);
 
-/** The node of a pod whose other Events are still to be read. */
+/** The node of a pod, needed to read the Events about that node. */
 export const nodeOfPod = (name: string, history: NamespaceHistory): string | undefined =>
   nodeOf(eventsOfLatest(name, history));
 
-/** A StatefulSet gives a name again: the Events of the last uid that was stopped, else of the last one. */
+/** The Events of the latest pod with this name that was stopped, else of the latest: a StatefulSet reuses names. */
 function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[] {
   const own = facts.filter((one) => one.kind === 'Pod' && one.name === name);
   const uid = own.findLast(isStop)?.uid ?? own.findLast((one) => one.uid !== undefined)?.uid;
@@ -91,13 +91,13 @@ const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[
     .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
     .flatMap((one) => readEvent({ ...one, kind: 'Node' })?.moment ?? []);
 
-/** Who changed the workload before its controller deleted the pod: a program's name, not a person's (managedFields). */
+/** Which program changed the workload before its controller deleted the pod; managedFields names no users. */
 function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, before: number): WhyMoment[] {
   const object = objectOf(owner, workloads);
   const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
-    .filter((one) => one['subresource'] !== 'status')
-    .map((one) => ({ by: asString(one['manager']) ?? '', at: timeIn(one['time']) }))
+    .filter((entry) => entry['subresource'] !== 'status')
+    .map((entry) => ({ by: asString(entry['manager']) ?? '', at: timeIn(entry['time']) }))
     .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
     .sort((a, b) => a.at - b.at)
     .at(-1);
@@ -107,10 +107,10 @@ function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, bef
   return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source, isBad: false }];
 }
 
-/** The pod that came in its place. */
+/** The pod that replaced it. */
 interface Successor {
   pod?: V1Pod;
-  /** ms since the epoch: by then this pod was removed, since another one has its name. */
+  /** ms since the epoch. The pod was removed by then, because another one has its name. Unset for a sibling. */
   goneBy?: number;
   moment: WhyMoment;
 }
@@ -126,19 +126,19 @@ function successorOf(
 ): Successor | undefined {
   if (!stop) return undefined;
   const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
-  const same = others.find((pod) => pod.metadata?.name === name);
+  const namesake = others.find((pod) => pod.metadata?.name === name);
   const ofName = facts.filter((one) => one.kind === 'Pod' && one.name === name);
-  const nextEvent = same ? undefined : firstEventOfNext(uid, stop, ofName);
+  const nextEvent = namesake ? undefined : firstEventOfNext(uid, stop, ofName);
   const sibling = others
     .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
     .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
-  const pod = same ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
+  const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
   const created = pod
     ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
   if (!created || !isTime(created.earliest)) return undefined;
-  const isSibling = pod !== undefined && pod !== same;
+  const isSibling = pod !== undefined && pod !== namesake;
   const what = isSibling
     ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`
     : `the next ${name} was created`;
@@ -146,14 +146,14 @@ function successorOf(
   return { pod, goneBy: isSibling ? undefined : created.latest, moment };
 }
 
-/** A uid with an Event before the stop is that of an older pod of the name, whose kubelet may still write of it. */
+/** Skips uids that have an Event before the stop: older pods of this name, which may still get Events. */
 function firstEventOfNext(uid: string | undefined, stop: EventFacts, ofName: readonly EventFacts[]) {
   const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((one) => one.uid));
   if (uid === undefined) return undefined;
   return ofName.find((one) => one.uid !== undefined && one.uid !== uid && !older.has(one.uid));
 }
 
-/** The template's, since the pod's own is gone with it; a --grace-period of the deletion would have replaced it. */
+/** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */
 function graceOf(
   stop: EventFacts,
   read: readonly ReadableEvent[],
@@ -172,9 +172,9 @@ function graceOf(
   });
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
-  const seen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
+  const lastSeen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
   const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
-  const atItsEnd = isGone ? 'gone' : seen > end + uncertaintyMs ? 'still-there' : 'unknown';
+  const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
   const stamp = (at: number): string => new Date(at).toISOString();
   return { ...found, end: { earliest: stamp(end - uncertaintyMs), latest: stamp(end + uncertaintyMs) }, atItsEnd };
 }
@@ -189,14 +189,14 @@ function triggerOf(
   if (!deleted) return { trigger: 'unknown', by: clientText(owners, history, moments) };
   const by = `${deleted.kind} ${deleted.name}`;
   if (deleted.kind === 'Job') return { trigger: 'job', by };
-  // A StatefulSet that lets a pod of this name go for good has fewer replicas; a controller says when it replaces a failed one.
+  // A scale-down would not recreate the name, and a controller writes an Event when it replaces a failed pod.
   const isFailed = history.facts.some(
     (one) => /^(Recreating|FailedDaemonPod)/.test(one.reason) && one.message.includes(deleted.name),
   );
   if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
     return { trigger: 'rollout', by: `a rollout of ${by}` };
   if (deleted.kind !== 'ReplicaSet') return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
-  // A rollout scales another ReplicaSet of the same Deployment up, at the same time.
+  // A rollout scales up another ReplicaSet of the same Deployment at the same time.
   const scaling = history.facts.filter(
     (one) =>
       one.kind === 'Deployment' &&
@@ -204,16 +204,16 @@ function triggerOf(
       one.reason === 'ScalingReplicaSet' &&
       Math.abs(one.at - deleted.at) < 120_000,
   );
-  const isScaledDown = scaling.some((one) => one.message.startsWith('Scaled down') && namesPod(one, deleted.name));
-  const isRollout = scaling.some((one) => one.message.startsWith('Scaled up') && !namesPod(one, deleted.name));
+  const isScaledDown = scaling.some((one) => one.message.startsWith('Scaled down') && hasWord(one, deleted.name));
+  const isRollout = scaling.some((one) => one.message.startsWith('Scaled up') && !hasWord(one, deleted.name));
   if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${owners[1]?.name}` };
   if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${owners[1]?.name} was scaled down` };
   return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
 }
 
 /**
- * Controllers, the scheduler and the taint manager write an Event for each pod that they delete. What is left is a client, or one of
- * the Events that client-go drops: 25 of an object in a burst, then one in five minutes.
+ * Controllers, the scheduler and the taint manager write an Event for each pod that they delete. Without one a client
+ * deleted it, or client-go dropped the Event: it sends 25 about an object in a burst, then one in five minutes.
  */
 function clientText(
   owners: readonly Owner[],
@@ -222,17 +222,17 @@ function clientText(
 ): string {
   const lost = owners.find((owner) => !owner.isInferred && !objectOf(owner, workloads));
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
-  const [own] = owners;
+  const [owner] = owners;
   const others = facts.filter(
-    (one) => one.reason === 'SuccessfulDelete' && one.kind === own?.kind && one.name === own.name,
+    (one) => one.reason === 'SuccessfulDelete' && one.kind === owner?.kind && one.name === owner.name,
   );
-  if (own && others.length >= 20)
-    return `${own.kind} ${own.name}, perhaps: it deleted at least ${others.length} others, and Events beyond 25 are dropped`;
+  if (owner && others.length >= 20)
+    return `${owner.kind} ${owner.name}, perhaps: it deleted at least ${others.length} others, and Events beyond 25 are dropped`;
   const cordon = moments.findLast(({ name }) => name === 'cordoned' || name === 'uncordoned');
   return `a client that no Event names${cordon?.name === 'cordoned' ? ', perhaps kubectl drain: its node was cordoned' : ''}`;
 }
 
-/** A pod of which an Event says that it was stopped. */
+/** A pod that was stopped, according to an Event. */
 export interface EndedPod {
   name: string;
   at: number;
@@ -241,7 +241,7 @@ export interface EndedPod {
   owners: Owner[];
 }
 
-/** The worst and then the latest first. `present`: uids of pods that are still there. */
+/** Bad ends first, then the latest. `present`: uids of pods that still exist. */
 export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>): EndedPod[] {
   const stopped = history.facts.filter(
     (one) => isStop(one) || (one.kind === 'Pod' && readEvent(one)?.moment.name === 'evicted'),
@@ -252,8 +252,8 @@ export function endedPods(history: NamespaceHistory, present: ReadonlySet<string
   return [...last]
     .map(([name, at]) => {
       const { moments, by, owners } = gonePod(name, history);
-      const worst = moments.findLast(({ isBad }) => isBad);
-      return { name, at, what: worst?.what ?? `deleted by ${by}`, isBad: worst !== undefined, owners };
+      const problem = moments.findLast(({ isBad }) => isBad);
+      return { name, at, what: problem?.what ?? `deleted by ${by}`, isBad: problem !== undefined, owners };
     })
     .sort((a, b) => Number(b.isBad) - Number(a.isBad) || b.at - a.at);
 }

@@ -1,14 +1,14 @@
-/** The document of `why -o json`, and what people see of it. Pure. Its schema: schema/why-report.schema.json. */
+/** The document of `why -o json`, and its text for people. Pure. Schema: schema/why-report.schema.json. */
 import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts';
 import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import { columnsOf, markdownPage, wrapped, type Envelope } from '../output.ts';
 
-/** ms since the epoch: what a stamp of a cluster can be, and a date can hold with room on both sides. */
+/** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;
 
-/** ms since the epoch. The clocks of node, controller and API server may differ by as much as the interval is wide. */
+/** An interval in ms since the epoch. It is wide enough for the differences between the cluster's clocks. */
 export interface WhyMoment {
   name: string;
   container?: string;
@@ -25,29 +25,29 @@ export interface WhyReport extends Envelope {
   basis: 'events' | 'recording' | 'audit-log';
   /** `reconstructed from Events, ±1s` */
   heading: string;
-  /** `unknown` wherever nothing proves it. */
+  /** `unknown` unless something proves it. */
   outcome: Outcome;
   summary: string;
   trigger: TriggerKind;
-  /** Who deleted it, in words, as far as it is known. */
+  /** Who deleted it, in words, as far as is known. */
   by?: string;
   /** Who sent the request; only an audit log knows. */
   deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' };
-  /** The pod's owner, then that one's. `isInferred`: from the form of the name alone. */
+  /** The pod's owner, then the owner's owner. `isInferred`: from the pattern of the name alone. */
   owners?: { kind: string; name: string; uid?: string; isInferred: boolean }[];
-  /** Where the pod itself is gone; `source`: what it was read from. */
+  /** Only if the pod is gone. `source`: where it was read. */
   grace?: {
     seconds: number;
     source: string;
     end: { earliest: string; latest: string };
-    /** `gone`: a next pod of its name shows it. `still-there`: its kubelet still wrote Events of it. */
+    /** `gone`: another pod had its name by then. `still-there`: its kubelet still wrote Events about it. */
     atItsEnd: 'gone' | 'still-there' | 'unknown';
   };
   moments: { name: string; container?: string; what: string; earliest: string; latest: string; source: string }[];
   cannotTell: string[];
-  /** What would show it the next time. */
+  /** How to learn more the next time. */
   nextTime?: string;
-  /** The whole report of a recording, or of what an audit log shows. */
+  /** The whole exit report, from a recording or from an audit log. */
   exit?: unknown;
 }
 
@@ -61,12 +61,12 @@ export interface EndedList extends Envelope {
 
 export interface Found {
   report: Omit<WhyReport, keyof Envelope | 'moments'> & { moments: readonly WhyMoment[] };
-  /** How the report of a recording or an audit log is shown by itself. */
+  /** The card of `report.exit`, if there is one; else empty. */
   card: string;
 }
 
-/** Of an exit report. */
-export function ofExit(exit: JsonObject, basis: WhyReport['basis'], heading: string): Found['report'] {
+/** The answer that an exit report gives. */
+export function whyFromExit(exit: JsonObject, basis: WhyReport['basis'], heading: string): Found['report'] {
   const pod = asObject(exit['pod']);
   const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
   return {
@@ -123,7 +123,7 @@ function ownerText({ owners = [] }: WhyReport): string | undefined {
     .join(', of ');
 }
 
-const ends: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
+const graceEndTexts: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
   gone: 'it was gone by then, so the end of the grace period killed nothing of it, unless it was force-deleted',
   'still-there': 'it was still there: SIGKILL was due for what ran',
   unknown: 'whether it was still there then is not known',
@@ -131,11 +131,11 @@ const ends: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
 
 const clockText = (stamp: string): string => stamp.slice(11, 19);
 
-/** Minutes of Events are read in seconds since the first; the grace period as its end. */
+/** Prints the clock time at which the grace period ended; later moments have seconds since the first one. */
 function graceText({ grace }: WhyReport): string | undefined {
   if (!grace) return undefined;
   const end = (Date.parse(grace.end.earliest) + Date.parse(grace.end.latest)) / 2;
-  return `${grace.seconds}s (${grace.source}), until ${clockText(new Date(end).toISOString())} ±1s: ${ends[grace.atItsEnd]}`;
+  return `${grace.seconds}s (${grace.source}), until ${clockText(new Date(end).toISOString())} ±1s: ${graceEndTexts[grace.atItsEnd]}`;
 }
 
 function timeline({ moments }: WhyReport): [string, string][] {

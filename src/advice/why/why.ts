@@ -1,4 +1,4 @@
-/** The command `why`: an exit that is over, from recordings, an audit log, or the Events that are left. Reads only. */
+/** The command `why`: explains a past exit from recordings, an audit log, or the Events that are left. Reads only. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import type { NamespaceHistory } from './owners.ts';
 import {
   endedText,
   momentOf,
-  ofExit,
+  whyFromExit,
   whyMarkdown,
   whyText,
   type EndedList,
@@ -26,7 +26,7 @@ import {
 } from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
-  /** Undefined: the pods of the namespace that ended lately. */
+  /** Undefined: list the pods of the namespace that ended recently. */
   target?: Target;
   /** Folders of recordings. */
   from: readonly string[];
@@ -38,24 +38,24 @@ export interface WhyOptions extends OutputOptions {
   replay: ReplayText;
 }
 
-/** 0, or 5 for --fail-on. Throws `why.unknown` where nothing is known of the pod. */
+/** Returns 0, or 5 for --fail-on. Throws `why.unknown` if nothing is known about the pod. */
 export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   const { target } = options;
   const name = target?.kind === 'pod' ? target.name : undefined;
   const recorded = name === undefined ? undefined : await fromRecordings(name, options);
   if (recorded) return show(recorded, options, ports);
-  // An audit log needs no cluster where the namespace is named.
-  const named = options.connection.namespace;
-  const logged = async (namespace: string | undefined): Promise<Found | undefined> =>
+  // With a namespace on the command line, an audit log needs no cluster.
+  const givenNamespace = options.connection.namespace;
+  const fromLogs = async (namespace: string | undefined): Promise<Found | undefined> =>
     name === undefined || namespace === undefined
       ? undefined
       : fromAuditLogs(name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`));
-  const early = await logged(named);
-  if (early) return show(early, options, ports);
+  const foundOffline = await fromLogs(givenNamespace);
+  if (foundOffline) return show(foundOffline, options, ports);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   try {
     const { namespace, contextName } = cluster;
-    const audited = named === undefined ? await logged(namespace) : undefined;
+    const audited = givenNamespace === undefined ? await fromLogs(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
     const history = await readHistory(cluster);
     if (!target) return await showEnded(history, namespace, options, ports, contextName);
@@ -95,7 +95,7 @@ async function showEnded(
   return publish<EndedList>(content, { command: 'why', context }, { text: endedText }, options, ports);
 }
 
-/** The newest recording of a folder that holds this pod's exit: what it says is what the live run said. */
+/** The exit in the newest recording that holds this pod: its replay says what the live run said. */
 async function fromRecordings(name: string, { from, replay }: WhyOptions): Promise<Found | undefined> {
   const found: { startedAt: string; make: () => Promise<Found> }[] = [];
   for (const folder of from) {
@@ -109,14 +109,14 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
     for (const file of files.filter((one) => one.endsWith('.ndjson')).sort()) {
       const path = join(folder, file);
       if (!(await mentions(path, name))) continue;
-      // What cannot be replayed says nothing; another file may.
+      // A file that cannot be replayed is skipped.
       const text = await replay(path, ['-o', 'json']).catch(() => '{}');
       const document = asObject(parsed(text));
       const exit = exitsIn(document)?.find((one) => asObject(one['pod'])['name'] === name);
       if (!exit) continue;
       const words = document['kind'] === 'ExitReport' ? [] : [name];
       const make = async (): Promise<Found> => ({
-        report: ofExit(exit, 'recording', `from the recording ${path}`),
+        report: whyFromExit(exit, 'recording', `from the recording ${path}`),
         card: await replay(path, words),
       });
       found.push({ startedAt: asString(asObject(exit['run'])['startedAt']) ?? '', make });
@@ -128,12 +128,12 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
     ?.make();
 }
 
-/** Replaying takes long, and a folder may hold thousands: only files with the pod's name in them are replayed. */
+/** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {
   try {
     for await (const _ of linesWith(path, [`"${name}"`])) return true;
   } catch {
-    // A folder of that name, or a file that may not be read.
+    // A folder with such a name, or a file that may not be read.
   }
   return false;
 }

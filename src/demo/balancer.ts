@@ -1,7 +1,6 @@
 /**
- * A load balancer on 127.0.0.1 in front of the played pod and another one that is ready: what clients of a Service see. It
- * learns of the pod's removal late, as real ones do, and the pod does not accept connections any more once it got its stop
- * signal.
+ * A load balancer on 127.0.0.1 in front of the played pod and another ready pod: what clients of a Service see. Like
+ * real ones, it learns of the pod's removal late. The pod refuses connections once it has got its stop signal.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,7 +10,7 @@ import type { Truth } from './scenario.ts';
 
 export interface BalancerOptions {
   clock: Clock;
-  /** ms after the deletion for which it goes on to send to the pod. */
+  /** How long the balancer still sends requests to the pod after its deletion, in ms. */
   lateMs: number;
   /** The played pod, as the embedded API server knows it. */
   pod: { name: string; requests: readonly RequestLog[]; truth(): Truth[] };
@@ -19,19 +18,20 @@ export interface BalancerOptions {
 
 export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Promise<{ url: string; close(): void }> {
   let turn = 0;
-  const toPod = new WeakSet<Socket>();
+  const podSockets = new WeakSet<Socket>();
   const server = createServer(({ socket }, response) => {
-    const isLeaving = toPod.has(socket) && deletedAt(pod.requests) !== undefined;
+    const isLeaving = podSockets.has(socket) && deletedAt(pod.requests) !== undefined;
     response.writeHead(200, { 'content-type': 'text/plain', connection: isLeaving ? 'close' : 'keep-alive' });
-    response.end(toPod.has(socket) ? `${pod.name}\n` : 'another pod\n');
+    response.end(podSockets.has(socket) ? `${pod.name}\n` : 'another pod\n');
   });
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
-    const removedAt = deletedAt(pod.requests);
-    const knowsThePod = removedAt === undefined || clock.now() < removedAt + lateMs;
-    if (!knowsThePod || ![1, 2].includes((turn += 1) % 4)) return;
+    const acceptedAt = deletedAt(pod.requests);
+    const stillRoutes = acceptedAt === undefined || clock.now() < acceptedAt + lateMs;
+    // Half of the connections go to the pod.
+    if (!stillRoutes || ![1, 2].includes((turn += 1) % 4)) return;
     if (clock.now() >= signalledAt(pod)) socket.resetAndDestroy();
-    else toPod.add(socket);
+    else podSockets.add(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -59,7 +59,7 @@ const otherUid = '5f0c9d3e-0000-4000-8000-000000000099';
 const deletedAt = (requests: readonly RequestLog[]): number | undefined =>
   requests.find(({ verb, resource, status }) => verb === 'delete' && resource === 'pods' && status === 200)?.at;
 
-/** ms: the first stop signal of a container that was deleted; Infinity where none was sent. */
+/** When the first container of the deleted pod got its stop signal, in ms; Infinity if none did. */
 function signalledAt({ requests, truth }: BalancerOptions['pod']): number {
   if (deletedAt(requests) === undefined) return Infinity;
   return Math.min(

@@ -1,8 +1,8 @@
-/** Where the server takes its time from, so that tests can let minutes pass in milliseconds. */
+/** The server's source of time, so that tests can let minutes pass in milliseconds. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once after that many milliseconds; the returned function calls it off. */
+  /** Calls `run` once after `ms`; the returned function cancels that. */
   setTimeout(run: () => void, ms: number): () => void;
 }
 
@@ -15,30 +15,30 @@ export const systemClock: Clock = {
   },
 };
 
-/** An instant as nanoseconds since the epoch: Event names and log stamps carry that many digits, a number cannot. */
+/** Nanoseconds since the epoch, as in Event names and log timestamps: too many digits for a number. */
 export type Nanoseconds = bigint;
 
-const perMs = 1_000_000n;
-export const perSecond = 1_000_000_000n;
-const shape = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+export const nsPerMs = 1_000_000n;
+export const nsPerSecond = 1_000_000_000n;
+const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 
 export function fromMs(ms: number): Nanoseconds {
   const whole = Math.floor(ms);
-  return BigInt(whole) * perMs + BigInt(Math.round((ms - whole) * 1e6));
+  return BigInt(whole) * nsPerMs + BigInt(Math.round((ms - whole) * 1e6));
 }
 
 /** Reads RFC 3339 in UTC with up to nine digits; undefined for anything else. */
 export function parseStamp(text: string): { at: Nanoseconds; digits: number } | undefined {
-  const [, seconds, fraction = ''] = shape.exec(text) ?? [];
+  const [, seconds, fraction = ''] = rfc3339.exec(text) ?? [];
   if (seconds === undefined) return undefined;
   const ms = Date.parse(`${seconds}Z`);
   if (Number.isNaN(ms)) return undefined;
-  return { at: BigInt(ms) * perMs + BigInt(fraction.padEnd(9, '0')), digits: fraction.length };
+  return { at: BigInt(ms) * nsPerMs + BigInt(fraction.padEnd(9, '0')), digits: fraction.length };
 }
 
-/** RFC 3339 in UTC, cut (not rounded) to that many digits of a second, as a Kubernetes component cuts it. */
+/** RFC 3339 in UTC, cut (not rounded) to `digits` digits of a second, like Kubernetes components do. */
 export function formatStamp(at: Nanoseconds, digits: number): string {
-  const seconds = new Date(Number(at / perMs)).toISOString().slice(0, 19);
-  const fraction = (at % perSecond).toString().padStart(9, '0').slice(0, digits);
+  const seconds = new Date(Number(at / nsPerMs)).toISOString().slice(0, 19);
+  const fraction = (at % nsPerSecond).toString().padStart(9, '0').slice(0, digits);
   return digits === 0 ? `${seconds}Z` : `${seconds}.${fraction}Z`;
 }

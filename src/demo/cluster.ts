@@ -7,7 +7,7 @@ import { methodNotAllowed, notFound } from './data/status.ts';
 import { Director } from './play/director.ts';
 import { LogHub } from './play/log-hub.ts';
 import { createMover, type Mover } from './play/move.ts';
-import { tellStory, type Cue, type Story } from './play/story.ts';
+import { prepareStory, type Cue, type Story } from './play/story.ts';
 import type { Scenario } from './scenario.ts';
 
 interface ClusterOptions {
@@ -15,26 +15,26 @@ interface ClusterOptions {
   clock: Clock;
   attachDelayMs: number;
   namespace?: string;
-  /** The revision to begin with; by default the recorded one. */
+  /** The first revision; by default the recorded one. */
   firstRevision?: number;
 }
 
-/** More changes than this are not kept: an hour of chatter must not become an hour of memory. */
-const keptChanges = 20_000;
+/** Older changes are forgotten, so that an hour of chatter does not fill the memory. */
+const maxKeptChanges = 20_000;
 
-/** Everything behind the HTTP shell: the store, the play that changes it, and who wants to know. */
+/** Everything behind the HTTP layer: the store, the player that changes it, and the listeners to changes. */
 export class Cluster {
   readonly story: Story;
   readonly clock: Clock;
   readonly log: ChangeLog;
   readonly logs = new LogHub();
   readonly director: Director;
-  /** How far readers may see; a server that is behind hides what is newer. */
+  /** The last revision that readers see; a server that lags behind hides newer ones. */
   horizon = Infinity;
   readonly #mover: Mover;
-  /** By the pod's uid. */
+  /** Keyed by the pod's uid. */
   readonly #amendments = new Map<string, Amendment>();
-  /** Revisions of this run by the recorded ones. */
+  /** Recorded resourceVersions → those of this run. */
   readonly #revisions = new Map<string, string>();
   /** Emits `change`. */
   readonly #changes = new EventEmitter().setMaxListeners(0);
@@ -42,7 +42,7 @@ export class Cluster {
 
   constructor({ scenario, clock, attachDelayMs, namespace, firstRevision }: ClusterOptions) {
     this.clock = clock;
-    this.story = tellStory(scenario, namespace);
+    this.story = prepareStory(scenario, namespace);
     this.director = new Director(this.story, clock, attachDelayMs, (cue) => this.#play(cue));
     this.#mover = createMover(this.story, this.director.moments);
     this.log = createLog(firstRevision ?? this.story.revision, firstObjects(this.story, this.#mover));
@@ -55,18 +55,18 @@ export class Cluster {
   write(written: Parameters<typeof append>[1]): Change {
     const change = append(this.log, written);
     const { changes } = this.log;
-    if (changes.length > keptChanges) compact(this.log, changes[keptChanges / 2]?.revision ?? 0);
+    if (changes.length > maxKeptChanges) compact(this.log, changes[maxKeptChanges / 2]?.revision ?? 0);
     if (change.resource === 'pods' && change.type === 'DELETED') this.#forgetLogs(change.object);
     this.#changes.emit('change');
     return change;
   }
 
-  /** Adds to what this run's clients changed about a pod. */
+  /** Adds to what clients of this run changed in a pod. */
   amend({ metadata: { uid = '' } }: KubeObject, amendment: Amendment): void {
     this.#amendments.set(uid, { ...this.#amendments.get(uid), ...amendment });
   }
 
-  /** Calls back after every change and whenever the horizon moves; returns how to stop that. */
+  /** Calls back after every change and when the horizon moves; returns the function that ends that. */
   onChange(listener: () => void): () => void {
     this.#changes.on('change', listener);
     return () => this.#changes.off('change', listener);
@@ -91,7 +91,7 @@ export class Cluster {
     return object;
   }
 
-  /** What a recorded answer is in this run. */
+  /** A recorded response with the times and the revision of this run. */
   answer(body: unknown, at: number): unknown {
     if (valueAt(body, 'metadata.name') === undefined) return body;
     const object = this.#mover.object(body as KubeObject, at);
@@ -99,7 +99,7 @@ export class Cluster {
     return { ...object, metadata: { ...object.metadata, resourceVersion: this.#revisions.get(recorded) ?? recorded } };
   }
 
-  /** Never resolves where a stop cuts it off. */
+  /** Never resolves if `stop` is called before. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.clock.setTimeout(() => {
@@ -116,7 +116,7 @@ export class Cluster {
     this.#changes.removeAllListeners();
   }
 
-  /** Existing streams survive a forced deletion (SIGNALS.md §5): those that were recorded end when they ended. */
+  /** Open streams survive a forced deletion (SIGNALS.md §5): recorded ones end when they ended in the recording. */
   #forgetLogs({ metadata: { name } }: KubeObject): void {
     if (!this.story.logs.some((track) => track.pod === name)) this.logs.endAll(name);
   }
@@ -144,24 +144,24 @@ function firstObjects(story: Story, mover: Mover): Stored[] {
     resource,
     object: mover.object(object, seenAt),
   }));
-  return [...recorded, ...surroundings(story, recorded)];
+  return [...recorded, ...namespaceObjects(story, recorded)];
 }
 
 /**
- * What this run's clients changed about a pod and the recording knows nothing of. Later recorded changes of that pod
- * are amended by it, so that nothing a client wrote is undone by the play.
+ * What clients of this run changed in a pod, beyond the recording. It is applied to later recorded changes of the pod,
+ * so that playing them does not undo what a client wrote.
  */
 interface Amendment {
-  /** A grace that a client shortened, with the deadline it made. */
+  /** A grace period that a client shortened, and the resulting deletionTimestamp. */
   deadline?: { deletionTimestamp: string; deletionGracePeriodSeconds: number };
   finalizers?: string[];
-  /** Removed by a client before the recording has it removed. */
+  /** The pod is removed: later recorded changes are dropped. */
   gone?: boolean;
 }
 
 type PodChange = Pick<Extract<Cue, { kind: 'change' }>, 'type'> & { object: KubeObject };
 
-/** The change as it has to be written, or undefined where nothing is left to change. */
+/** The change to write, or undefined if the pod is gone already. */
 function amended(change: PodChange, amendment: Amendment | undefined): PodChange | undefined {
   if (amendment?.gone) return undefined;
   if (amendment === undefined) return change;
@@ -173,12 +173,12 @@ function amended(change: PodChange, amendment: Amendment | undefined): PodChange
   if (finalizers?.length === 0) delete metadata.finalizers;
   const written = { type, object: { ...object, metadata } };
   if (finalizers === undefined || metadata.deletionGracePeriodSeconds !== 0) return written;
-  // Finalizers alone decide whether a pod that has no grace left stays.
+  // Without a grace period, only finalizers keep the pod.
   return { ...written, type: finalizers.length > 0 ? 'MODIFIED' : 'DELETED' };
 }
 
-/** What every cluster has and no recording lists: the namespaces. */
-function surroundings(story: Story, recorded: readonly Stored[]): Stored[] {
+/** The namespaces, which every cluster has but no recording lists. */
+function namespaceObjects(story: Story, recorded: readonly Stored[]): Stored[] {
   const named = new Set(['default', 'kube-node-lease', story.namespace]);
   const oldest = recorded.map(({ object }) => object.metadata.creationTimestamp ?? '').sort()[0];
   return [...named].map((name) => ({ resource: 'namespaces', object: namespaceObject(name, oldest, story.revision) }));

@@ -14,26 +14,26 @@ import { serve } from './verbs/serve.ts';
 
 export interface LoopbackOptions {
   scenario: Scenario;
-  /** 0, the default, takes any free one. */
+  /** Default: any free port. */
   port?: number;
-  /** Lets things go wrong between the server and its clients; nothing does where it is absent. */
+  /** Makes things go wrong between the server and its clients. Default: nothing does. */
   interfere?: (cluster: Cluster) => Interference;
   clock?: Clock;
   /** Renames the namespace the scenario was recorded in. */
   namespace?: string;
-  /** Makes the HTTP server, where it is not a plain one. */
+  /** Creates the HTTP server. Default: a plain one. */
   makeServer?: MakeServer;
-  /** How often a watch that allows bookmarks gets one; a minute, as a real server has it. */
+  /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */
   bookmarkMs?: number;
-  /** How long after the first watch of pods a story begins that no DELETE triggers; 1.2 s, as it was recorded. */
+  /** If no DELETE triggers the story: how long after the first watch of pods it begins. Default: 1.2 s, as recorded. */
   attachDelayMs?: number;
-  /** How long after its last event the scenario begins again, with every pod back; never where it is absent. */
+  /** How long after its last event the scenario begins again, with all pods back. Default: never. */
   playAgainAfterMs?: number;
 }
 
 export type Loopback = Awaited<ReturnType<typeof startLoopback>>;
 
-/** Starts an API server on 127.0.0.1 that plays one scenario. Rejects where the port is taken. */
+/** Starts an API server on 127.0.0.1 that plays one scenario. Rejects if the port is taken. */
 export async function startLoopback(options: LoopbackOptions) {
   const { clock = systemClock, bookmarkMs = 60_000 } = options;
   const requests: RequestLog[] = [];
@@ -65,11 +65,11 @@ export async function startLoopback(options: LoopbackOptions) {
     play.stopLeases = renewLeases(cluster);
     const { playAgainAfterMs } = options;
     if (playAgainAfterMs !== undefined)
-      void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(again);
+      void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(playAgain);
   }
 
-  /** Clients that still watch lose their connections, and list again: their revisions are older than the new play. */
-  function again(): void {
+  /** Cuts open watches, so that their clients list again: their revisions are older than the new play. */
+  function playAgain(): void {
     stop(play);
     play = createPlay(options, clock, play.cluster.log.revision + 1);
     for (const socket of server.sockets) socket.destroy();
@@ -95,12 +95,12 @@ export async function startLoopback(options: LoopbackOptions) {
     played: play.cluster.director.played,
     /** A kubeconfig for this server with its context set, as JSON. */
     kubeconfig: () => kubeconfigText(url, namespace),
-    /** What happened to the traced pod's containers, moved to this run: real time. */
+    /** What really happened to the traced pod's containers, with times of this run. */
     truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
-    /** Writes a change of the caller's own, such as foreign chatter; it is stored and watched like any other. */
+    /** Writes a change from outside the recording, such as chatter; it is stored and watched like any other. */
     write: (resource: string, type: ChangeType, object: KubeObject) =>
       void play.cluster.write({ resource, type, object }),
-    /** Forgets the history: a watch that resumes from before it gets a 410. */
+    /** Forgets the history: a watch that resumes from an older revision gets a 410. */
     compact: () => compact(play.cluster.log, play.cluster.log.revision),
     /** Ends every connection and timer. */
     async close(): Promise<void> {
@@ -110,7 +110,7 @@ export async function startLoopback(options: LoopbackOptions) {
   };
 }
 
-/** One playing of the scenario. */
+/** One run of the scenario. */
 interface Play {
   cluster: Cluster;
   interference: Interference;
@@ -148,7 +148,7 @@ function kubeconfigText(server: string, namespace: string): string {
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-/** What stands between the server and its clients, so that tests can let things go wrong there. */
+/** Sits between the server and its clients, so that tests can make things go wrong there. */
 export interface Interference extends Pick<Outbound, 'opened' | 'outgoing'> {
   /** Serves a request, or answers in its place. */
   around(exchange: Exchange, serve: () => Promise<void>): Promise<void>;

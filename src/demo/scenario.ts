@@ -33,7 +33,7 @@ export interface RecordedAnswer {
   body?: unknown;
 }
 
-/** The fate of one container; instants are RFC 3339 with nanoseconds, on the node's clock. */
+/** What really happened to one container; times are RFC 3339 with nanoseconds, on the node's clock. */
 export interface Truth {
   pod: string;
   container: string;
@@ -52,7 +52,7 @@ export interface Scenario {
   rows: Row[];
 }
 
-/** Reads a recording. Throws an Error that names the line which is not one. */
+/** Parses a recording. Throws an Error that names the first invalid line. */
 export function parseScenario(text: string): Scenario {
   const rows = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [parseRow(line, index + 1)]));
   const about = rows.find((row) => row.type === 'about');

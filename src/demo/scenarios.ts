@@ -6,22 +6,22 @@ import { parseScenario, type Scenario } from './scenario.ts';
 
 export interface ShippedScenario {
   name: string;
-  /** The recording it is made of, below test/recordings; by default the one of its name. */
+  /** Its recording below test/recordings; by default the one with its name. */
   recording?: string;
   about: string;
-  /** The scenario whose file it plays; by default its own. */
+  /** The scenario whose file is played; by default its own. */
   plays?: string;
-  /** ms for which a load balancer in front of the pod goes on to send to it; the demo probes that (balancer.ts). */
+  /** How long a load balancer still sends to the deleted pod, in ms; the demo probes through it (balancer.ts). */
   lateBalancerMs?: number;
-  /** A Service that gets another ready endpoint, where the recorded pod was its only one. */
+  /** A Service that gets another ready endpoint, because the recorded pod was its only one. */
   secondEndpointOf?: string;
   /** The scenario in which the problem is fixed. */
   fixed?: string;
-  /** The command line; by default the pod whose end was recorded is traced. */
+  /** The command line; by default the recorded pod is traced. */
   words?: readonly string[];
 }
 
-/** In the order in which somebody new may want to see them. */
+/** In the order in which a newcomer may want to see them. */
 export const shippedScenarios: readonly ShippedScenario[] = [
   {
     name: 'graceful-exit',
@@ -122,19 +122,19 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
 ];
 
-/** Which one to try after it: the next in their order that is not its own fixed version. */
+/** The scenario to suggest next: the following one that is not the fixed version of this one. */
 export function scenarioAfter({ name, fixed }: ShippedScenario): ShippedScenario | undefined {
   const index = shippedScenarios.findIndex((one) => one.name === name);
   return [...shippedScenarios.slice(index + 1), ...shippedScenarios].find((one) => one.name !== fixed);
 }
 
-/** The scenario of that name, else all whose names begin with it. */
+/** The scenario with that name, else all scenarios whose names start with it. */
 export function scenariosNamed(name: string): ShippedScenario[] {
   const exact = shippedScenarios.find((one) => one.name === name);
   return exact ? [exact] : shippedScenarios.filter((one) => one.name.startsWith(name));
 }
 
-/** Reads a shipped scenario. Throws where the program was installed without its scenarios. */
+/** Reads a shipped scenario. Throws if the program was installed without its scenarios. */
 export function loadScenario({ name, about, plays = name }: ShippedScenario): Scenario {
   const file = folders.map((folder) => `${folder}${plays}.ndjson.gz`).find((path) => existsSync(path));
   if (file === undefined) throw new Error(`the file of the scenario "${name}" is missing in ${folders[0]}`);

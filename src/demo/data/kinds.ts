@@ -1,4 +1,4 @@
-/** One kind of object this server knows: where it lives and by which fields it can be selected. */
+/** One kind of object that this server knows: its path in the API and its selectable fields. */
 export interface Kind {
   readonly group: string;
   readonly version: string;
@@ -53,7 +53,7 @@ export const kinds: readonly Kind[] = [
   grouped('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', ['pdb']),
 ];
 
-/** The kind behind a plural of a recording or a path; the group is only needed where a path named one. */
+/** The kind with this plural; `group` only if the path names one. */
 export const kindOf = (plural: string, group?: string): Kind | undefined =>
   kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
 

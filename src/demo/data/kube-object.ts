@@ -1,4 +1,4 @@
-/** Any Kubernetes object, as far as a server has to know it. */
+/** Any Kubernetes object; only fields that this server uses are typed. */
 export interface KubeObject {
   kind?: string;
   apiVersion?: string;
@@ -23,11 +23,11 @@ export interface ObjectMeta {
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** What is at a path such as `status.phase`; undefined where anything on the way is missing. */
+/** The value at a path such as `status.phase`; undefined if any part of the path is missing. */
 export const valueAt = (object: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), object);
 
-/** The objects in the list at a path; none where there is no list. */
+/** The objects in the list at a path; empty without a list. */
 export function recordsAt(object: unknown, path: string): Record<string, unknown>[] {
   const list = valueAt(object, path);
   return Array.isArray(list) ? list.filter(isRecord) : [];

@@ -1,7 +1,7 @@
 import type { ChangeType, KubeObject } from './kube-object.ts';
 
 /**
- * The server's whole storage: a base state and every change since, in one order, as etcd has it.
+ * The server's whole storage: a base state and every change since, in one order, like etcd.
  * Laws: a change is never altered; a revision is used once; compaction forgets changes, never the state after them.
  * No clock and no I/O here; HTTP is a shell around it.
  */
@@ -24,19 +24,19 @@ export interface Stored {
 export interface Change extends Stored {
   revision: number;
   type: ChangeType;
-  /** The object as it was before; absent for one that is new. */
+  /** The object before the change; absent if it is new. */
   before?: KubeObject;
 }
 
-/** A log that begins with these objects, all of them as old as `revision`. */
+/** A log that begins with these objects, all at `revision`. */
 export function createLog(revision: number, objects: readonly Stored[]): ChangeLog {
   const base = new Map(objects.map((stored) => [keyOf(stored.resource, stored.object), stored]));
   return { compactedTo: revision, revision, base, changes: [], current: new Map(base) };
 }
 
 /**
- * Writes one change and returns it. The object's resourceVersion becomes the change's revision. An ADDED of an object
- * that is there becomes MODIFIED and the other way round, as a store has it.
+ * Writes one change and returns it. The object's resourceVersion becomes the change's revision. ADDED becomes MODIFIED
+ * if the object exists, and the other way round.
  */
 export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
   const revision = Math.max(log.revision + 1, written.revision ?? 0);
@@ -52,13 +52,13 @@ export function append(log: ChangeLog, written: Stored & { type: ChangeType; rev
   return change;
 }
 
-/** The changes after a revision, or that they are forgotten. */
+/** The changes after a revision; `expired` if they are forgotten. */
 export function since(log: ChangeLog, revision: number): readonly Change[] | 'expired' {
   if (revision < log.compactedTo) return 'expired';
   return log.changes.slice(firstAfter(log.changes, revision));
 }
 
-/** Every object as it was at a revision, or that it is forgotten. */
+/** Every object as it was at a revision; `expired` if that is forgotten. */
 export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, Stored> | 'expired' {
   if (revision < log.compactedTo) return 'expired';
   if (revision >= log.revision) return log.current;
@@ -70,7 +70,7 @@ export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, S
   return state;
 }
 
-/** Those objects of one resource that match, by their keys, in the order of the keys. */
+/** The matching objects of one resource with their keys, sorted by key. */
 export function select(
   state: ReadonlyMap<string, Stored>,
   resource: string,
@@ -92,7 +92,7 @@ export function compact(log: ChangeLog, revision: number): void {
   log.compactedTo = upTo;
 }
 
-/** How an object is found: its resource, namespace and name. */
+/** The key of an object in the store: its resource, namespace and name. */
 const keyOf = (resource: string, object: KubeObject): string =>
   key(resource, object.metadata.namespace, object.metadata.name);
 
@@ -105,6 +105,6 @@ function applyTo(state: Map<string, Stored>, change: Change): void {
   else state.set(at, { resource: change.resource, object: change.object });
 }
 
-/** From the end, where most watchers are. */
+/** Searches from the end, where most watchers are. */
 const firstAfter = (changes: readonly Change[], revision: number): number =>
   changes.findLastIndex((change) => change.revision <= revision) + 1;

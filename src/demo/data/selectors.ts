@@ -27,8 +27,8 @@ export function matchesLabels(wanted: unknown, object: KubeObject): boolean {
 function fieldTerm(term: string, kind: Kind): Selector {
   const [, field, operator, value] = /^([^=!]+?)\s*(==|=|!=)\s*(.*)$/.exec(term) ?? [];
   if (field === undefined) throw new SelectorError(`invalid selector: '${term}'; can't understand '${term}'`);
-  const always = kind.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'];
-  if (![...always, ...kind.fields].includes(field)) throw new SelectorError(`field label not supported: ${field}`);
+  const common = kind.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'];
+  if (![...common, ...kind.fields].includes(field)) throw new SelectorError(`field label not supported: ${field}`);
   return (object) => (fieldText(object, field) === value) === (operator !== '!=');
 }
 
@@ -63,7 +63,7 @@ function setTerm(name: string, wanted: boolean, values: string[]): LabelTerm {
 
 const labelsOf = (object: KubeObject): Record<string, string> => object.metadata.labels ?? {};
 
-/** At commas, but not at those inside the brackets of `in (a,b)`. */
+/** Splits at commas, but not inside the brackets of `in (a,b)`. */
 const splitTerms = (text: string): string[] =>
   text
     .split(/,(?![^(]*\))/)

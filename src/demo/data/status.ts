@@ -12,7 +12,7 @@ export interface StatusBody {
   code: number;
 }
 
-/** Thrown by whatever serves a request; the shell answers with it. */
+/** Thrown while a request is served; the HTTP layer responds with it. */
 export class Refusal extends Error {
   constructor(
     readonly body: StatusBody,

@@ -12,7 +12,7 @@ export interface ApiRequest {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   verb: Verb;
-  /** Absent for paths that are about no resource, such as /version. */
+  /** Absent for paths without a resource, such as /version. */
   kind?: Kind;
   namespace?: string;
   name?: string;
@@ -22,7 +22,7 @@ export interface ApiRequest {
 const resourcePath =
   /^\/(?:api\/(?<core>v1)|apis\/(?<group>[^/]+)\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+)(?:\/(?<subresource>[a-z]+))?)?$/;
 
-/** Reads a request line. A path this server knows no resource for has no `kind`. */
+/** Parses a request line. `kind` is absent if this server knows no resource at the path. */
 export function parseApiRequest(method: string, url: string, headers: ApiRequest['headers'], body: string): ApiRequest {
   const { pathname, searchParams: query } = new URL(url, 'http://loopback');
   const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
@@ -48,18 +48,18 @@ function targetOf(path: string): Pick<ApiRequest, 'kind' | 'namespace' | 'name' 
   };
 }
 
-/** Of every other method it is a reading verb. */
-const writing: Record<string, Verb> = { DELETE: 'delete', PATCH: 'patch', PUT: 'update', POST: 'create' };
+/** Any other method has a reading verb. */
+const writingVerbs: Record<string, Verb> = { DELETE: 'delete', PATCH: 'patch', PUT: 'update', POST: 'create' };
 
 function verbOf(method: string, query: URLSearchParams, name: string | undefined): Verb {
   const reading = name === undefined ? 'list' : 'get';
-  return writing[method] ?? (isTrue(query.get('watch')) ? 'watch' : reading);
+  return writingVerbs[method] ?? (isTrue(query.get('watch')) ? 'watch' : reading);
 }
 
 /** A query's boolean, as Kubernetes reads it: present and neither "false" nor "0". */
 export const isTrue = (value: string | null): boolean => value !== null && value !== 'false' && value !== '0';
 
-/** A number of the query; undefined where it is absent or empty. */
+/** A numeric query parameter; undefined if it is absent or empty. */
 export function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   return text === null || text === '' ? undefined : Number(text);
@@ -77,7 +77,7 @@ export function selectorOf(request: ApiRequest, kind: Kind): Selector {
     labels(object);
 }
 
-/** The revision asked for; undefined where none, or an empty one, was given. Throws a 400 for what is no number. */
+/** The requested revision; undefined if it is absent or empty. Throws a 400 if it is not a number. */
 export function revisionIn(request: ApiRequest): number | undefined {
   const text = request.query.get('resourceVersion') ?? '';
   if (text === '') return undefined;

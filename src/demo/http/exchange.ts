@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiRequest } from './api-request.ts';
 
-/** What was asked of the server and what became of it. */
+/** A request to the server, and how it was answered. */
 export interface RequestLog {
   /** Arrival, in milliseconds of the server's clock. */
   at: number;
@@ -15,19 +15,19 @@ export interface RequestLog {
   name?: string;
   subresource?: string;
   body: string;
-  /** 1 for the first request of its connection, more for one on a connection that was kept alive. */
+  /** Counts the requests of a connection, from 1; more than 1 if the connection was kept alive. */
   nthOnConnection: number;
-  /** 0 while unanswered, and for ever where the connection was cut before an answer. */
+  /** 0 until answered; it stays 0 if the connection is cut before that. */
   status: number;
   /** Bytes of body sent. */
   sent: number;
   /** Frames or log lines sent on a stream. */
   lines: number;
-  /** When the answer ended or its connection was gone. */
+  /** When the response ended or its connection was lost. */
   endedAt?: number;
 }
 
-/** A response that goes on: watch frames or log lines. */
+/** A response without a fixed end: watch frames or log lines. */
 export interface Stream {
   readonly exchange: Exchange;
   /** One line; the newline is added. */
@@ -45,19 +45,19 @@ export interface Exchange {
   text(status: number, body: string): void;
   /** Begins a stream; headers go out at once. */
   stream(contentType: string): Stream;
-  /** Writes bytes as they are; calls back when they are on their way. */
+  /** Writes bytes as they are; calls back when they have been sent. */
   raw(bytes: string, sent?: () => void): void;
-  /** From now on answers go nowhere. */
+  /** Drops all later answers. */
   mute(): void;
-  /** Ends the connection without a word. */
+  /** Breaks the connection without an answer. */
   cut(): void;
 }
 
-/** What a server may do to its answers on their way out. */
+/** What may happen to responses on their way out. */
 export interface Outbound {
   /** The value of the Date header. */
   date(): string;
-  /** A stream was opened; its headers are sent. */
+  /** Called when a stream is open and its headers are sent. */
   opened(stream: Stream): void;
   /** Sends a line of a stream: now, late, mangled or not at all. */
   outgoing(stream: Stream, line: string, send: (line: string) => void): void;
@@ -128,5 +128,5 @@ export function createExchange(
   return exchange;
 }
 
-/** Ends the answer without a word. Without an error HTTP/2 would end it in order, and a client could not see that anything is missing. */
+/** Breaks a response off. Without the error, HTTP/2 would end it properly, and clients would not notice the break. */
 export const cut = (response: ServerResponse): void => void response.destroy(new Error('cut'));

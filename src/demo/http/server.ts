@@ -8,16 +8,16 @@ export type HttpServer = Awaited<ReturnType<typeof listen>>;
 /** `nth` counts the requests of one connection, from 1. */
 export type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
 
-/** More than any client of this API sends. */
-const maxBody = 3 * 1024 * 1024;
+/** The limit of a real API server. */
+const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Makes the server that hands its requests over. */
+/** Creates a server that passes its requests to `listener`. */
 export type MakeServer = (listener: RequestListener) => Server;
 
-/** Listens on 127.0.0.1. Rejects where the port is taken. */
+/** Listens on 127.0.0.1. Rejects if the port is taken. */
 export async function listen(handle: Handle, port: number, makeServer: MakeServer = createServer) {
   const sockets = new Set<Socket>();
-  /** Requests of each connection, by its port: HTTP/2 has a socket object for each of its streams. */
+  /** Requests per connection, by its port: HTTP/2 has a socket object for each of its streams. */
   const served = new Map<number | undefined, number>();
   const server = makeServer((request, response) => {
     const { remotePort } = request.socket;
@@ -25,12 +25,12 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
     served.set(remotePort, nth);
     void readThenHandle((...parts) => handle(...parts, nth), request, response);
   });
-  // Real servers let streams and idle connections live for minutes; the clock that matters here may be a fake one.
+  // Real servers let streams and idle connections live for minutes, and the play may run on a fake clock.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     served.delete(socket.remotePort);
-    // A cut connection is part of the play, not an error of this process.
+    // A cut connection is part of the play, not an error of the server.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });
@@ -38,11 +38,11 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
   const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
-    /** Every connection that is open now. */
+    /** The connections that are open now. */
     sockets: sockets as ReadonlySet<Socket>,
-    /** Stops listening and ends every connection; the port stays known. */
+    /** Stops listening and ends every connection; `resume` uses the same port. */
     suspend: () => stopListening(server, sockets),
-    /** Listens again at the same port. */
+    /** Listens again on the same port. */
     resume: () => startListening(server, bound),
   };
 }
@@ -80,13 +80,13 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBody) throw new Refusal(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
+    if (size > maxBodyBytes) throw new Refusal(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-/** Last resort for what went wrong before or behind an exchange. */
+/** Last resort for errors before or after an exchange. */
 function answerError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return cut(response);
   const body =

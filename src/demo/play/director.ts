@@ -2,7 +2,7 @@ import { fromMs, formatStamp, parseStamp, type Clock, type Nanoseconds } from '.
 import type { Cue, Story } from './story.ts';
 import type { Truth } from '../scenario.ts';
 
-/** Decides when each recorded change happens in this run; what then happens is the stage's affair. */
+/** Decides when each recorded cue happens in this run; the `play` callback then makes it happen. */
 export class Director {
   readonly moments: Moments;
   /** Resolves when every cue has been played. */
@@ -17,7 +17,7 @@ export class Director {
   #cancelAttach: (() => void) | undefined;
   #finish = (): void => {};
 
-  /** `attachDelayMs`: how long after the first watch of pods a story begins that no client's DELETE triggers. */
+  /** `attachDelayMs`: if no client's DELETE triggers the story, how long after the first watch of pods it begins. */
   constructor(story: Story, clock: Clock, attachDelayMs: number, play: (cue: Cue) => void) {
     this.moments = { startedAt: clock.now(), origin: story.trigger.at };
     this.played = new Promise<void>((resolve) => (this.#finish = resolve));
@@ -27,13 +27,13 @@ export class Director {
     this.#play = play;
   }
 
-  /** Calls back when the pod's end begins, at once if it has. */
+  /** Calls back when the pod's end begins; at once if it has begun. */
   whenBegun(listener: () => void): void {
     if (this.moments.begunAt === undefined) this.#beginListeners.push(listener);
     else listener();
   }
 
-  /** A client opened a watch: what was recorded before the trigger starts to happen. */
+  /** To call when a client opens a watch: what was recorded before the trigger starts to play. */
   watched(resource: string): void {
     if (this.moments.watchedAt === undefined) {
       this.moments.watchedAt = this.#clock.now();
@@ -43,7 +43,7 @@ export class Director {
       this.#cancelAttach ??= this.#clock.setTimeout(() => this.begin(), this.#attachDelayMs);
   }
 
-  /** The pod's end begins now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
+  /** Starts the pod's end now, at the recorded time `origin` (default: the trigger's). Later calls change nothing. */
   begin(origin = this.#story.trigger.at): void {
     if (this.moments.begunAt !== undefined) return;
     this.#cancelAttach?.();
@@ -53,12 +53,12 @@ export class Director {
     for (const listener of this.#beginListeners) listener();
   }
 
-  /** Milliseconds from now until a recorded time; 0 where it has passed. */
+  /** Milliseconds from now until a recorded time; 0 if it has passed. */
   untilRecorded(at: number): number {
     return Math.max(0, Number(toRunTime(this.#story, this.moments, fromMs(at)) / 1_000n) / 1_000 - this.#clock.now());
   }
 
-  /** Plays at once what is due by now, then sleeps until the next cue. */
+  /** Plays all cues that are due, then waits for the next one. */
   catchUp(): void {
     this.#cancel();
     const { cues, trigger } = this.#story;
@@ -81,24 +81,24 @@ export class Director {
   }
 }
 
-/** Whatever came before the story's origin has happened by the time a client's request takes effect. */
+/** Cues before the story's origin must have happened when a client's request takes effect. */
 const isOverdue = (cue: Cue, { begunAt, origin }: Moments): boolean => begunAt !== undefined && cue.at < origin;
 
-/** When the story's turning points really came, in milliseconds of the server's clock. */
+/** When the turning points of the story come in this run, in milliseconds of the server's clock. */
 export interface Moments {
   /** The server began to listen. */
   startedAt: number;
   /** A client opened its first watch. */
   watchedAt?: number;
-  /** The recorded time from which the end is played; the trigger's, unless a client came in later in the story. */
+  /** The recorded time from which the end is played: the trigger's, unless a client starts later in the story. */
   origin: number;
   /** A client's DELETE arrived, or the story began on its own. */
   begunAt?: number;
 }
 
 /**
- * When something recorded happens in this run. Time before `ready` hangs on the server's start, time up to the trigger
- * on the first watch, time after it on the DELETE's arrival; no instant is moved past one that was recorded after it.
+ * Converts a recorded time to this run. Times before `ready` count from the server's start, times up to the trigger
+ * from the first watch, later ones from the DELETE's arrival. The order of recorded times is kept.
  */
 export function toRunTime(story: Pick<Story, 'readyAt'>, moments: Moments, recorded: Nanoseconds): Nanoseconds {
   const ready = fromMs(story.readyAt);
@@ -110,13 +110,13 @@ export function toRunTime(story: Pick<Story, 'readyAt'>, moments: Moments, recor
   return begun !== undefined && moved > begun ? begun : moved;
 }
 
-const instants = ['stop_requested', 'stop_signal_sent', 'sigkill_sent', 'exited'] as const;
+const truthTimes = ['stop_requested', 'stop_signal_sent', 'sigkill_sent', 'exited'] as const;
 
-/** The containers' fates with their instants moved to this run, on the client's clock. */
+/** What really happened to the containers, with times of this run on the client's clock. */
 export function truthsInRunTime(story: Story, moments: Moments): Truth[] {
-  return story.truths.map((truth) => ({ ...truth, ...Object.fromEntries(instants.flatMap(moved(truth))) }));
+  return story.truths.map((truth) => ({ ...truth, ...Object.fromEntries(truthTimes.flatMap(moved(truth))) }));
 
-  function moved(truth: Truth): (name: (typeof instants)[number]) => [string, string][] {
+  function moved(truth: Truth): (name: (typeof truthTimes)[number]) => [string, string][] {
     return (name) => {
       const stamp = parseStamp(truth[name] ?? '');
       return stamp === undefined ? [] : [[name, formatStamp(toRunTime(story, moments, stamp.at), 9)]];

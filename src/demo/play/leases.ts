@@ -4,9 +4,9 @@ import { formatStamp, fromMs } from '../clock.ts';
 import type { Story } from './story.ts';
 
 /** How often a kubelet renews its Lease. */
-const renewMs = 10_000;
+const leaseRenewalMs = 10_000;
 
-/** Keeps a Lease for every node, renewed as long as the recording shows its kubelet alive. Returns how to stop. */
+/** Renews a Lease for every node while the recording shows its kubelet alive. Returns the function that stops it. */
 export function renewLeases(cluster: Cluster): () => void {
   const { clock, director, story } = cluster;
   const nodes = [...cluster.log.current.values()].filter(({ resource }) => resource === 'nodes');
@@ -23,7 +23,7 @@ export function renewLeases(cluster: Cluster): () => void {
   function renew(): void {
     for (const { object } of isSilent() ? [] : nodes)
       cluster.write({ type: 'MODIFIED', resource: 'leases', object: leaseOf(object, clock.now()) });
-    cancel = clock.setTimeout(renew, renewMs);
+    cancel = clock.setTimeout(renew, leaseRenewalMs);
   }
 
   if (nodes.length > 0) renew();
@@ -31,8 +31,8 @@ export function renewLeases(cluster: Cluster): () => void {
 }
 
 /**
- * While a node controller has declared a node's status Unknown, its kubelet was silent: since just before the pod's
- * deletion, in the recordings that have it, until the node reports for itself again.
+ * When the kubelet was silent, if the node controller declared the node's status Unknown: from just before the pod's
+ * deletion (in all recordings with a silence) until the node reports again.
  */
 function silenceOf({ cues, trigger }: Story): { from: number; to: number } | undefined {
   const reports = cues.flatMap((cue) => (cue.kind === 'change' && cue.resource === 'nodes' ? [cue] : []));

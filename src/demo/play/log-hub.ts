@@ -2,7 +2,7 @@ import { formatStamp, type Nanoseconds } from '../clock.ts';
 
 /** What a container has written so far in this run. */
 export interface ContainerLog {
-  /** What a request for it was answered with when it was recorded. */
+  /** The status of the recorded response to a request for this log. */
   status: number;
   refusal?: unknown;
   lines: { stamp: Nanoseconds; text: string }[];
@@ -36,7 +36,7 @@ export class LogHub {
     close(this.of(pod, container));
   }
 
-  /** Ends whatever is still open of a pod. */
+  /** Ends all logs of a pod. */
   endAll(pod: string): void {
     for (const [key, log] of this.#logs) if (key.startsWith(`${pod}/`)) close(log);
   }

@@ -1,5 +1,5 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
-import { formatStamp, fromMs, parseStamp, perSecond, type Nanoseconds } from '../clock.ts';
+import { formatStamp, fromMs, nsPerMs, nsPerSecond, parseStamp, type Nanoseconds } from '../clock.ts';
 import { toRunTime, type Moments } from './director.ts';
 import type { Story } from './story.ts';
 
@@ -8,15 +8,15 @@ export type Mover = ReturnType<typeof createMover>;
 interface Context {
   uid: string;
   seenAt: number;
-  /** An Event's name in nanoseconds. */
-  made?: Nanoseconds;
-  /** Of a pod: its name. */
+  /** The time in an Event's name. */
+  nameTime?: Nanoseconds;
+  /** The name of the object, if it is a pod. */
   pod?: string;
   /** Within a container's status: the container's name. */
   container?: string;
 }
 
-/** Moves recorded objects; the same recorded stamp of one container's, else one object's, field is always moved alike. */
+/** Moves recorded objects to this run; equal timestamps in the same field of an object or container stay equal. */
 export function createMover(story: Story, moments: Moments) {
   const known = new Map<string, string>();
 
@@ -52,8 +52,8 @@ export function createMover(story: Story, moments: Moments) {
 
   function deadline(value: string, grace: number, context: Context): string {
     return remembered(context, `deletionTimestamp ${grace}`, value, () => {
-      const at = acceptance(parseStamp(value)?.at ?? 0n, grace, context.seenAt);
-      const graceNs = BigInt(grace) * 1_000_000_000n;
+      const at = uncutDeadline(parseStamp(value)?.at ?? 0n, grace, context.seenAt);
+      const graceNs = BigInt(grace) * nsPerSecond;
       return formatStamp(time(at - graceNs) + graceNs, 0);
     });
   }
@@ -64,9 +64,9 @@ export function createMover(story: Story, moments: Moments) {
     object(recorded: KubeObject, seenAt: number): KubeObject {
       const context = contextOf(recorded, seenAt);
       const moved = walk(recorded, context) as KubeObject;
-      if (context.made === undefined) return moved;
+      if (context.nameTime === undefined) return moved;
       const { name } = recorded.metadata;
-      const newName = `${name.slice(0, name.lastIndexOf('.'))}.${time(context.made).toString(16)}`;
+      const newName = `${name.slice(0, name.lastIndexOf('.'))}.${time(context.nameTime).toString(16)}`;
       return { ...moved, metadata: { ...moved.metadata, name: newName } };
     },
   };
@@ -93,22 +93,22 @@ const timeFields = new Set([
 function contextOf(object: KubeObject, seenAt: number): Context {
   const name = object.metadata.name;
   const isEvent = object.kind === 'Event';
-  const made = isEvent ? /\.([0-9a-f]{16})$/.exec(name)?.[1] : undefined;
+  const nameTime = isEvent ? /\.([0-9a-f]{16})$/.exec(name)?.[1] : undefined;
   return {
     uid: object.metadata.uid ?? `${object.kind} ${name}`,
     seenAt,
-    made: made === undefined ? undefined : BigInt(`0x${made}`),
+    nameTime: nameTime === undefined ? undefined : BigInt(`0x${nameTime}`),
     pod: object.kind === 'Pod' ? name : undefined,
   };
 }
 
-/** Two containers may end in the same second: an end is looked up by whose it is. */
+/** Adds the container's name within its status: two containers may end in the same second. */
 function containerWithin(value: Record<string, unknown>, context: Context): Context {
   const isStatus = typeof value.name === 'string' && typeof value.restartCount === 'number';
   return isStatus ? { ...context, container: value.name as string } : context;
 }
 
-/** What the runtime's log says about the container's ends, else the last lines it wrote. */
+/** When the container may have ended: the exits in the runtime's log, then its log lines, last one first. */
 function endsOf({ truths, cues }: Story, { pod, container }: Context): Nanoseconds[] {
   const isOwn = (one: { pod: string; container: string }) => one.pod === pod && one.container === container;
   const exits = truths.filter(isOwn).flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
@@ -117,44 +117,44 @@ function endsOf({ truths, cues }: Story, { pod, container }: Context): Nanosecon
 }
 
 function guess(story: Story, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
-  const { made, seenAt } = context;
-  const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < 1_000_000_000n;
+  const { nameTime, seenAt } = context;
+  const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < nsPerSecond;
   if (field === 'finishedAt')
-    return within(stamp, endsOf(story, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrival);
-  if (made === undefined) return freshStamp(stamp, seenAt);
-  if (field === 'creationTimestamp') return within(stamp, made + eventToStore);
-  return isSecondOf(made) ? made : freshStamp(stamp, seenAt);
+    return within(stamp, endsOf(story, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrivalNs);
+  if (nameTime === undefined) return guessFromArrival(stamp, seenAt);
+  if (field === 'creationTimestamp') return within(stamp, nameTime + eventToStoreNs);
+  return isSecondOf(nameTime) ? nameTime : guessFromArrival(stamp, seenAt);
 }
 
-const ms = 1_000_000n;
-/** From a write in the cluster to its arrival at the recorder, as measured where both are known. */
-const writeToArrival = 4n * ms;
-/** From a container's end to the arrival of the status that shows it (SIGNALS.md §0, 6: 85 to 110 ms). */
-const exitToArrival = 95n * ms;
-/** From an Event's making to the API server's stamp on it. */
-const eventToStore = 5n * ms;
+/** From a write in the cluster to its arrival at the recorder; measured in recordings that show both. */
+const writeToArrivalNs = 4n * nsPerMs;
+/** From a container's exit to the arrival of the status that shows it (SIGNALS.md §0, 6: 85 to 110 ms). */
+const exitToArrivalNs = 95n * nsPerMs;
+/** From the time in an Event's name to the API server's creationTimestamp. */
+const eventToStoreNs = 5n * nsPerMs;
 
 /**
- * A stamp of whole seconds is the floor of a time nobody wrote down. These are guesses of that time, always inside the
- * stamp's second, so that it can be moved and cut again. `seenAt` is when the recorder first saw it, in milliseconds.
+ * Guesses the time behind a timestamp that was cut to whole seconds. The guess stays within that second, so that it
+ * can be moved and cut again. `seenAt`: when the recorder first saw the timestamp, in milliseconds.
  */
-function freshStamp(stamp: Nanoseconds, seenAt: number): Nanoseconds {
+function guessFromArrival(stamp: Nanoseconds, seenAt: number): Nanoseconds {
   const arrival = fromMs(seenAt);
-  // Of an old stamp nothing is known but the second; its beginning never comes after what followed it.
-  if (arrival - stamp > 2n * perSecond) return stamp;
-  return within(stamp, arrival - writeToArrival);
+  // Of an old timestamp only the second is known. Its start is certainly not after what followed.
+  if (arrival - stamp > 2n * nsPerSecond) return stamp;
+  return within(stamp, arrival - writeToArrivalNs);
 }
 
-/** When a DELETE was accepted whose deletionTimestamp and grace are these. */
-function acceptance(deadline: Nanoseconds, graceSeconds: number, seenAt: number): Nanoseconds {
-  const grace = BigInt(graceSeconds) * perSecond;
-  const arrival = fromMs(seenAt) - writeToArrival;
-  // A grace that was shortened into the past is stored as "now" and 1 s (SIGNALS.md §1, repeat delete).
-  const isNow = arrival - deadline < perSecond && arrival >= deadline;
+/** The deletionTimestamp before it was cut to whole seconds: when the DELETE was accepted, plus the grace period. */
+function uncutDeadline(deadline: Nanoseconds, graceSeconds: number, seenAt: number): Nanoseconds {
+  const grace = BigInt(graceSeconds) * nsPerSecond;
+  const arrival = fromMs(seenAt) - writeToArrivalNs;
+  // A deadline that would be in the past is stored as "now" with 1 s (SIGNALS.md §1, repeat delete).
+  const isNow = arrival - deadline < nsPerSecond && arrival >= deadline;
   return isNow ? within(deadline, arrival) : within(deadline - grace, arrival) + grace;
 }
 
-function within(second: Nanoseconds, guess: Nanoseconds): Nanoseconds {
-  const last = second + perSecond - 1n;
-  return guess < second ? second : guess > last ? last : guess;
+/** The time, or the nearest one within the second. */
+function within(second: Nanoseconds, time: Nanoseconds): Nanoseconds {
+  const last = second + nsPerSecond - 1n;
+  return time < second ? second : time > last ? last : time;
 }

@@ -3,7 +3,7 @@ import type { Stored } from '../data/log.ts';
 import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
 import { parseStamp, type Nanoseconds } from '../clock.ts';
 
-/** A recording made ready to be played. All `at` are recorded times in milliseconds. */
+/** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */
 export interface Story {
   namespace: string;
   /** The pod whose end was recorded. */
@@ -11,7 +11,7 @@ export interface Story {
   /** When the recorder had all its watches open. */
   readyAt: number;
   trigger: Trigger;
-  /** The revision the first lists were read at. */
+  /** The revision of the first lists. */
   revision: number;
   objects: Seen[];
   /** What happened after the lists were read, in order. */
@@ -20,7 +20,7 @@ export interface Story {
   truths: Truth[];
 }
 
-/** The recorder's first request: what began the pod's end. */
+/** The recorder's first request, which began the pod's end. */
 export interface Trigger {
   /** `other` is a request about something else, which made a controller delete the pod. */
   kind: 'delete' | 'evict' | 'other';
@@ -44,22 +44,22 @@ export interface LogLine {
   text: string;
 }
 
-/** One container's log as it stood when recording began. */
+/** One container's log when recording began. */
 interface LogTrack {
   pod: string;
   container: string;
-  /** What a request for the log was answered with. */
+  /** The status of the recorded response to a request for the log. */
   status: number;
   refusal?: unknown;
   past: LogLine[];
   ended: boolean;
 }
 
-/** How long after `ready` a story without any request begins: what the recorder waited. */
-const usualWaitMs = 1200;
+/** How long after `ready` a story without a request begins, since the recorder waited this long. */
+const recorderWaitMs = 1200;
 
 /** Prepares a scenario; `namespace` renames the one it was recorded in. */
-export function tellStory(scenario: Scenario, namespace?: string): Story {
+export function prepareStory(scenario: Scenario, namespace?: string): Story {
   const recorded = recordedNamespace(scenario.rows);
   const rows =
     namespace === undefined ? scenario.rows : scenario.rows.map((row) => renamed(row, recorded, namespace) as Row);
@@ -87,7 +87,7 @@ function recordedNamespace(rows: readonly Row[]): string {
 
 function triggerOf(rows: readonly Row[], readyAt: number): Trigger {
   const request = rows.find((row) => row.type === 'request');
-  if (request === undefined) return { kind: 'other', at: readyAt + usualWaitMs, method: '', path: '' };
+  if (request === undefined) return { kind: 'other', at: readyAt + recorderWaitMs, method: '', path: '' };
   const { method, path } = request;
   const response = rows.find((row) => row.type === 'response' && row.method === method && row.path === path);
   const answer = response?.type === 'response' ? { ...response, at: ms(response.at) } : undefined;
@@ -113,20 +113,20 @@ function objectsOf(row: RowOf<'list'>): Seen[] {
   }));
 }
 
-/** The recorder listed Events about Nodes on their own. */
+/** The recorder listed the Events about Nodes separately. */
 const pluralOf = (resource: string): string => (resource === 'node-events' ? 'events' : resource);
 
 function cuesOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): Cue[] {
   const cues = rows.flatMap((row) => cueOf(row, readyAt));
   return inRevisionOrder(
-    inTimeForAnswer(cues, trigger).sort((a, b) => a.at - b.at),
+    beforeResponse(cues, trigger).sort((a, b) => a.at - b.at),
     revision,
   );
 }
 
 function cueOf(row: Row, readyAt: number): Cue[] {
   if (row.type === 'watch') return changeCue(row);
-  if (row.type === 'log' && isPlayed(row.line, readyAt)) {
+  if (row.type === 'log' && isNew(row.line, readyAt)) {
     return [{ kind: 'log', at: ms(row.at), pod: row.pod, container: row.container, line: lineOf(row.line) }];
   }
   if (row.type !== 'log-end' || ms(row.at) - readyAt < 200) return [];
@@ -140,8 +140,8 @@ function changeCue(row: RowOf<'watch'>): Cue[] {
   return [{ kind: 'change', at: ms(row.at), resource: pluralOf(row.resource), type, object, revision }];
 }
 
-/** A client that reads its answer may look at once: what the answer says must have happened by then. */
-function inTimeForAnswer(cues: Cue[], trigger: Trigger): Cue[] {
+/** A client may look as soon as it has the response, so what the response says must have happened by then. */
+function beforeResponse(cues: Cue[], trigger: Trigger): Cue[] {
   const { answer } = trigger;
   const revision = Number(valueAt(answer?.body, 'metadata.resourceVersion') ?? 0);
   if (answer === undefined || trigger.kind !== 'delete') return cues;
@@ -152,7 +152,7 @@ function inTimeForAnswer(cues: Cue[], trigger: Trigger): Cue[] {
   );
 }
 
-/** Streams of different kinds arrive a little out of order; one store's revisions only grow. */
+/** Watches of different kinds arrive a little out of order, but the revisions of a store only grow. */
 function inRevisionOrder(cues: Cue[], base: number): Cue[] {
   let last = base;
   return cues.map((cue) => {
@@ -166,23 +166,22 @@ const logsOf = (rows: readonly Row[], readyAt: number): LogTrack[] =>
   rows
     .filter((row) => row.type === 'log-open')
     .map(({ pod, container, status }) => {
-      const mine = rows.filter((row) => 'container' in row && row.pod === pod && row.container === container);
-      const lines = mine.filter((row) => row.type === 'log').map((row) => row.line);
-      const end = mine.find((row) => row.type === 'log-end');
+      const ownRows = rows.filter((row) => 'container' in row && row.pod === pod && row.container === container);
+      const lines = ownRows.filter((row) => row.type === 'log').map((row) => row.line);
+      const end = ownRows.find((row) => row.type === 'log-end');
       return {
         pod,
         container,
         status,
         refusal: status >= 400 && lines[0] !== undefined ? (JSON.parse(lines[0]) as unknown) : undefined,
-        past: lines.filter((line) => status < 400 && !isPlayed(line, readyAt)).map(lineOf),
-        // The stream of a container that had ended before closes as soon as it has been read.
+        past: lines.filter((line) => status < 400 && !isNew(line, readyAt)).map(lineOf),
+        // The stream of a container that had already ended closes as soon as it has been read.
         ended: status === 200 && end?.type === 'log-end' && ms(end.at) - readyAt < 200,
       };
     });
 
-/** A line that was written after recording began; the recorder saw older ones when it opened the stream. */
-const isPlayed = (line: string, readyAt: number): boolean =>
-  (parseStamp(stampOf(line))?.at ?? 0n) / 1_000_000n >= readyAt;
+/** The line was written after recording began; the recorder got older ones when it opened the stream. */
+const isNew = (line: string, readyAt: number): boolean => (parseStamp(stampOf(line))?.at ?? 0n) / 1_000_000n >= readyAt;
 
 function lineOf(line: string): LogLine {
   const stamp = stampOf(line);

@@ -6,7 +6,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
 
-/** PATCH and PUT of one object. A pod that only its finalizers held goes with the last of them (SIGNALS.md §1). */
+/** Serves PATCH and PUT of one object. A pod kept only by finalizers goes with the last of them (SIGNALS.md §1). */
 export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const before = cluster.requested(kind, exchange.request);
   const after = changedObject(before, exchange);
@@ -21,7 +21,7 @@ export function serveChange(cluster: Cluster, exchange: Exchange, kind: Kind): v
   exchange.json(200, cluster.write({ type: 'MODIFIED', resource: kind.plural, object: after }).object);
 }
 
-/** What a PATCH or PUT makes of an object. */
+/** The object after a PATCH or PUT. */
 export function changedObject(before: KubeObject, exchange: Exchange): KubeObject {
   const { verb, body } = exchange.request;
   const changed = verb === 'update' ? replacement(before, body) : patched(before, exchange);
@@ -53,16 +53,16 @@ function replacement(before: KubeObject, body: string): KubeObject {
   throw new Refusal(failure(409, 'Conflict', message, { name: before.metadata.name, kind: before.kind }));
 }
 
-/** No client can change who an object is. */
+/** Clients cannot change an object's identity. */
 function withIdentity(next: KubeObject, { metadata, kind, apiVersion }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   const identity = { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp };
-  const known = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
+  const present = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
   const type = { kind: kind ?? next.kind, apiVersion: apiVersion ?? next.apiVersion };
-  return { ...next, ...type, metadata: { ...next.metadata, ...known, name } };
+  return { ...next, ...type, metadata: { ...next.metadata, ...present, name } };
 }
 
-/** A new spec is a new generation. */
+/** A changed spec gets a new generation. */
 function withGeneration(next: KubeObject, before: KubeObject): KubeObject {
   const { generation } = before.metadata;
   if (generation === undefined || JSON.stringify(next.spec) === JSON.stringify(before.spec)) return next;

@@ -9,11 +9,11 @@ export interface DeleteOptions {
   isDryRun: boolean;
 }
 
-/** DeleteOptions of a DELETE: of its body, or of its query where there is no body (SIGNALS.md §1). Throws a 400. */
+/** DeleteOptions in the body of a DELETE, or in its query if there is no body (SIGNALS.md §1). Throws a 400. */
 export const readDeleteOptions = ({ body, query }: ApiRequest): DeleteOptions =>
   body === '' ? fromQuery(query) : deleteOptionsOf(parseJson(body));
 
-/** DeleteOptions as an object, as an Eviction carries them. Throws a 400 for a grace that is no number. */
+/** DeleteOptions from an object, as in an Eviction. Throws a 400 for a grace period that is not an integer. */
 export function deleteOptionsOf(options: unknown): DeleteOptions {
   const grace = valueAt(options, 'gracePeriodSeconds');
   const uid = valueAt(options, 'preconditions.uid');
@@ -28,18 +28,18 @@ export function deleteOptionsOf(options: unknown): DeleteOptions {
   };
 }
 
-/** Reads a body that has to be JSON. Throws a 400. */
+/** Parses a body that must be a JSON object. Throws a 400. */
 export function parseJson(body: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body);
     if (isRecord(value)) return value;
   } catch {
-    // Answered below: a body of any other shape is as unreadable as one that is no JSON.
+    // Answered below, like JSON that is not an object.
   }
   throw badRequest('the object provided is unrecognized (must be of type Object)');
 }
 
-/** Throws the 409 of a precondition that does not hold. */
+/** Throws a 409 if a precondition does not hold. */
 export function checkPreconditions(pod: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
   const { metadata } = pod;
   if (uid !== undefined && uid !== metadata.uid) {

@@ -13,12 +13,12 @@ import {
 import { formatStamp, fromMs } from '../clock.ts';
 import { matchesLabels } from '../data/selectors.ts';
 
-/** How long the simulated node takes over a pod the recording knows no end of. */
-const otherPodsEndMs = 300;
+/** How long the simulated node takes to end a pod whose end was not recorded. */
+const unrecordedEndMs = 300;
 
 /**
- * DELETE of one object. A pod's answer is the Pod. The traced pod's end is the recorded one, whatever grace was asked
- * for, with one exception: grace 0 removes the object at once.
+ * Serves DELETE of one object; the response for a pod is the Pod. The traced pod ends as recorded, whatever grace
+ * period is requested, with one exception: grace 0 removes the object at once.
  */
 export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
   const object = cluster.requested(kind, exchange.request);
@@ -40,7 +40,7 @@ interface OnAccepted {
   accepted: () => void;
 }
 
-/** Carries a pod's deletion out, by the recording where it knows this pod. Resolves to the Pod that is the answer. */
+/** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
 export async function executeDelete(
   cluster: Cluster,
   pod: KubeObject,
@@ -49,15 +49,15 @@ export async function executeDelete(
 ): Promise<KubeObject> {
   const marking = markingCue(cluster);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
-  if (!isFirst || !marking || !isTraced(cluster, pod)) return carryOut(cluster, pod, decision);
+  if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, decision);
   const isByController = cluster.story.trigger.kind === 'other';
-  cluster.director.begin(isByController ? marking.at - assumedTookMs : undefined);
+  cluster.director.begin(isByController ? marking.at - assumedDeleteMs : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
   const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
-  return isForced && !wasForced ? carryOut(cluster, pod, decision) : recordedEnd(cluster, pod, marking.at);
+  return isForced && !wasForced ? applyDeletion(cluster, pod, decision) : recordedEnd(cluster, pod, marking.at);
 }
 
-/** Whether the recording shows how this very pod ends; a successor of the same name is another pod. */
+/** Whether the recording shows the end of this pod, by uid: a successor may have the same name. */
 const isTraced = (cluster: Cluster, pod: KubeObject): boolean =>
   markingCue(cluster)?.object.metadata.uid === pod.metadata.uid;
 
@@ -71,8 +71,8 @@ const markingCue = ({ story }: Cluster) =>
       (cue.object.metadata.deletionTimestamp !== undefined || cue.type === 'DELETED'),
   ) as { at: number; object: KubeObject } | undefined;
 
-/** Where nothing but a controller deleted the pod, a client's own DELETE begins so many ms before that controller's. */
-const assumedTookMs = 5;
+/** If only a controller deleted the recorded pod, a client's DELETE begins the story this long before that. */
+const assumedDeleteMs = 5;
 
 async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number): Promise<KubeObject> {
   const { director, story } = cluster;
@@ -84,7 +84,7 @@ async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number):
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
 }
 
-function carryOut(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Deletion): KubeObject {
+function applyDeletion(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Deletion): KubeObject {
   if (effect === 'unchanged') return pod;
   const isMarkedForGood = pod.metadata.deletionGracePeriodSeconds === 0;
   const marked = isMarkedForGood ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
@@ -98,17 +98,17 @@ function carryOut(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Dele
   return marked;
 }
 
-/** The node's part for a pod nobody recorded the end of: the kubelet's last DELETE, with grace 0. */
+/** Plays the kubelet's last DELETE, with grace 0, for a pod whose end was not recorded. */
 async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
-  await cluster.sleep(otherPodsEndMs);
+  await cluster.sleep(unrecordedEndMs);
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
-  carryOut(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, cluster.clock.now()));
+  applyDeletion(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, cluster.clock.now()));
 }
 
 /**
- * What a DELETE makes of a pod, as a value. `gone`: the object is removed right after it was marked.
- * `unchanged`: it was terminating already and the request shortens nothing.
+ * The effect of a DELETE on a pod. `marked`: it gets a deletionTimestamp. `gone`: it is removed right after that.
+ * `unchanged`: it was terminating already, and the request shortens nothing.
  */
 interface Deletion {
   pod: KubeObject;
@@ -119,13 +119,13 @@ interface Deletion {
 const decideDeletion = (pod: KubeObject, options: DeleteOptions, now: number): Deletion =>
   pod.metadata.deletionTimestamp === undefined ? firstDelete(pod, options, now) : repeatDelete(pod, options, now);
 
-/** The grace a first DELETE gets: none where there is nothing to stop. */
+/** The grace period of a first DELETE: 0 if there is nothing to stop. */
 function effectiveGrace(pod: KubeObject, { graceSeconds }: DeleteOptions): number {
   const phase = valueAt(pod, 'status.phase');
   const isIdle = !valueAt(pod, 'spec.nodeName') || phase === 'Succeeded' || phase === 'Failed';
   if (isIdle) return 0;
-  const ofSpec = valueAt(pod, 'spec.terminationGracePeriodSeconds');
-  return graceSeconds ?? (typeof ofSpec === 'number' ? ofSpec : 30);
+  const specSeconds = valueAt(pod, 'spec.terminationGracePeriodSeconds');
+  return graceSeconds ?? (typeof specSeconds === 'number' ? specSeconds : 30);
 }
 
 function firstDelete(pod: KubeObject, options: DeleteOptions, now: number): Deletion {
@@ -152,7 +152,7 @@ function withDeadline(pod: KubeObject, at: number, grace: number, more: { genera
 
 const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).length > 0;
 
-/** POST pods/NAME/eviction. Answers 201 with a Status, never with the Pod. */
+/** Serves POST pods/NAME/eviction. The response is 201 with a Status, never with the Pod. */
 export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
@@ -170,10 +170,10 @@ export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: 
   if (!isDryRun) accepted();
 }
 
-/** Budgets do not count for pods that are ending, have ended or never ran (SIGNALS.md §1). */
+/** Throws a 429 if a budget forbids it. Budgets protect only running pods that are not deleted (SIGNALS.md §1). */
 function checkBudgets(cluster: Cluster, pod: KubeObject): void {
-  const isFree = pod.metadata.deletionTimestamp !== undefined || valueAt(pod, 'status.phase') !== 'Running';
-  if (isFree) return;
+  const isUnprotected = pod.metadata.deletionTimestamp !== undefined || valueAt(pod, 'status.phase') !== 'Running';
+  if (isUnprotected) return;
   for (const { resource, object } of cluster.log.current.values()) {
     if (resource !== 'poddisruptionbudgets' || object.metadata.namespace !== pod.metadata.namespace) continue;
     if (!matchesLabels(valueAt(object, 'spec.selector.matchLabels'), pod)) continue;

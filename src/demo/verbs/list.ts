@@ -7,13 +7,13 @@ import { numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-r
 import type { Exchange } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
-/** GET of one object. */
+/** Serves GET of one object. */
 export function serveGet(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const object = cluster.requested(kind, exchange.request);
   exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], cluster.clock.now()) : object);
 }
 
-/** LIST, whole or in pages; a page's token carries the revision all pages are read at. */
+/** Serves LIST, whole or in pages. The continue token carries the revision that all pages show. */
 export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const { request } = exchange;
   const token = readToken(request.query.get('continue'));
@@ -47,7 +47,7 @@ function revisionToRead(cluster: Cluster, request: ApiRequest): number {
   }
   if (asked === undefined || asked === 0) return current;
   if (asked > current) throw tooFarAhead(asked, current);
-  // Without a match, a limit makes the given revision an exact one.
+  // Without resourceVersionMatch, a limit makes the requested revision exact.
   const isExact = match === 'Exact' || (match === '' && numberIn(request.query, 'limit') !== undefined);
   return isExact ? asked : current;
 }
@@ -67,7 +67,7 @@ function readToken(text: string | null): Token | undefined {
     const { rv, start } = JSON.parse(Buffer.from(text, 'base64url').toString()) as { rv: number; start: string };
     if (typeof rv === 'number' && typeof start === 'string') return { revision: rv, after: start };
   } catch {
-    // Answered below like any other token that is none.
+    // Answered below, like any other invalid token.
   }
   throw badRequest('continue key is not valid: invalid character');
 }

@@ -7,7 +7,7 @@ import type { Exchange, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog } from '../play/log-hub.ts';
 import { parseStamp, type Nanoseconds } from '../clock.ts';
 
-/** GET pods/NAME/log: what was written so far and, with `follow`, what comes until the stream's recorded end. */
+/** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */
 export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
@@ -19,7 +19,7 @@ export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void
   const reads = readingOf(request, cluster.clock.now());
   const recent = log.lines.filter((line) => line.stamp >= reads.from);
   const past = reads.lines === 0 ? [] : recent.slice(-Math.min(reads.lines, recent.length));
-  // A stream can end long before its container does, by a kubelet's restart; then it may be opened again.
+  // A restart of the kubelet ends a stream long before its container ends; the stream may then be opened again.
   const isOver = state === 'terminated' || (log.ended && state !== 'running');
   if (!isTrue(request.query.get('follow')) || isOver) {
     const text = past.map((line) => `${shown(line, reads)}\n`).join('');
@@ -95,7 +95,7 @@ function follow(
   if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
 }
 
-/** A stream opened again has no recorded end: it ends when the pod's containers have, or the pod is gone. */
+/** A stream that is opened again has no recorded end: it ends when the pod has finished or is gone. */
 const endWithPod = (cluster: Cluster, stream: Stream, { metadata }: KubeObject): (() => void) =>
   cluster.onChange(() => {
     const pod = cluster.get('pods', metadata.namespace, metadata.name);

@@ -24,7 +24,7 @@ interface Operation {
   value?: unknown;
 }
 
-/** RFC 6902, of which `add`, `replace`, `remove` and `test` are what clients send to pods. Throws a 400 for others. */
+/** RFC 6902: `add`, `replace`, `remove` and `test`, which clients send to pods. Throws a 400 for other operations. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) throw badRequest('a JSON patch has to be a list');
   return (operations as Operation[]).reduce<unknown>((value, operation) => apply(value, operation), target);
@@ -63,9 +63,9 @@ function leaf(target: unknown, { op, path, value }: Operation): unknown {
 }
 
 /**
- * Kubernetes' strategic merge patch: like RFC 7386, but a list of objects that have a key is merged by that key, as the
- * struct tags of `k8s.io/api` say (patchStrategy, patchMergeKey). Directives: `$patch: delete` and `replace`; those that
- * only order a list are ignored.
+ * Kubernetes' strategic merge patch: like RFC 7386, but a list of objects with a key is merged by that key, as in the
+ * struct tags of `k8s.io/api` (patchStrategy, patchMergeKey). Directives: `$patch: delete` and `$patch: replace`;
+ * directives that only order a list are ignored.
  */
 export function strategicMerge(target: unknown, patch: unknown, field = ''): unknown {
   if (Array.isArray(patch)) return mergeLists(target, patch, field);
@@ -76,7 +76,7 @@ export function strategicMerge(target: unknown, patch: unknown, field = ''): unk
   return mergeFields(directive === 'replace' ? undefined : target, fields, strategicMerge);
 }
 
-/** Which fields tell the elements of a list apart; a list that is not here is replaced as a whole. */
+/** The merge keys of lists. A list that is not here is replaced as a whole. */
 const mergeKeys: Record<string, readonly string[]> = {
   conditions: ['type'],
   containers: ['name'],
@@ -88,7 +88,7 @@ const mergeKeys: Record<string, readonly string[]> = {
   initContainers: ['name'],
   initContainerStatuses: ['name'],
   ownerReferences: ['uid'],
-  // Of a container and of a Service.
+  // The key for containers, then for Services.
   ports: ['containerPort', 'port'],
   resourceClaims: ['name'],
   topologySpreadConstraints: ['topologyKey'],

@@ -21,8 +21,8 @@ export async function serve(cluster: Cluster, exchange: Exchange, options: Serve
   const { request } = exchange;
   const { path, method, kind, query, subresource, verb } = request;
   if (kind === undefined) return serveOther(exchange);
-  const isTried = query.getAll('dryRun').includes('All');
-  if (!isTried && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
+  const isDryRun = query.getAll('dryRun').includes('All');
+  if (!isDryRun && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
   return (subresource === undefined ? byVerb[verb] : bySubresource(request))(cluster, exchange, kind, options);
 }
@@ -41,7 +41,7 @@ const byVerb: Record<Verb, Serve> = {
   },
 };
 
-/** What serves a subresource of a pod. */
+/** The function that serves a subresource of a pod. */
 function bySubresource({ subresource, verb }: ApiRequest): Serve {
   if (subresource === 'status') return byVerb[verb];
   if (subresource === 'log' && verb === 'get') return serveLog;
@@ -49,7 +49,7 @@ function bySubresource({ subresource, verb }: ApiRequest): Serve {
   throw noSuchPath();
 }
 
-/** The recorded request that made a controller delete the pod: a client that sends it begins the story itself. */
+/** Whether this is the recorded request that made a controller delete the pod. Sending it begins the story. */
 function isTrigger({ story, director }: Cluster, method: string, path: string): boolean {
   const { trigger } = story;
   if (trigger.kind !== 'other' || director.moments.begunAt !== undefined) return false;
@@ -70,7 +70,7 @@ function serveOther(exchange: Exchange): void {
   const document = method === 'GET' ? discovery(path) : undefined;
   if (document !== undefined) return exchange.json(200, document);
   if (path === '/healthz' || path === '/readyz' || path === '/livez') return exchange.text(200, 'ok');
-  // Whatever is asked, and in whatever encoding: everybody may do everything here.
+  // Everything is allowed, so the body is not read, which may have any encoding.
   if (method === 'POST' && path === `/apis/${accessReview.apiVersion}/selfsubjectaccessreviews`) {
     return exchange.json(201, accessReview);
   }
@@ -85,7 +85,7 @@ const accessReview = {
   status: { allowed: true },
 };
 
-/** The documents a client reads before it knows what a server has; undefined for any other path. */
+/** Discovery documents, which clients read to learn what a server has; undefined for any other path. */
 function discovery(path: string): unknown {
   if (path === '/version') return version;
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
@@ -100,7 +100,7 @@ function discovery(path: string): unknown {
     : { kind: 'APIGroup', apiVersion: 'v1', ...groupInfo(wanted) };
 }
 
-/** The server that the scenarios were recorded from. */
+/** The version of the server that the scenarios were recorded from. */
 const version = {
   major: '1',
   minor: '36',

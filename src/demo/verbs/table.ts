@@ -38,7 +38,7 @@ const nameColumn: Column = { name: 'Name', cell: ({ metadata }) => metadata.name
 const ageColumn: Column = { name: 'Age', cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now) };
 const otherColumns: Column[] = [nameColumn, ageColumn];
 
-/** `kubernetes/pkg/printers/internalversion/printers.go`, for what a demo shows. */
+/** As in `kubernetes/pkg/printers/internalversion/printers.go`, for the kinds that a demo shows. */
 const columnsOf: Record<string, Column[]> = {
   pods: [
     nameColumn,
@@ -75,7 +75,7 @@ function readyOf(pod: KubeObject): string {
   return `${ready.length}/${recordsAt(pod, 'spec.containers').length}`;
 }
 
-/** What stands under STATUS: the deletion before a container's reason, and that before the phase. */
+/** The column STATUS: a deletion goes before a container's reason, which goes before the phase. */
 function podStatus(pod: KubeObject): string {
   const phase = textAt(pod, 'status.phase');
   const isOver = phase === 'Succeeded' || phase === 'Failed';

@@ -8,11 +8,11 @@ import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../ht
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
-/** A real server ends a watch after 30 to 60 minutes. */
-const usualTimeoutSeconds = 1800;
+/** A real server ends a watch without timeoutSeconds after 30 to 60 minutes. */
+const defaultTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
-/** WATCH: what is there now where that is asked for, then each change as it happens. */
+/** Serves WATCH: the current objects if requested, then each change as it happens. */
 export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, options: { bookmarkMs: number }): void {
   const { request } = exchange;
   const matches = selectorOf(request, kind);
@@ -46,7 +46,7 @@ function sendState(cluster: Cluster, stream: Stream, kind: Kind, matches: Select
   for (const [, object] of select(state, kind.plural, matches)) sendObject(cluster, stream, kind, 'ADDED', object);
 }
 
-/** Sends every change after a revision, now and as they come, up to what a reader may see. */
+/** Sends every change after a revision, now and later, up to the cluster's horizon. */
 function follow(cluster: Cluster, stream: Stream, kind: Kind, matches: Selector, from: number): void {
   let cursor = from;
   const pump = () => {
@@ -69,12 +69,12 @@ function expire(cluster: Cluster, stream: Stream, cursor: number): void {
   stream.end();
 }
 
-/** A change as a watcher with a selector sees it: objects appear and disappear as they begin and cease to match. */
+/** A change as a watch with a selector shows it: objects appear and disappear as they start and stop matching. */
 function seenThrough(change: Change, matches: Selector): { type: ChangeType; object: KubeObject } | undefined {
   const { type, before, object } = change;
-  const was = before !== undefined && matches(before);
-  if (type !== 'DELETED' && matches(object)) return { type: was ? 'MODIFIED' : 'ADDED', object };
-  if (!was) return undefined;
+  const matchedBefore = before !== undefined && matches(before);
+  if (type !== 'DELETED' && matches(object)) return { type: matchedBefore ? 'MODIFIED' : 'ADDED', object };
+  if (!matchedBefore) return undefined;
   // The last state that matched, with the revision of the change that ended it.
   const { resourceVersion } = object.metadata;
   return {
@@ -85,7 +85,7 @@ function seenThrough(change: Change, matches: Selector): { type: ChangeType; obj
 
 function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: number): void {
   const { query } = stream.exchange.request;
-  const lastsMs = (numberIn(query, 'timeoutSeconds') || usualTimeoutSeconds) * 1000;
+  const lastsMs = (numberIn(query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
   const sendBookmark = () => sendFrame(stream, 'BOOKMARK', bookmark(kind, visible(cluster)));
   const cancels = [cluster.clock.setTimeout(() => stream.end(), lastsMs)];

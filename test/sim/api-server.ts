@@ -7,7 +7,7 @@ import type { Change, Json, Recorder, Resource } from './rows.ts';
 import type { Span } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** apiVersion and kind as a watch shows them; lists leave them out. */
+/** apiVersion and kind, which objects have in a watch but not in a list. */
 const kinds: Record<Resource, { kind: string; apiVersion: string }> = {
   pods: { kind: 'Pod', apiVersion: 'v1' },
   services: { kind: 'Service', apiVersion: 'v1' },
@@ -31,13 +31,13 @@ export interface Parts {
 
 type Listener = (change: Change, object: KubeObject) => void;
 
-const usualDelivery: Span = [0.3, 2.5];
+const defaultDeliveryMs: Span = [0.3, 2.5];
 
 export class ApiServer {
   readonly clock: Clock;
-  /** A namespace on its way out takes no new Events (SIGNALS.md §2.1). */
+  /** A namespace that is being deleted accepts no new Events (SIGNALS.md §2.1). */
   namespaceTerminating = false;
-  /** While it is busy: how long after a change its watchers hear of it, ms. */
+  /** If set, the server is busy: watches deliver changes this much later, ms. */
   busyMs: Span | undefined;
   readonly #parts: Parts;
   readonly #objects = new Map<Resource, Map<string, KubeObject>>();
@@ -51,7 +51,7 @@ export class ApiServer {
     this.#version = parts.random.whole(900, 5000);
   }
 
-  /** Now, on the API server's clock, in whole seconds. */
+  /** The current time on the API server's clock, in whole seconds. */
   stamp(): string {
     return this.clock.seconds(this.#parts.time.now);
   }
@@ -69,12 +69,12 @@ export class ApiServer {
     return [...this.#of(resource).values()] as O[];
   }
 
-  /** Creates or replaces: the answer carries the new resourceVersion. */
+  /** Creates or replaces an object. The result has the new resourceVersion. */
   put<O extends KubeObject>(resource: Resource, object: O): O {
     const stored = this.#versioned(object);
-    const known = this.#of(resource).has(object.metadata.name);
+    const exists = this.#of(resource).has(object.metadata.name);
     this.#of(resource).set(object.metadata.name, stored);
-    this.#notify(resource, known ? 'MODIFIED' : 'ADDED', stored);
+    this.#notify(resource, exists ? 'MODIFIED' : 'ADDED', stored);
     return stored;
   }
 
@@ -99,17 +99,17 @@ export class ApiServer {
     };
   }
 
-  /** From here on every change goes out to the recorder. */
+  /** From now on the recorder gets every change. */
   startWatches(): void {
     this.#watched = true;
   }
 
-  /** As the server answers: with kind and apiVersion. */
+  /** The object as in a response, with kind and apiVersion. */
   full(resource: Resource, object: KubeObject): Json {
     return { ...kinds[resource], ...object };
   }
 
-  /** DELETE of a pod: the Pod as it is left, or undefined where there is none. `asked` null leaves the grace to it. */
+  /** DELETE of a pod. Returns the resulting Pod; undefined without a pod. `asked` null: the spec's grace period. */
   deletePod(name: string, asked: number | null, uid?: string): Pod | undefined {
     const pod = this.pod(name, uid);
     if (!pod) return undefined;
@@ -118,7 +118,7 @@ export class ApiServer {
       : this.#repeatDelete(pod, asked);
   }
 
-  /** Removing the last finalizer of a finished deletion deletes; that update is never stored (§1 "Finalizers"). */
+  /** Removing the last finalizer after the grace period deletes the pod; the update is not stored (§1 "Finalizers"). */
   removeFinalizers(name: string): Pod | undefined {
     const pod = this.pod(name);
     if (!pod) return undefined;
@@ -129,7 +129,7 @@ export class ApiServer {
     return bare;
   }
 
-  /** CheckGracefulDelete: pods without a node and finished pods have no grace. */
+  /** CheckGracefulDelete: pods without a node and finished pods get grace 0. */
   #firstDelete(pod: Pod, asked: number | null): Pod {
     const whole = asked ?? pod.spec.terminationGracePeriodSeconds;
     const grace = pod.spec.nodeName === undefined || isTerminal(pod) ? 0 : Math.max(whole, whole < 0 ? 1 : 0);
@@ -137,7 +137,7 @@ export class ApiServer {
     return this.#afterMark(marked, grace);
   }
 
-  /** BeforeDelete for a pod that is already terminating: only a shorter grace changes anything. */
+  /** BeforeDelete for a pod that is already terminating: only a shorter grace period has an effect. */
   #repeatDelete(pod: Pod, asked: number | null): Pod {
     const current = pod.metadata.deletionGracePeriodSeconds ?? 0;
     if (current === 0) {
@@ -152,7 +152,7 @@ export class ApiServer {
     return this.#afterMark(marked, late ? 1 : asked);
   }
 
-  /** The deadline is now + seconds, cut to whole seconds: never the time of the request. */
+  /** deletionTimestamp is now + `seconds`, cut to whole seconds; it is not the time of the request. */
   #mark(pod: Pod, grace: number, seconds: number, generation = pod.metadata.generation): Pod {
     const deadline = Date.parse(this.stamp()) + seconds * 1000;
     const deletionTimestamp = `${new Date(deadline).toISOString().slice(0, 19)}Z`;
@@ -160,7 +160,7 @@ export class ApiServer {
     return this.put('pods', { ...pod, metadata });
   }
 
-  /** Grace 0 is two changes, MODIFIED and up to 7 ms later DELETED, unless finalizers hold the object. */
+  /** Grace 0 causes two changes, MODIFIED and up to 7 ms later DELETED, unless finalizers keep the object. */
   #afterMark(pod: Pod, grace: number): Pod {
     if (grace > 0 || pod.metadata.finalizers?.length) return pod;
     const { time, random } = this.#parts;
@@ -176,7 +176,7 @@ export class ApiServer {
   }
 
   #notify(resource: Resource, change: Change, object: KubeObject): void {
-    const [low, high] = this.busyMs ?? this.#parts.watchMs[resource] ?? usualDelivery;
+    const [low, high] = this.busyMs ?? this.#parts.watchMs[resource] ?? defaultDeliveryMs;
     if (this.#watched) {
       const event = { type: change, object: this.full(resource, object) };
       this.#parts.recorder.send(resource, this.#parts.random.between(low, high), { type: 'watch', resource, event });

@@ -1,14 +1,14 @@
-/** When endpoints, phase and successors really changed (true time, ns). */
+/** When endpoints, the phase and successors really changed, in ns of true time. */
 import type { KubeObject, Pod } from './objects.ts';
 import { isReady, isTerminal } from './objects.ts';
 import type { World } from './world.ts';
 
 export interface ChangeTimes {
-  /** The terminal phase was written while the pod was being deleted. */
+  /** When the terminal phase was written while the pod was being deleted. */
   doneAt?: number;
   readonly unrouted: ReadonlyMap<string, number>;
   readonly endpointRemoved: ReadonlyMap<string, number>;
-  /** Pods that came later, by name. */
+  /** Pods that were created later, by name. */
   readonly created: ReadonlyMap<string, number>;
   readonly scheduled: ReadonlyMap<string, number>;
   readonly started: ReadonlyMap<string, number>;
@@ -24,19 +24,19 @@ export function noteChangeTimes(world: World, own: Pod): ChangeTimes {
   const [started, ready] = [new Map<string, number>(), new Map<string, number>()];
   const successors = { created, scheduled, started, ready };
   const times: { doneAt?: number } & ChangeTimes = { unrouted, endpointRemoved, ...successors };
-  const first = (known: Map<string, number>, key: string): void => {
-    if (!known.has(key)) known.set(key, time.now);
+  const noteFirst = (times: Map<string, number>, key: string): void => {
+    if (!times.has(key)) times.set(key, time.now);
   };
-  const ofUs = (slice: KubeObject): Endpoint | undefined =>
+  const ownEndpoint = (slice: KubeObject): Endpoint | undefined =>
     (slice.endpoints as Endpoint[] | null)?.find((endpoint) => endpoint.targetRef.uid === own.metadata.uid);
   const [listed, routed] = [new Set<string>(), new Set<string>()];
   const seeSlice = (slice: KubeObject): void => {
     const { name } = slice.metadata;
-    const mine = ofUs(slice);
-    if (routed.has(name) && !mine?.conditions.ready) first(unrouted, name);
-    if (listed.has(name) && !mine) first(endpointRemoved, name);
-    if (mine) listed.add(name);
-    if (mine?.conditions.ready) routed.add(name);
+    const endpoint = ownEndpoint(slice);
+    if (routed.has(name) && !endpoint?.conditions.ready) noteFirst(unrouted, name);
+    if (listed.has(name) && !endpoint) noteFirst(endpointRemoved, name);
+    if (endpoint) listed.add(name);
+    if (endpoint?.conditions.ready) routed.add(name);
   };
   api.all('endpointslices').forEach(seeSlice);
   api.on('endpointslices', (_change, slice) => seeSlice(slice));
@@ -47,12 +47,12 @@ export function noteChangeTimes(world: World, own: Pod): ChangeTimes {
       if (deletionTimestamp !== undefined && isTerminal(pod) && !isTerminal(own)) times.doneAt ??= time.now;
       return;
     }
-    if (change === 'ADDED') first(created, name);
+    if (change === 'ADDED') noteFirst(created, name);
     if (!created.has(name)) return;
-    if (pod.spec.nodeName !== undefined) first(scheduled, name);
+    if (pod.spec.nodeName !== undefined) noteFirst(scheduled, name);
     const { containerStatuses = [] } = pod.status;
-    if (containerStatuses.length > 0 && containerStatuses.every(({ state }) => state.running)) first(started, name);
-    if (isReady(pod)) first(ready, name);
+    if (containerStatuses.length > 0 && containerStatuses.every(({ state }) => state.running)) noteFirst(started, name);
+    if (isReady(pod)) noteFirst(ready, name);
   });
   return times;
 }

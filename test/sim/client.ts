@@ -1,4 +1,4 @@
-/** The recorder itself: it lists, watches, follows logs, and sends requests on a clock of its own. */
+/** The recorder: lists, watches, follows logs and sends requests, on its own clock. */
 import type { Kubelet } from './kubelet.ts';
 import { listLease } from './lease.ts';
 import type { Json, Resource } from './rows.ts';
@@ -9,24 +9,24 @@ import { sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 import { draw } from './world.ts';
 
-const own = 'recorder';
+const requestStream = 'recorder';
 
 export interface Answer {
   status: number;
   body: Json;
 }
 
-/** A request and its answer; `act` is what the server does when it arrives. */
+/** Sends a request and records its response; `act` runs when the request arrives at the server. */
 export function* send(world: World, method: string, path: string, body: Json, act: () => Answer): Process {
   const sentAt = world.time.now;
-  world.recorder.send(own, 0, { type: 'request', method, path, body });
+  world.recorder.send(requestStream, 0, { type: 'request', method, path, body });
   yield sleep(draw(world, world.story.network.requestMs));
   const answer = act();
   const date = world.clocks.api.httpDate(world.time.now);
   yield sleep(draw(world, world.story.network.requestMs));
   const tookMs = Math.round((world.time.now - sentAt) / 1e6);
   const { status, body: answered } = answer;
-  world.recorder.send(own, 0, { type: 'response', method, path, status, date, tookMs, body: answered });
+  world.recorder.send(requestStream, 0, { type: 'response', method, path, status, date, tookMs, body: answered });
 }
 
 export const podPath = (world: World): string => `/api/v1/namespaces/${world.story.name}/pods/${world.story.pod.name}`;
@@ -43,11 +43,11 @@ export function* openStreams(world: World, kubelet: Kubelet): Process {
     const list = world.api.list(resource);
     const date = world.clocks.api.httpDate(world.time.now);
     yield sleep(world.random.between(1, 2));
-    world.recorder.send(own, 0, { type: 'list', resource, ...paths[resource](world.story.name), date, list });
+    world.recorder.send(requestStream, 0, { type: 'list', resource, ...paths[resource](world.story.name), date, list });
   }
   listLease(world);
   world.api.startWatches();
-  world.recorder.send(own, 0, { type: 'ready' });
+  world.recorder.send(requestStream, 0, { type: 'ready' });
   yield sleep(world.random.between(3, 8));
   for (const { story, running } of kubelet.containers) {
     if (!story.logged) continue;

@@ -1,11 +1,11 @@
 /** Clocks that are wrong, and the stamps they write (SIGNALS.md §5 "Clocks"). */
 
 export interface ClockStory {
-  /** How far ahead of true time at the story's beginning, ms. */
+  /** How far the clock is ahead of true time at the story's beginning, ms. */
   offsetMs: number;
-  /** How much faster than true time, parts per million. */
+  /** How much faster than true time the clock runs, parts per million. */
   driftPpm: number;
-  /** It is set at this time of the story (ms), by so much. */
+  /** The clock is set at `atMs` of the story, by `byMs`. */
   step?: { atMs: number; byMs: number };
 }
 

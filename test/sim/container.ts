@@ -1,4 +1,4 @@
-/** A container as the runtime has it: PID 1, what it does with its signal, what it writes, how it ends. */
+/** A container in the runtime: how PID 1 reacts to its signal, what it writes and how it exits. */
 import type { AppStory, ContainerStory, StopSignal } from './story.ts';
 import type { Process } from './virtual-time.ts';
 import { Moment, sleep } from './virtual-time.ts';
@@ -7,7 +7,7 @@ import { fromTrigger } from './world.ts';
 
 export const signalNumbers: Record<StopSignal, number> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR1: 10, SIGTERM: 15 };
 
-/** What the runtime's own log would say; ns. */
+/** What the runtime's own log would say; times in ns. */
 export interface StopTruth {
   requestedAt?: number;
   timeoutSeconds?: number;
@@ -21,7 +21,7 @@ export class Container {
   readonly story: ContainerStory;
   readonly exited = new Moment();
   readonly truth: StopTruth = {};
-  /** Stamped lines, as the runtime reads them. */
+  /** Called for each line that the container writes. */
   onLine: (text: string) => void = () => undefined;
   running: boolean;
   listening: boolean;
@@ -35,34 +35,34 @@ export class Container {
     this.listening = running;
   }
 
-  /** What it does without being asked. */
+  /** Starts what the container does by itself. */
   begin(): void {
     const { app } = this.story;
-    for (const line of app.lines) this.#soon(this.#say(fromTrigger(this.#world, line.atMs), line.text));
-    if (app.ownExit) this.#soon(this.#end(fromTrigger(this.#world, app.ownExit.atMs), app.ownExit.code));
+    for (const line of app.lines) this.#spawn(this.#say(fromTrigger(this.#world, line.atMs), line.text));
+    if (app.ownExit) this.#spawn(this.#end(fromTrigger(this.#world, app.ownExit.atMs), app.ownExit.code));
   }
 
-  /** The stop signal arrives; the runtime sends it once in a container's life (SIGNALS.md §2 "Kubelet restart"). */
+  /** The stop signal arrives. The runtime sends it only once to a container (SIGNALS.md §2 "Kubelet restart"). */
   signal(): void {
     this.truth.signalAt = this.#world.time.now;
     const { app, stopSignal } = this.story;
-    if (app.saysOnSignal) this.#soon(this.#say(app.saysOnSignal.afterMs, app.saysOnSignal.text));
-    if (app.closesAfterMs !== undefined) this.#soon(this.#close(app.closesAfterMs));
-    this.#soon(this.#react(app, signalNumbers[stopSignal]));
+    if (app.saysOnSignal) this.#spawn(this.#say(app.saysOnSignal.afterMs, app.saysOnSignal.text));
+    if (app.closesAfterMs !== undefined) this.#spawn(this.#close(app.closesAfterMs));
+    this.#spawn(this.#react(app, signalNumbers[stopSignal]));
   }
 
-  /** A hook makes it stop, as its signal would. */
+  /** A hook makes the application stop, like its stop signal would. */
   askToStop(): void {
-    this.#soon(this.#react(this.story.app, signalNumbers[this.story.stopSignal]));
+    this.#spawn(this.#react(this.story.app, signalNumbers[this.story.stopSignal]));
   }
 
   /** SIGKILL. */
   kill(): void {
     this.truth.killAt = this.#world.time.now;
-    this.#soon(this.#end(this.#world.random.between(4, 9), 137));
+    this.#spawn(this.#end(this.#world.random.between(4, 9), 137));
   }
 
-  #soon(process: Process): void {
+  #spawn(process: Process): void {
     this.#world.node.spawn(process);
   }
 
@@ -86,7 +86,7 @@ export class Container {
     this.reason = reason ?? (code === 0 ? 'Completed' : 'Error');
     this.truth.exitAt = this.#world.time.now;
     this.truth.exitCode = code;
-    this.exited.come(this.#world.time.now);
+    this.exited.happen(this.#world.time.now);
   }
 
   *#say(afterMs: number, text: string): Process {

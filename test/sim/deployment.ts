@@ -1,4 +1,4 @@
-/** A Deployment with its ReplicaSets: they replace, scale and roll (SIGNALS.md §4). */
+/** A Deployment with its ReplicaSets: replaces pods, scales and rolls out (SIGNALS.md §4). */
 import { EventRecorder } from './event-recorder.ts';
 import type { KubeObject, Pod } from './objects.ts';
 import { isReady } from './objects.ts';
@@ -50,10 +50,10 @@ export class Deployment {
     this.first = this.#createSet(replicas, template.name.split('-').at(-2));
   }
 
-  /** Once its pods are there. */
+  /** To call when its pods exist. */
   begin(): void {
     this.#report();
-    this.#world.api.on('pods', () => this.#soon());
+    this.#world.api.on('pods', () => this.#scheduleReconcile());
   }
 
   templateOf(set: ReplicaSet, name?: string): PodTemplate {
@@ -66,7 +66,7 @@ export class Deployment {
     };
   }
 
-  /** Another template: a new set first, the old one shrinks when its pods are ready. */
+  /** Rolls out another template: creates a new set, and scales the old one down when the new pods are ready. */
   *rollOut(): Process {
     const object = this.#world.api.get('deployments', this.#name);
     if (!object) return;
@@ -79,12 +79,12 @@ export class Deployment {
     yield sleep(this.#world.random.between(3, 6));
     const next = this.#createSet(replicas);
     this.#scaled('up', next.name, 0, replicas);
-    this.#soon();
+    this.#scheduleReconcile();
     while (this.#podsOf(next).filter(isReady).length < replicas) yield sleep(10);
     yield* this.scale(this.first, replicas, 0);
   }
 
-  /** As `kubectl scale` leads to: fewer replicas, the story's pod among those that go. */
+  /** What `kubectl scale` to fewer replicas causes. The story's pod is deleted first. */
   *scale(set: ReplicaSet, from: number, to: number): Process {
     yield sleep(this.#world.random.between(1, 4));
     const object = this.#world.api.get('replicasets', set.name);
@@ -96,7 +96,7 @@ export class Deployment {
       spec: { ...object.spec, replicas: to },
     });
     this.#scaled('down', set.name, from, to);
-    this.#soon();
+    this.#scheduleReconcile();
   }
 
   *scaleDown(): Process {
@@ -108,7 +108,7 @@ export class Deployment {
     yield* this.scale(this.first, replicas, replicas - 1);
   }
 
-  /** In the background: owners first, pods last (SIGNALS.md trap 38). */
+  /** Background deletion: owners first, pods last (SIGNALS.md trap 38). */
   *deleteAll(): Process {
     this.#gone = true;
     this.#world.api.remove('deployments', this.#name);
@@ -133,20 +133,20 @@ export class Deployment {
     return set;
   }
 
-  #soon(): void {
+  #scheduleReconcile(): void {
     this.#world.controllers.spawn(this.#reconcile());
   }
 
   *#reconcile(): Process {
     yield sleep(this.#world.random.between(2, 8));
     if (this.#gone) return;
-    for (const set of this.#sets) this.#keep(set);
+    for (const set of this.#sets) this.#reconcileSet(set);
     this.#report();
     yield sleep(this.#world.random.between(2, 6));
     if (!this.#gone) this.#reportDeployment();
   }
 
-  #keep(set: ReplicaSet): void {
+  #reconcileSet(set: ReplicaSet): void {
     const desired = Number(this.#world.api.get('replicasets', set.name)?.spec?.replicas ?? 0);
     const living = this.#podsOf(set).filter((pod) => pod.metadata.deletionTimestamp === undefined);
     for (let missing = desired - living.length; missing > 0; missing--) this.#create(set);

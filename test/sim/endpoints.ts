@@ -1,4 +1,4 @@
-/** The EndpointSlice controller (SIGNALS.md §3): one slice a Service and family, written when it would differ. */
+/** The EndpointSlice controller (SIGNALS.md §3): one slice per Service and IP family, written when it changes. */
 import type { KubeObject, Pod } from './objects.ts';
 import { isReady, isTerminal } from './objects.ts';
 import { nodeName } from './pod-object.ts';
@@ -16,7 +16,7 @@ interface Slice {
   name: string;
 }
 
-/** Creates the Services with their slices and keeps these up to date. */
+/** Creates the Services with their slices, and keeps the slices up to date. */
 export function runEndpoints(world: World, selector: Record<string, string>): void {
   const slices = world.story.services.flatMap((service) => createService(world, service, selector));
   world.api.on('pods', (_change, object) => {
@@ -44,8 +44,8 @@ function write(world: World, { service, family, name }: Slice): void {
   const old = world.api.get(`endpointslices`, name);
   if (!old) return;
   const pods = world.api.all('pods') as unknown as Pod[];
-  const members = pods.filter((pod) => pod.metadata.labels?.app === world.story.pod.name.split('-')[0] && belongs(pod));
-  const endpoints = [...strangers(service, family), ...members.map((pod) => endpointOf(pod, service, family))];
+  const members = pods.filter((pod) => pod.metadata.labels?.app === world.story.pod.name.split('-')[0] && inSlice(pod));
+  const endpoints = [...otherEndpoints(service, family), ...members.map((pod) => endpointOf(pod, service, family))];
   const next = endpoints.length === 0 ? null : endpoints;
   if (JSON.stringify(next) === JSON.stringify(old.endpoints)) return;
   const { annotations: _old, ...metadata } = old.metadata;
@@ -65,8 +65,8 @@ function write(world: World, { service, family, name }: Slice): void {
   });
 }
 
-/** Out when finished or without an address; deletion alone takes nobody out. */
-const belongs = (pod: Pod): boolean => !isTerminal(pod) && pod.status.podIP !== undefined;
+/** Whether the pod is in the slice: finished pods and pods without an IP are not, deleted pods still are. */
+const inSlice = (pod: Pod): boolean => !isTerminal(pod) && pod.status.podIP !== undefined;
 
 function endpointOf(pod: Pod, service: ServiceStory, family: Family): Json {
   const [serving, terminating] = [isReady(pod), pod.metadata.deletionTimestamp !== undefined];
@@ -80,8 +80,8 @@ function endpointOf(pod: Pod, service: ServiceStory, family: Family): Json {
   };
 }
 
-/** Ready pods of somebody else behind the same Service. */
-const strangers = (service: ServiceStory, family: Family): Json[] =>
+/** Ready pods of other owners behind the same Service. */
+const otherEndpoints = (service: ServiceStory, family: Family): Json[] =>
   Array.from({ length: service.others }, (_, index) => ({
     addresses: [family === 'IPv4' ? `10.244.9.${index + 1}` : `fd00::9:${index + 1}`],
     conditions: { ready: true, serving: true, terminating: false },

@@ -32,7 +32,7 @@ export class EventRecorder {
     this.#instance = instance;
   }
 
-  /** Stamped now, posted when the queue lets it. The answer is its name's time. */
+  /** Takes the timestamp now, and posts the Event when the queue has got to it. */
   emit(emission: Emission): void {
     const at = this.#world.time.now;
     if (this.#world.story.events.dropped.includes(emission.reason)) return;

@@ -1,4 +1,4 @@
-/** What a right trace of the story must conclude, as far as that is certain. Lists hold every answer that is right. */
+/** What a correct trace of the story must conclude, if that is certain. Lists hold every correct answer. */
 import { untrueFindings } from './untrue-findings.ts';
 import type { Container } from './container.ts';
 import { signalNumbers } from './container.ts';
@@ -17,7 +17,7 @@ export interface Expected {
 /** One moment on three clocks, RFC 3339 with nanoseconds. */
 export interface TrueInstant {
   name: InstantName;
-  /** The container, slice or pod, where it is about one. */
+  /** The container, slice or pod that the moment is about. */
   subject?: string;
   trueTime: string;
   client: string;
@@ -43,8 +43,8 @@ export type InstantName =
   | 'replacement-started'
   | 'replacement-ready';
 
-/** A moment that close to the end of grace may be judged either way. ms. */
-const edgeMs = 1100;
+/** An exit this close to the end of the grace period may be judged either way. ms. */
+const graceToleranceMs = 1100;
 
 export function expectedOf(world: World, facts: Facts): Expected {
   const containers = facts.containers.map((one) => ({
@@ -65,7 +65,7 @@ export function expectedOf(world: World, facts: Facts): Expected {
 function containerOutcomes(container: Container, facts: Facts): string[] {
   const { truth, story, reason } = container;
   if (!facts.ranAtFirst(container)) return ['not-running'];
-  // It had ended before anybody deleted it, and the API did not have it yet.
+  // It exited before the deletion, and the API did not know yet.
   if ((truth.exitAt ?? Infinity) < (facts.acceptedAt ?? 0))
     return ['not-running', 'completed', 'failed', 'abandoned', 'unknown'];
   if (facts.nodeGone) return ['abandoned', 'unknown', 'failed'];
@@ -73,37 +73,37 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
   if (facts.finishedAt === undefined || truth.exitAt === undefined) return ['unknown', 'abandoned'];
   if (story.app.lost) return ['unknown'];
   if (truth.exitCode === 0) return ['completed'];
-  // Past the grace it may as well be the reason of an earlier kill, which sticks.
+  // Near the end of the grace period 137 may be from SIGKILL, and OOMKilled from an earlier kill: it sticks.
   if (reason === 'OOMKilled' && truth.exitCode === 137)
     return isFarFromGrace(container, facts) ? ['oom'] : ['oom', 'unknown'];
   if (truth.exitCode === 137) return killedOutcomes(container, facts);
-  const isUntouched = untouched(container, facts);
+  const isUntouched = mayNotBeStopped(container, facts);
   if (truth.exitCode === 128 + signalNumbers[story.stopSignal])
     return isUntouched ? ['signalled', 'unknown'] : ['signalled'];
   if (!signalCodes(truth.exitCode ?? 0)) return ['failed'];
-  // It looks like a stop signal, and whose that was is as unsure.
+  // It looks like a stop signal, and it is equally unsure whose.
   return isUntouched ? ['signalled', 'failed', 'unknown'] : ['signalled', 'failed'];
 }
 
 const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
 
-/** Nothing shows in time that the kubelet stopped it, or it had ended before the kubelet could: whose signal was it then? */
-const untouched = ({ truth }: Container, facts: Facts): boolean =>
-  facts.dropped('Killing') || facts.late || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
+/** Nothing shows in time that the kubelet stopped it, or it exited before that: so it is unsure who sent the signal. */
+const mayNotBeStopped = ({ truth }: Container, facts: Facts): boolean =>
+  facts.dropped('Killing') || facts.mayArriveLate || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
 
-/** 137 of its own choice looks like a kill only at the end of grace (SIGNALS.md §5 "Exit codes"). */
+/** An app's own exit 137 looks like a kill only at the end of the grace period (SIGNALS.md §5 "Exit codes"). */
 function killedOutcomes(container: Container, facts: Facts): string[] {
   if (container.truth.killAt !== undefined) return isUnsure(facts) ? ['killed', 'failed', 'unknown'] : ['killed'];
   return isFarFromGrace(container, facts) ? ['failed'] : ['failed', 'killed', 'unknown'];
 }
 
-/** Certainly before the kill at the end of grace can come. */
+/** The exit is certainly before the SIGKILL at the end of the grace period. */
 function isFarFromGrace({ truth }: Container, facts: Facts): boolean {
   const ran = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
-  return ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - edgeMs && !isUnsure(facts);
+  return ran < Math.max(2, facts.grace ?? 0) * 1000 - 1000 - graceToleranceMs && !isUnsure(facts);
 }
 
-const isUnsure = (facts: Facts): boolean => facts.dropped('Killing') || facts.disturbed || facts.late;
+const isUnsure = (facts: Facts): boolean => facts.dropped('Killing') || facts.disturbed || facts.mayArriveLate;
 
 const abandoned = ({ truth }: Container, facts: Facts): boolean =>
   facts.removedAt !== undefined && facts.finishedAt === undefined && (truth.exitAt ?? Infinity) > facts.removedAt;
@@ -134,7 +134,7 @@ function podOutcomes(facts: Facts, containers: Expected['containers']): string[]
     : [...found, 'graceful'];
 }
 
-/** It ended with 137 before anybody deleted it, and no Killing shows that: by its own choice or by a kill. */
+/** It exited 137 before the deletion without a Killing Event: by itself or by a kill. */
 const mayBeKilled = (facts: Facts, expected: Expected['containers']): boolean =>
   facts.containers.some(
     ({ story, truth }) =>
@@ -143,42 +143,42 @@ const mayBeKilled = (facts: Facts, expected: Expected['containers']): boolean =>
       expected.some(({ name, outcomes }) => name === story.name && outcomes.includes('unknown')),
   );
 
-/** Whether a main container outlived its grace: `undefined` where it ended about then, or a silent hook decides it. */
+/** Whether a main container outlived the grace period; undefined if it exited near the end or a silent hook decides. */
 function overran(facts: Facts): boolean | undefined {
   const { noticedAt, grace } = facts;
   if (noticedAt === undefined || grace === undefined) return false;
   const answers = facts.containers.filter((one) => one.story.kind === 'container').map((one) => outlived(one, facts));
-  if (answers.includes(true) && !facts.disturbed && !facts.late && !facts.dropped('Killing')) return true;
-  // A hook that was cut off in one round may have run to its end in another.
-  const isClear = facts.rounds.length <= 1 || facts.hooks.size === 0;
+  if (answers.includes(true) && !facts.disturbed && !facts.mayArriveLate && !facts.dropped('Killing')) return true;
+  // A hook that was cut off in one attempt may have completed in another.
+  const isClear = facts.stopAttempts.length <= 1 || facts.hooks.size === 0;
   return answers.every((answer) => answer === false) && isClear ? false : undefined;
 }
 
 /**
- * A hook that ended silently may have eaten the grace: that it did not is only known of an exit well before its end, further
- * from it than clocks that are hardly known leave in doubt.
+ * A hook that ends silently may have used up the grace period. It certainly did not only if the exit is well before
+ * the end, by more than poorly known clocks leave in doubt.
  */
 function endedUnwatched(container: Container, facts: Facts): boolean {
   const { story, truth } = container;
   const hook = facts.hooks.get(story.name);
   const ranFor = ((truth.exitAt ?? 0) - (facts.noticedAt ?? 0)) / 1e6;
-  return story.kind === 'container' && hook !== undefined && ranFor > (facts.grace ?? 0) * 1000 - doubtMs;
+  return story.kind === 'container' && hook !== undefined && ranFor > (facts.grace ?? 0) * 1000 - clockDoubtMs;
 }
 
-const doubtMs = 5000;
+const clockDoubtMs = 5000;
 
-/** Against the last time that the kubelet began while it ran: the grace counts again each time (SIGNALS.md §2 S11, trap 36). */
+/** Counts from the last stop attempt while it ran: each starts a new grace period (SIGNALS.md §2 S11, trap 36). */
 function outlived({ truth, story }: Container, facts: Facts): boolean | undefined {
   if (story.app.lost) return undefined;
-  const last = facts.rounds.findLast(({ at }) => at <= (truth.exitAt ?? 0));
+  const last = facts.stopAttempts.findLast(({ at }) => at <= (truth.exitAt ?? 0));
   const end = (last?.at ?? facts.noticedAt ?? 0) + (last?.grace ?? facts.grace ?? 0) * 1e9;
   const over = (truth.exitAt ?? 0) - end;
   const cutOff = facts.hooks.get(story.name)?.outcome === 'cut-off';
-  if (over > edgeMs * 1e6 || (cutOff && story.preStop?.kind === 'sleep' && over > 0)) return true;
-  return over < -edgeMs * 1e6 && !cutOff ? false : undefined;
+  if (over > graceToleranceMs * 1e6 || (cutOff && story.preStop?.kind === 'sleep' && over > 0)) return true;
+  return over < -graceToleranceMs * 1e6 && !cutOff ? false : undefined;
 }
 
-/** Some kinds leave no trace where Events are lost or somebody else sent the DELETE. */
+/** Some triggers leave no trace if Events are lost or someone else sent the DELETE. */
 function triggersOf(world: World, facts: Facts): string[] {
   const { kind } = world.story.trigger;
   if (kind === 'namespace-deletion') return ['namespace-deletion', 'unknown'];

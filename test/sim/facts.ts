@@ -1,4 +1,4 @@
-/** What the simulation knows in the end; all times true, in ns since the beginning. */
+/** What the simulation knows at its end. All times are true times, in ns since the beginning. */
 import { Clock } from './clock.ts';
 import type { Container } from './container.ts';
 import type { InstantName, TrueInstant } from './expected.ts';
@@ -15,26 +15,26 @@ export interface Facts {
   finishedAt?: number;
   finalDeleteAt?: number;
   removedAt?: number;
-  /** Effective, of the first attempt. */
+  /** Seconds: the effective grace period of the first stop attempt. */
   grace?: number;
-  /** Each time that the kubelet began, and with which grace (s). */
-  rounds: readonly { at: number; grace: number }[];
+  /** Each time the kubelet began to stop the pod, with the grace period (s). */
+  stopAttempts: readonly { at: number; grace: number }[];
   /** The trigger's evidence is complete. */
   deletedByTrigger: boolean;
   ranAtFirst: (container: Container) => boolean;
   dropped: (reason: string) => boolean;
-  /** The machine went away with all that ran on it. */
+  /** The machine is gone with everything that ran on it. */
   nodeGone: boolean;
-  /** Events and changes of owners may come after the recorder has left. */
-  late: boolean;
-  /** The kubelet was held up, began again, or was asked twice: what is seen of hooks and grace fits several stories. */
+  /** Events and changes of owners may arrive after the recorder has stopped. */
+  mayArriveLate: boolean;
+  /** The kubelet froze, restarted or was asked twice: what hooks and the grace period show is ambiguous. */
   disturbed: boolean;
   instants: TrueInstant[];
 }
 
 export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number | undefined, times: ChangeTimes): Facts {
   const { story, triggerAt, removed } = world;
-  const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, rounds } = kubelet;
+  const { noticedAt, finishedAt, finalDeleteAt, grace, hooks, containers, stopAttempts } = kubelet;
   const known = { noticedAt, acceptedAt, finishedAt, finalDeleteAt, removedAt: removed.at, grace };
   const byUs = ['this-command', 'eviction-api'].includes(story.trigger.kind);
   const instants: TrueInstant[] = [];
@@ -71,28 +71,28 @@ export function gatherFacts(world: World, kubelet: Kubelet, acceptedAt: number |
     containers,
     hooks,
     ...known,
-    rounds,
+    stopAttempts,
     deletedByTrigger: story.events.dropped.length === 0 && !isLate(world) && story.pod.state === 'running',
     ranAtFirst: (one) => story.pod.state === 'running' && one.story.state.kind === 'running',
     dropped: (reason) => story.events.dropped.includes(reason) || story.trigger.kind === 'namespace-deletion',
     nodeGone: story.trigger.kind === 'pod-gc',
-    late: isLate(world),
+    mayArriveLate: isLate(world),
     disturbed: isDisturbed(world, kubelet),
     instants,
   };
 }
 
-/** ms: streams and queues that take longer may be too late. */
-const prompt = 300;
+/** Streams and queues that take longer may deliver too late. */
+const maxTimelyDelayMs = 300;
 
 function isLate({ story: { network, events, faults } }: World): boolean {
   if (faults.some(({ kind }) => kind === 'api-busy' || kind === 'events-refused')) return true;
   const slowest = Math.max(0, ...Object.values(network.watchMs).map((span) => span[1]));
-  return slowest + events.queueMs[1] > prompt;
+  return slowest + events.queueMs[1] > maxTimelyDelayMs;
 }
 
-const isDisturbed = ({ story }: World, { rounds, noticedAt }: Kubelet): boolean =>
+const isDisturbed = ({ story }: World, { stopAttempts, noticedAt }: Kubelet): boolean =>
   noticedAt === undefined ||
-  rounds.length > 1 ||
+  stopAttempts.length > 1 ||
   story.faults.some((fault) => fault.kind === 'freeze' || fault.kind === 'kubelet-restart') ||
   story.later.some((later) => later.kind === 'delete');

@@ -11,7 +11,7 @@ export interface HookTruth {
   outcome?: 'completed' | 'failed' | 'cut-off';
 }
 
-/** `failed` posts FailedPreStopHook; it comes late, or never, where the hook outlives its grace. */
+/** `failed` posts FailedPreStopHook: late or never if the hook outlives the grace period. */
 export function* runHook(
   world: World,
   container: Container,
@@ -31,14 +31,14 @@ export function* runHook(
     yield sleep(Math.min(hook.seconds * 1000, grace));
     return end(hook.seconds * 1000 > grace ? 'cut-off' : 'completed');
   }
-  // An exec dies with its container, a request to it loses its connection: both count as failures.
+  // An exec dies with its container, and an HTTP request loses its connection: both count as failures.
   const takes = hook.takesMs ?? Infinity;
   if (hook.stopsAppMs !== undefined) world.node.spawn(stopApp(container, hook.stopsAppMs));
   yield until(container.exited, Math.min(takes, grace));
   if (!container.running) return end('failed');
   if (takes <= grace) return end(hook.fails ? 'failed' : 'completed');
   end('cut-off');
-  world.kubelet.spawn(endAfterAll(world, container, takes - grace, hook.fails, failed));
+  world.kubelet.spawn(endLater(world, container, takes - grace, hook.fails, failed));
 }
 
 function* stopApp(container: Container, afterMs: number): Process {
@@ -46,8 +46,8 @@ function* stopApp(container: Container, afterMs: number): Process {
   if (container.running) container.askToStop();
 }
 
-/** Cut off, the hook lives on: its failure is reported when it ends, or when it dies with the container. */
-function* endAfterAll(world: World, container: Container, leftMs: number, fails: boolean, failed: () => void): Process {
+/** A hook that is cut off runs on: its failure is reported when it ends or dies with the container. */
+function* endLater(world: World, container: Container, leftMs: number, fails: boolean, failed: () => void): Process {
   yield until(container.exited, leftMs);
   if (container.running && !fails) return;
   yield sleep(world.random.between(1, 8));

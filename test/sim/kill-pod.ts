@@ -1,4 +1,4 @@
-/** SIGNALS.md §2 S5 to S9: every running container at once: Killing, preStop, its turn, the stop. */
+/** SIGNALS.md §2 S5 to S9: stops all running containers in parallel: Killing, preStop, waiting for its turn, stop. */
 import type { Container } from './container.ts';
 import { runHook } from './hook.ts';
 import type { HookTruth } from './hook.ts';
@@ -8,10 +8,10 @@ import type { Moment, Process } from './virtual-time.ts';
 import { sleep, until } from './virtual-time.ts';
 import type { World } from './world.ts';
 
-/** S8: the shortest timeout that the kubelet ever gives the runtime. */
+/** S8: the shortest timeout that the kubelet gives the runtime. */
 const minimumStopSeconds = 2;
 
-/** `fails`: the runtime answers with an error before anything has stopped (S11). */
+/** `fails`: the runtime returns an error before anything has stopped (S11). */
 export function* killPod(world: World, kubelet: Kubelet, grace: number, fails: boolean): Process {
   const running = kubelet.containers.filter((container) => container.running);
   const turns = new Map<Container, Moment>();
@@ -31,15 +31,15 @@ function* killContainer(
   fails: boolean,
 ): Process {
   kubelet.emit(container, 'Killing', `Stopping container ${container.story.name}`);
-  const hooked = yield* preStop(world, kubelet, container, grace);
-  const left = grace - hooked;
-  const waited = yield* turn(world, container, left, turns);
+  const hookSeconds = yield* preStop(world, kubelet, container, grace);
+  const left = grace - hookSeconds;
+  const waitedSeconds = yield* waitForTurn(world, container, left, turns);
   if (fails) return yield sleep(world.random.between(5, 50));
-  const timeout = Math.max(minimumStopSeconds, left - waited);
+  const timeout = Math.max(minimumStopSeconds, left - waitedSeconds);
   yield until(world.runtime.spawn(stopContainer(world, container, timeout)));
 }
 
-/** The whole seconds it took: the fraction is given back (S6). */
+/** Returns the whole seconds that the hook took; the fraction is not counted (S6). */
 function* preStop(
   world: World,
   kubelet: Kubelet,
@@ -56,8 +56,8 @@ function* preStop(
   return Math.floor((world.time.now - startAt) / 1e9);
 }
 
-/** S7: a sidecar waits for every main container and for the sidecars behind it, within what is left of its grace. */
-function* turn(
+/** S7: a sidecar waits for all main containers and for the sidecars after it, while its grace period lasts. */
+function* waitForTurn(
   world: World,
   container: Container,
   left: number,
@@ -65,7 +65,7 @@ function* turn(
 ): Generator<ReturnType<typeof sleep>, number, void> {
   if (container.story.kind !== 'sidecar' || left <= 0) return 0;
   const startAt = world.time.now;
-  yield sleep(2); // every container has its moment by then
+  yield sleep(2); // by then every container has its entry in `turns`
   const order = [...turns.keys()];
   const before = order.filter((one) => one.story.kind === 'container' || order.indexOf(one) > order.indexOf(container));
   for (const one of before) {

@@ -20,18 +20,18 @@ export class Kubelet {
   readonly uid: string;
   readonly podIp: string;
   readonly hooks = new Map<string, HookTruth>();
-  /** ns: the first Killing, or the first look at a pod of which nothing runs. */
+  /** ns: the first Killing, or the first look at a pod in which nothing runs. */
   noticedAt?: number;
-  /** ns: the first that anybody can see of it: a Killing, or a status. */
+  /** ns: the first visible sign of the termination: a Killing Event or a status. */
   firstSignAt?: number;
-  /** Seconds: of the first attempt. */
+  /** Seconds: the grace period of the first attempt. */
   grace?: number;
-  /** The API has how it ended: not where its object was gone by then. */
+  /** ns: when the final status reached the API; unset if the object was gone by then. */
   finishedAt?: number;
   finalDeleteAt?: number;
   probing = true;
-  /** Each time that it has begun, and with which grace (s): it counts again. */
-  readonly rounds: { at: number; grace: number }[] = [];
+  /** Each attempt to stop the pod; each starts a new grace period (s). */
+  readonly stopAttempts: { at: number; grace: number }[] = [];
   #lastKnown: Pod;
   #events: EventRecorder;
   #smallestGrace = Infinity;
@@ -65,7 +65,7 @@ export class Kubelet {
     this.#streams.forEach((stream) => stream.cut());
   }
 
-  /** Its calls, streams and probes die with it; containers do not (SIGNALS.md trap 36). */
+  /** The kubelet's calls, streams and probes die with it; containers do not (SIGNALS.md trap 36). */
   die(): void {
     this.#world.kubelet.kill();
     this.#world.runtime.kill();
@@ -74,7 +74,7 @@ export class Kubelet {
     this.#down = true;
   }
 
-  /** A fresh process: it counts its Events and its graces again, and finds the pod already terminating. */
+  /** A new kubelet process: it counts Events and grace periods anew, and finds the pod already terminating. */
   comeBack(node: KubeObject): void {
     this.#down = false;
     this.#events = this.#newRecorder();
@@ -95,7 +95,7 @@ export class Kubelet {
     this.#post(reason, message, type, `spec.${list}{${container.story.name}}`);
   }
 
-  /** A status patch; it is lost where the object is gone. */
+  /** A status patch; it is lost if the object is gone. */
   patch(change: (pod: Pod) => Pod): void {
     const pod = this.#current();
     if (!pod) return;
@@ -117,13 +117,13 @@ export class Kubelet {
       if (runsAtFirst(this.#world, one.story)) this.#world.kubelet.spawn(probeReadiness(this.#world, this, one));
   }
 
-  /** S1: the smallest grace seen counts; a kill that runs does not hear of it any more (trap 3). */
+  /** S1: the smallest grace period seen counts; a kill in progress does not notice a smaller one (trap 3). */
   #see(change: string, object: KubeObject): void {
     if (object.metadata.uid !== this.uid) return;
     this.#lastKnown = object as Pod;
     const { deletionTimestamp, deletionGracePeriodSeconds: grace } = object.metadata;
     if (deletionTimestamp === undefined || this.#lastKnown.spec.nodeName === undefined) return;
-    // A request for grace 0 after it has finished is the last DELETE: the kubelet's own then changes nothing.
+    // A client's DELETE with grace 0 after the finish is the final one: the kubelet's own then changes nothing.
     if (grace === 0 && this.finishedAt !== undefined) this.finalDeleteAt ??= this.#world.time.now;
     this.#smallestGrace = Math.min(this.#smallestGrace, grace ?? Infinity);
     if (!this.#working && !this.#down) this.#startWorker(this.#world.story.kubelet.noticeMs);
@@ -143,7 +143,7 @@ export class Kubelet {
       const grace = Math.max(1, this.#smallestGrace); // S1: never below 1
       this.noticedAt ??= this.#world.time.now;
       this.grace ??= grace;
-      this.rounds.push({ at: this.#world.time.now, grace });
+      this.stopAttempts.push({ at: this.#world.time.now, grace });
       yield* killPod(this.#world, this, grace, failures < kubelet.failedKills); // S5 to S9
       if (failures >= kubelet.failedKills) break;
       this.#post('FailedKillPod', failedKill(this.containers), 'Warning'); // S11
@@ -159,7 +159,7 @@ export class Kubelet {
     this.probing = false;
   }
 
-  /** S3: forced by the deletion; often behind Killing. */
+  /** S3: forced by the deletion; often after Killing. */
   *#acknowledge(): Process {
     yield sleep(draw(this.#world, this.#world.story.kubelet.ackMs));
     const now = this.#world.clocks.node.seconds(this.#world.time.now);

@@ -1,25 +1,25 @@
-/** The node's Lease: a kubelet renews it every ten seconds, whatever its pods do, and stops where it stands still. */
+/** The node's Lease: the kubelet renews it every ten seconds, whatever its pods do, unless it is frozen. */
 import { nodeName } from './pod-object.ts';
 import type { Json } from './rows.ts';
 import type { Process } from './virtual-time.ts';
 import { nanoseconds, sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 
-const renewMs = 10_000;
-/** ms, from a renewal to its arrival. */
+const renewalMs = 10_000;
+/** From a renewal to its arrival. */
 const deliveryMs = 2;
 
-/** ms: by then the recorder has listed it, and watches. */
+/** By then the recorder has listed the Lease and watches it. */
 const watchedFromMs = 200;
 
-/** How long before the story's beginning the Lease was renewed last; from the seed, as everything that varies. */
-const ageMs = ({ story }: World): number => (story.seed * 7919) % renewMs;
+/** The age of the last renewal when the story begins; from the seed, like everything that varies. */
+const ageMs = ({ story }: World): number => (story.seed * 7919) % renewalMs;
 
-/** The recorder's list, for those who may read it. */
+/** The recorder's list of Leases, if it may read them. */
 export function listLease(world: World): void {
   if (!world.story.readsLeases) return;
   const passed = Math.max(0, world.time.now + nanoseconds(ageMs(world)));
-  const renewedAt = Math.floor(passed / nanoseconds(renewMs)) * nanoseconds(renewMs) - nanoseconds(ageMs(world));
+  const renewedAt = Math.floor(passed / nanoseconds(renewalMs)) * nanoseconds(renewalMs) - nanoseconds(ageMs(world));
   const path = '/apis/coordination.k8s.io/v1/leases';
   const date = world.clocks.api.httpDate(world.time.now);
   const list = {
@@ -33,7 +33,7 @@ export function listLease(world: World): void {
 
 /** Renewals from now on. */
 export function* renewLease(world: World): Process {
-  const rest = (): number => renewMs - ((world.time.now / 1e6 + ageMs(world)) % renewMs);
+  const rest = (): number => renewalMs - ((world.time.now / 1e6 + ageMs(world)) % renewalMs);
   while (world.story.readsLeases) {
     yield sleep(Math.max(1, rest()));
     if (world.time.now < nanoseconds(watchedFromMs)) continue;
@@ -47,7 +47,7 @@ export function* renewLease(world: World): Process {
   }
 }
 
-/** Leases are written far more often than anything else: a store's revision grows with each. */
+/** Leases are written far more often than other objects, and each write increases the revision. */
 const versionAt = (at: number): string => String(500_000_000 + Math.round(at / 1e6));
 
 const leaseAt = ({ clocks }: World, at: number): Json => ({

@@ -1,4 +1,4 @@
-/** `log?follow=true`: served by the kubelet, so it ends with it (SIGNALS.md §5, trap 36). */
+/** `log?follow=true`: served by the kubelet, so it ends when the kubelet dies (SIGNALS.md §5, trap 36). */
 import type { Container } from './container.ts';
 import type { Process } from './virtual-time.ts';
 import { sleep, until } from './virtual-time.ts';
@@ -17,7 +17,7 @@ export class LogStream {
     world.kubelet.spawn(this.#waitForEnd());
   }
 
-  /** The kubelet died, or the connection did. */
+  /** Ends the stream, for example because the kubelet or the connection died. */
   cut(): void {
     if (!this.#open) return;
     this.#open = false;
@@ -36,7 +36,7 @@ export class LogStream {
     this.#send({ type: 'log', pod: this.#world.story.pod.name, container: this.#container.story.name, line });
   }
 
-  /** The kubelet looks once a second whether the container still runs. */
+  /** The kubelet checks once a second whether the container still runs. */
   *#waitForEnd(): Process {
     yield until(this.#container.exited);
     yield sleep(this.#world.random.between(20, 1000));

@@ -10,10 +10,10 @@ import { nanoseconds, sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 import { fromTrigger } from './world.ts';
 
-/** The node controller calls a node silent after this long without a sign (its default). ms. */
-const silenceMs = 50_000;
-/** The API server gives up a log stream through a kubelet that stands still. ms. */
-const streamPatienceMs = 42_000;
+/** The node controller marks a node Unknown after this long without a heartbeat (its default). ms. */
+const nodeMonitorGraceMs = 50_000;
+/** The API server gives up a log stream of a frozen kubelet after this long. ms. */
+const streamTimeoutMs = 42_000;
 
 export function createNode(world: World, created: string): KubeObject {
   const ready = {
@@ -33,7 +33,7 @@ export function createNode(world: World, created: string): KubeObject {
   });
 }
 
-/** What goes wrong, when it is its time. */
+/** Applies a fault when its time has come. */
 export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): Process {
   yield sleep(fromTrigger(world, fault.atMs));
   if (fault.kind === 'log-break') return kubelet.cutLogs();
@@ -58,16 +58,16 @@ export function* applyFault(world: World, kubelet: Kubelet, fault: FaultStory): 
   }
   const forMs = fault.forMs ?? Infinity;
   for (const host of [world.kubelet, world.starter]) host.freeze(endOf(world, fault.forMs));
-  yield sleep(Math.min(forMs, streamPatienceMs));
-  if (forMs <= streamPatienceMs) return;
+  yield sleep(Math.min(forMs, streamTimeoutMs));
+  if (forMs <= streamTimeoutMs) return;
   kubelet.cutLogs();
-  yield sleep(Math.min(forMs, silenceMs) - streamPatienceMs);
-  if (forMs <= silenceMs) return;
+  yield sleep(Math.min(forMs, nodeMonitorGraceMs) - streamTimeoutMs);
+  if (forMs <= nodeMonitorGraceMs) return;
   setReady(world, 'Unknown', 'NodeStatusUnknown', controller);
   yield sleep(world.random.between(20, 80));
   markPods(world, controller);
   if (forMs === Infinity) return;
-  yield sleep(forMs - silenceMs + world.random.between(2000, 10_000));
+  yield sleep(forMs - nodeMonitorGraceMs + world.random.between(2000, 10_000));
   const posted = new EventRecorder(world, world.cluster, world.clocks.node, 'kubelet', nodeName);
   setReady(world, 'True', 'KubeletReady', posted);
 }
@@ -83,15 +83,15 @@ function setReady(world: World, status: 'True' | 'Unknown', reason: string, reco
   const taint = (effect: string) => ({ key: 'node.kubernetes.io/unreachable', effect, timeAdded: stamp });
   const spec = status === 'True' ? {} : { taints: [taint('NoSchedule'), taint('NoExecute')] };
   const next = world.api.put('nodes', { ...node, spec, status: { ...node.status, conditions: [condition] } });
-  const said = status === 'True' ? 'NodeReady' : 'NodeNotReady';
+  const reported = status === 'True' ? 'NodeReady' : 'NodeNotReady';
   recorder.emit({
     about: { kind: 'Node', apiVersion: 'v1', object: next },
-    reason: said,
-    message: `Node ${nodeName} status is now: ${said}`,
+    reason: reported,
+    message: `Node ${nodeName} status is now: ${reported}`,
   });
 }
 
-/** The node controller's own Ready=False: it says nothing about containers. */
+/** The node controller sets Ready=False itself: that says nothing about containers. */
 function markPods(world: World, controller: EventRecorder): void {
   const now = world.clocks.controller.seconds(world.time.now);
   for (const pod of world.api.all('pods') as unknown as Pod[]) {

@@ -81,7 +81,7 @@ export const conditionOf = (pod: Pod, type: string): Condition | undefined =>
 
 export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 
-/** Replaces a condition in its place, or adds it at the end; its transition time moves only with its status. */
+/** Replaces a condition in place, or appends it. Its transition time changes only with its status. */
 export function withCondition(conditions: readonly Condition[], next: Condition): Condition[] {
   const old = conditions.find((condition) => condition.type === next.type);
   if (!old) return [...conditions, next];

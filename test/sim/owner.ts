@@ -1,4 +1,4 @@
-/** Who keeps the pod, if anybody: its controller acts on what the API server says. */
+/** The pod's owner, if any: its controller acts on what the API server reports. */
 import { Deployment } from './deployment.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { firstPod } from './first-pod.ts';
@@ -12,7 +12,7 @@ import { sleep } from './virtual-time.ts';
 import { reference, report, statefulSetStatus, workload } from './workload-objects.ts';
 import type { World } from './world.ts';
 
-/** Those that speak about new pods. */
+/** The recorders of Events about new pods. */
 export interface Recorders {
   scheduler: EventRecorder;
   kubelet: EventRecorder;
@@ -20,7 +20,7 @@ export interface Recorders {
 
 export interface Owner {
   deployment?: Deployment;
-  /** The story's pod, stored. */
+  /** The story's pod, as stored. */
   pod: Pod;
   recorders: Recorders;
   /** Ends the owner's work on the pod: a Job that is suspended or done. */
@@ -72,7 +72,7 @@ function ownedByDeployment(
   return { deployment, pod, recorders };
 }
 
-/** A Job's pod keeps its object until the Job has counted it (SIGNALS.md §4, trap 29). */
+/** A Job's pod object stays until the Job has counted it (SIGNALS.md §4, trap 29). */
 function ownedByJob(
   world: World,
   name: string,
@@ -102,7 +102,7 @@ function ownedByJob(
   return { pod, recorders, stopJob };
 }
 
-/** The successor has the same name and another uid, and comes only when the old object is gone. */
+/** The successor has the same name but another uid, and is created only when the old object is gone. */
 function runStatefulSet(
   world: World,
   name: string,

@@ -1,4 +1,4 @@
-/** The simplest exit there is, to build others from: a bare pod, no hook, true clocks, an idle node. */
+/** The simplest exit, to build others from: a bare pod, no hook, true clocks, an idle node. */
 import type { AppStory, ContainerStory, Story } from './story.ts';
 
 export function plainStory(change: Partial<Story> = {}): Story {
@@ -44,7 +44,7 @@ export const plainContainer = (change: Partial<ContainerStory> = {}): ContainerS
   ...change,
 });
 
-/** Traps its signal, says so, drains, and exits. */
+/** Traps the signal, logs that, drains, and exits. */
 export const drains = (forMs: number, code = 0): AppStory => ({
   onSignal: { kind: 'exits', afterMs: forMs + 100, code },
   lost: false,

@@ -50,7 +50,7 @@ function podSpec(template: PodTemplate, story: Story): Pod['spec'] {
   };
 }
 
-/** The shape of a container's spec; what it really does is the story's. */
+/** A container's spec. Its command means nothing: the story says what the container does. */
 function containerSpec(container: ContainerStory): Json {
   const { readiness, preStop } = container;
   return {

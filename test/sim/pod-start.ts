@@ -1,4 +1,4 @@
-/** A new pod's way to Ready: created, bound, sandbox, containers, probe. */
+/** How a new pod becomes Ready: created, bound, sandbox, containers, probe. */
 import type { EventRecorder } from './event-recorder.ts';
 import type { ContainerStatus, Pod } from './objects.ts';
 import { managedBy, withCondition } from './objects.ts';
@@ -8,13 +8,13 @@ import type { Process } from './virtual-time.ts';
 import { sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 
-/** Its ready probe (or, without one, its start) comes `readyAfterMs` after its containers started. */
+/** With a readiness probe, the pod becomes ready `readyAfterMs` after its containers have started. */
 export function startPod(world: World, template: PodTemplate, readyAfterMs: number, recorders: StartRecorders): void {
   const pod = world.api.put('pods', createdPod(world, template));
   world.cluster.spawn(bindPod(world, pod, template, readyAfterMs, recorders));
 }
 
-/** Those that speak about new pods. */
+/** The recorders of Events about new pods. */
 interface StartRecorders {
   scheduler: EventRecorder;
   kubelet: EventRecorder;
@@ -27,7 +27,7 @@ function* bindPod(
   readyAfterMs: number,
   recorders: StartRecorders,
 ): Process {
-  const { change, emit } = pen(world, pod);
+  const { change, emit } = writerOf(world, pod);
   yield sleep(world.random.between(2, 5));
   change((current) => bound(current, world.api.stamp()));
   const { namespace, name } = pod.metadata;
@@ -35,7 +35,7 @@ function* bindPod(
   world.starter.spawn(startContainers(world, pod, template, readyAfterMs, recorders.kubelet));
 }
 
-/** The kubelet's part of it. */
+/** The kubelet's part of the start. */
 function* startContainers(
   world: World,
   pod: Pod,
@@ -43,7 +43,7 @@ function* startContainers(
   readyAfterMs: number,
   recorder: EventRecorder,
 ): Process {
-  const { change, emit } = pen(world, pod);
+  const { change, emit } = writerOf(world, pod);
   yield sleep(world.random.between(6, 15));
   const node = (): string => world.clocks.node.seconds(world.time.now);
   change((current) => starting(world, current, template, node()));
@@ -62,18 +62,18 @@ function* startContainers(
   change((current) => started(world, current, true, node()));
 }
 
-/** Writes about one pod, as long as it is there. */
-function pen(world: World, pod: Pod) {
+/** Writes statuses and Events of one pod, as long as it exists. */
+function writerOf(world: World, pod: Pod) {
   const change = (next: (pod: Pod) => Pod): void => {
     const current = world.api.pod(pod.metadata.name, pod.metadata.uid);
     if (current) world.api.put('pods', next(current));
   };
-  const emit = (by: EventRecorder, reason: string, message: string): void =>
-    by.emit({ about: { kind: 'Pod', apiVersion: 'v1', object: pod }, reason, message });
+  const emit = (recorder: EventRecorder, reason: string, message: string): void =>
+    recorder.emit({ about: { kind: 'Pod', apiVersion: 'v1', object: pod }, reason, message });
   return { change, emit };
 }
 
-/** The same pod, long since ready, as a recording finds it. */
+/** A pod that has been ready for a long time when the recording begins. */
 export function readyPod(world: World, template: PodTemplate, created: string): Pod {
   const pod = bound(createdPod(world, template), created);
   const ready = started(world, starting(world, pod, template, created), true, created);
@@ -132,8 +132,8 @@ function started(world: World, pod: Pod, ready: boolean, now: string): Pod {
     ...(pod.status.initContainerStatuses ? { initContainerStatuses: pod.status.initContainerStatuses.map(run) } : {}),
   };
   const is = ready ? 'True' : 'False';
-  const now_ = { PodReadyToStartContainers: 'True', Initialized: 'True', Ready: is, ContainersReady: is } as const;
-  return reported(world, { ...pod, status }, now_, now);
+  const parts = { PodReadyToStartContainers: 'True', Initialized: 'True', Ready: is, ContainersReady: is } as const;
+  return reported(world, { ...pod, status }, parts, now);
 }
 
 /** A status patch of the kubelet. */

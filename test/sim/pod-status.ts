@@ -4,12 +4,12 @@ import type { Condition, ContainerStatus, Pod } from './objects.ts';
 import { conditionOf, managedBy, withCondition } from './objects.ts';
 import type { Json } from './rows.ts';
 
-/** How the node's clock prints the moment `ns`, in whole seconds. */
+/** Prints a true time (ns) by the node's clock, in whole seconds. */
 export type Print = (ns: number) => string;
 
 type ConditionPart = Pick<Condition, 'type' | 'status'> & Partial<Condition>;
 
-/** S3: only the observed generations change, and a Ready that the node controller took away comes back. */
+/** S3: only the observed generations change, and a Ready that the node controller removed comes back. */
 export function acknowledged(pod: Pod, now: string, stamp: string): Pod {
   const ready = conditionOf(pod, 'ContainersReady')?.status === 'True' && conditionOf(pod, 'Ready')?.status === 'False';
   const parts: ConditionPart[] = ready ? [{ type: 'Ready', status: 'True' }] : [];
@@ -32,7 +32,7 @@ const notReadyBecause = (unready: string[]): Partial<Condition> => ({
   message: `containers with unready status: [${unready.join(' ')}]`,
 });
 
-/** S12: all containers at once; the phase mirrors the exit codes of the main ones. */
+/** S12: all containers in one patch; the phase depends on the exit codes of the main ones. */
 export function finished(pod: Pod, containers: readonly Container[], print: Print, now: string, stamp: string): Pod {
   const end = (one: ContainerStatus): ContainerStatus => ended(one, containers, print);
   const statuses = (pod.status.containerStatuses ?? []).map(end);
@@ -51,7 +51,7 @@ export function finished(pod: Pod, containers: readonly Container[], print: Prin
   return written(pod, apply(pod, parts, now), status, stamp);
 }
 
-/** Something of no interest: the pod-level resources go (SIGNALS.md trap 34). */
+/** A patch that says nothing about the exit: it removes the pod-level resources (SIGNALS.md trap 34). */
 export function withoutLimits(pod: Pod, stamp: string): Pod {
   return written(pod, pod.status.conditions ?? [], { resources: {} }, stamp);
 }
@@ -59,7 +59,7 @@ export function withoutLimits(pod: Pod, stamp: string): Pod {
 function ended(status: ContainerStatus, containers: readonly Container[], print: Print): ContainerStatus {
   const container = containers.find((one) => one.story.name === status.name);
   const { exitAt, exitCode } = container?.truth ?? {};
-  // What had ended before keeps its state: it predates the deletion.
+  // A container that exited before the deletion keeps its state.
   if (status.state.terminated !== undefined) return { ...status, ready: false, started: false };
   if (!container || exitAt === undefined || container.story.app.lost)
     return { ...status, ready: false, started: false, state: { terminated: unknownEnd } };
@@ -74,7 +74,7 @@ function ended(status: ContainerStatus, containers: readonly Container[], print:
   return { ...status, ready: false, started: false, state: { terminated } };
 }
 
-/** S14: nothing is left of it, so the kubelet makes an end up. */
+/** S14: the container is lost, so the kubelet makes up an exit. */
 const unknownEnd = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
@@ -93,10 +93,10 @@ function apply(pod: Pod, parts: readonly ConditionPart[], now: string): Conditio
   );
 }
 
-/** A merge patch puts the conditions of others first. */
+/** A merge patch puts conditions of other managers first. */
 function written(pod: Pod, conditions: readonly Condition[], status: Json, stamp: string): Pod {
   const generation = pod.metadata.generation;
-  const foreign = conditionOf(pod, 'DisruptionTarget');
+  const disruption = conditionOf(pod, 'DisruptionTarget');
   const own = conditions
     .filter((condition) => condition.type !== 'DisruptionTarget')
     .map((condition) => ({ ...condition, observedGeneration: generation }));
@@ -104,7 +104,7 @@ function written(pod: Pod, conditions: readonly Condition[], status: Json, stamp
     ...pod.status,
     ...status,
     observedGeneration: generation,
-    conditions: [...(foreign ? [foreign] : []), ...own],
+    conditions: [...(disruption ? [disruption] : []), ...own],
   };
   return managedBy({ ...pod, status: merged }, 'kubelet', stamp, 'status');
 }

@@ -1,4 +1,4 @@
-/** Readiness probes: they go on during termination (SIGNALS.md §2 S4) and are the only sign of a closed port. */
+/** Readiness probes: they continue during termination (SIGNALS.md §2 S4) and are the only sign of a closed port. */
 import type { Container } from './container.ts';
 import type { Kubelet } from './kubelet.ts';
 import { readinessSeen } from './pod-status.ts';

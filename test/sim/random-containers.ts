@@ -3,7 +3,7 @@ import { signalNumbers } from './container.ts';
 import type { Random } from './random.ts';
 import type { AppStory, ContainerStory, HookStory, PodStory, Reaction, StopSignal } from './story.ts';
 
-/** `noticeMs`: the latest that the kubelet begins; an app that ends by itself does so later, or it would be restarted. */
+/** `noticeMs`: the latest start of the termination; an app exits by itself only later, or it would be restarted. */
 export function randomContainers(random: Random, pod: PodStory, noticeMs: number): ContainerStory[] {
   const sidecars = random.weighted([
     [6, 0],
@@ -119,7 +119,7 @@ const randomReaction = (random: Random, afterMs: number, stopSignal: StopSignal)
     [0.3, { kind: 'exits', afterMs: Math.min(afterMs, 900), code: 137 }],
   ]);
 
-/** Chatty apps write at any time, also between Killing and the signal. */
+/** Apps write at any time, also between Killing and the signal. */
 function randomLines(random: Random, untilMs: number): AppStory['lines'] {
   const count = random.weighted([
     [5, 0],

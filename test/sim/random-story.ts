@@ -1,4 +1,4 @@
-/** Stories by the thousand: everything drawn from the seed, within what SIGNALS.md says can happen. */
+/** Random stories: everything is drawn from the seed, within what SIGNALS.md says can happen. */
 import { plainStory } from './plain-story.ts';
 import { randomContainers } from './random-containers.ts';
 import { Random } from './random.ts';
@@ -18,13 +18,13 @@ import type {
 import { clockNames } from './story.ts';
 
 export interface RandomStoryOptions {
-  /** The longest a runtime takes from the kubelet's call to the signal. */
+  /** The longest time from the kubelet's call to the runtime's signal. */
   signalLagMs?: number;
-  /** The longest a stream delays what it carries. */
+  /** The longest delay of a stream. */
   watchLagMs?: number;
 }
 
-/** The clocks' error: as far as a fleet without NTP goes. */
+/** The largest clock errors, as in a fleet without NTP. */
 const maxOffsetMs = 90_000;
 const maxDriftPpm = 100;
 
@@ -72,7 +72,7 @@ export function randomStory(seed: number, options: RandomStoryOptions = {}): Sto
       ] satisfies [number, Span][]),
       dropped: random.chance(0.06) ? [random.pick(['Killing', 'FailedPreStopHook', 'Unhealthy'])] : [],
     },
-    // Not drawn, so that every other part of a seed's story stays what it was before there were Leases.
+    // Not drawn, so that the rest of each seed's story stays as it was before Leases were simulated.
     readsLeases: seed % 8 !== 0,
     tailMs: 3000,
     limitMs: 240_000,
@@ -102,7 +102,7 @@ function randomPod(random: Random, owner: OwnerStory): PodStory {
     [1, 'never-started'],
     [1, 'finished'],
   ]);
-  const held =
+  const finalizers =
     owner.kind === 'job' ? ['batch.kubernetes.io/job-tracking'] : random.chance(0.08) ? ['example.com/audit'] : [];
   return {
     name: names[owner.kind](),
@@ -113,15 +113,15 @@ function randomPod(random: Random, owner: OwnerStory): PodStory {
       [0.5, 0],
     ]),
     state,
-    finalizers: held,
+    finalizers,
   };
 }
 
 function randomTrigger(random: Random, owner: OwnerStory): TriggerStory {
   const atMs = random.between(1000, 3000);
   const graceSeconds = random.chance(0.2) ? random.pick([0, 1, 3, 20]) : null;
-  const ours: TriggerStory = { atMs, kind: 'this-command', graceSeconds, uid: random.chance(0.8) };
-  if (random.chance(0.6)) return ours;
+  const ownDelete: TriggerStory = { atMs, kind: 'this-command', graceSeconds, uid: random.chance(0.8) };
+  if (random.chance(0.6)) return ownDelete;
   const deployments = ['rollout', 'scale-down', 'owner-deleted'] as const;
   const kind = random.pick([
     ...(owner.kind === 'deployment' ? deployments : []),
@@ -131,7 +131,7 @@ function randomTrigger(random: Random, owner: OwnerStory): TriggerStory {
   return kind === 'unknown' ? { atMs, kind, graceSeconds: null } : { atMs, kind };
 }
 
-/** Milliseconds; up to 2 s where the kubelet has just synced the pod; longer behind a blocked SyncPod (SIGNALS.md §2 S2). */
+/** Milliseconds; up to 2 s if the pod has just been synced; longer behind a blocked SyncPod (SIGNALS.md §2 S2). */
 const noticeSpan = (random: Random): Span =>
   random.weighted<Span>([
     [6, [2, 20]],
@@ -177,8 +177,8 @@ function randomLater(random: Random, pod: PodStory, faults: FaultStory[], trigge
   const later: LaterStory[] = [];
   if (pod.finalizers.includes('example.com/audit'))
     later.push({ kind: 'remove-finalizers', atMs: random.between(500, 60_000) });
-  const ours = trigger.kind === 'this-command' && faults.length === 0;
-  if (!ours || !random.chance(0.1)) return later;
+  const isUndisturbed = trigger.kind === 'this-command' && faults.length === 0;
+  if (!isUndisturbed || !random.chance(0.1)) return later;
   later.push({ kind: 'delete', atMs: random.between(1000, 6000), graceSeconds: random.pick([0, 1, 3, 60, null]) });
   return later;
 }

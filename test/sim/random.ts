@@ -34,7 +34,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** One of a list that must not be empty. */
+  /** One of `choices`, which must not be empty. */
   pick<T>(choices: readonly T[]): T {
     const choice = choices[Math.floor(this.next() * choices.length)];
     if (choice === undefined) throw new RangeError('nothing to pick from');
@@ -56,7 +56,7 @@ export class Random {
     return this.#letters(digits, '0123456789abcdef');
   }
 
-  /** The alphabet that Kubernetes draws generated names from. */
+  /** A suffix in the alphabet of Kubernetes' generated names. */
   suffix(length = 5): string {
     return this.#letters(length, 'bcdfghjklmnpqrstvwxz2456789');
   }

@@ -1,4 +1,4 @@
-/** The raw recording's rows, and the recorder that receives them: streams keep their own order, not one another's. */
+/** The raw recording's rows, and the recorder that receives them: each stream keeps its order. */
 import type { Clock } from './clock.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { nanoseconds } from './virtual-time.ts';
@@ -16,7 +16,7 @@ export const resources = [
   'jobs',
 ] as const;
 export type Resource = (typeof resources)[number];
-/** Leases are recorded, but are no part of the simulated store. */
+/** Leases are recorded, but not part of the simulated store. */
 export type RecordedResource = Resource | 'leases';
 
 export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -62,7 +62,7 @@ export class Recorder {
     this.#time = time;
   }
 
-  /** `row` leaves now and arrives `delayMs` later, after everything that its stream carried before. */
+  /** Sends `row` now. It arrives `delayMs` later, but not before earlier rows of its stream. */
   send(stream: string, delayMs: number, row: Message): number {
     const at = Math.max(this.#time.now + nanoseconds(delayMs), this.#last.get(stream) ?? 0);
     this.#last.set(stream, at);
@@ -70,7 +70,7 @@ export class Recorder {
     return at;
   }
 
-  /** What arrived until `end` (ns), in order of arrival. */
+  /** The rows that arrived until `end` (ns), in order of arrival. */
   rows(client: Clock, end: number): RecordedRow[] {
     return this.#arrivals
       .filter((arrival) => arrival.at <= end)

@@ -1,4 +1,4 @@
-/** CRI StopContainer (SIGNALS.md §2 S8, S9): the signal once, the timeout each time, then SIGKILL. */
+/** CRI StopContainer (SIGNALS.md §2 S8, S9): the signal once, the timeout in each call, then SIGKILL. */
 import type { Container } from './container.ts';
 import type { Process } from './virtual-time.ts';
 import { sleep, until } from './virtual-time.ts';

@@ -1,4 +1,4 @@
-/** Simulates a story: what a recorder would have written down, what really happened, and what is to be concluded. Pure. */
+/** Simulates a story: what a recorder would have written, what really happened, what a trace must conclude. Pure. */
 import { openStreams } from './client.ts';
 import type { Expected } from './expected.ts';
 import { expectedOf } from './expected.ts';
@@ -10,7 +10,7 @@ import { runEndpoints } from './endpoints.ts';
 import { createOwner } from './owner.ts';
 import type { RecordedRow } from './rows.ts';
 import type { Story } from './story.ts';
-import { doLater, pull } from './trigger.ts';
+import { doLater, pullTrigger } from './trigger.ts';
 import type { Truth } from './truth.ts';
 import { truthOf } from './truth.ts';
 import { nanoseconds } from './virtual-time.ts';
@@ -25,7 +25,7 @@ export interface Simulation {
   expected: Expected;
 }
 
-/** How old the pod is when the recording begins. ms. */
+/** The pod's age when the recording begins. ms. */
 const ageMs = 600_000;
 
 export function simulate(story: Story): Simulation {
@@ -40,11 +40,11 @@ export function simulate(story: Story): Simulation {
   world.api.on('pods', (change, { metadata }) => {
     if (metadata.uid !== owner.pod.metadata.uid) return;
     if (metadata.deletionTimestamp !== undefined) acceptedAt ??= world.time.now;
-    if (change === 'DELETED') world.removed.come(world.time.now);
+    if (change === 'DELETED') world.removed.happen(world.time.now);
   });
   kubelet.begin();
   world.cluster.spawn(openStreams(world, kubelet));
-  world.cluster.spawn(pull(world, owner));
+  world.cluster.spawn(pullTrigger(world, owner));
   for (const later of story.later) world.cluster.spawn(doLater(world, later));
   for (const fault of story.faults) world.cluster.spawn(applyFault(world, kubelet, fault));
   world.time.play(nanoseconds(story.limitMs));
@@ -59,7 +59,7 @@ export function simulate(story: Story): Simulation {
   };
 }
 
-/** The recorder waits for the containers that outlive their object, but no longer than their grace allows. */
+/** The recorder waits for containers that outlive their object, but not longer than the grace period and 2 s. */
 function watchedUntil(world: World, facts: Facts): number {
   if (world.removed.at === undefined) return Infinity;
   const exits = facts.containers.map(({ running, truth }) => (running ? Infinity : (truth.exitAt ?? 0)));

@@ -1,11 +1,11 @@
 /**
- * What a pod's exit is made of: a Story is declarative and complete, so that it can be printed and simulated again. Times
- * are ms; those named `atMs` count from the trigger (the moment the client, or whatever deletes the pod, acts).
+ * The description of a pod's exit. A Story is declarative and complete, so that it can be printed and simulated again.
+ * Times are ms; `atMs` counts from the trigger (the moment when the client, or whatever deletes the pod, acts).
  */
 import type { ClockStory } from './clock.ts';
 import type { Resource } from './rows.ts';
 
-/** A latency, drawn again for each use; equal ends fix it. ms. */
+/** A range of latencies, drawn from for each use; equal ends give a fixed one. ms. */
 export type Span = readonly [number, number];
 
 export interface Story {
@@ -13,7 +13,7 @@ export interface Story {
   /** Also the namespace. */
   name: string;
   about: string;
-  /** True time of the recording's beginning, ms since the epoch. */
+  /** The true time when the recording begins, ms since the epoch. */
   beganAt: number;
   clocks: Record<ClockName, ClockStory>;
   pod: PodStory;
@@ -29,9 +29,9 @@ export interface Story {
   events: EventsStory;
   /** Whether the recorder may read the node's Lease: many Roles do not allow it. */
   readsLeases: boolean;
-  /** The recorder stops so long after the object is gone (and its containers with it). */
+  /** The recorder stops this long after the object and its containers are gone. */
   tailMs: number;
-  /** The recorder stops then at the latest, counted from the beginning. */
+  /** The recorder stops at the latest this long after the beginning. */
   limitMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface PodStory {
   name: string;
   /** spec.terminationGracePeriodSeconds. */
   graceSeconds: number;
-  /** How far it has come when the recording begins. */
+  /** The pod's state when the recording begins. */
   state: 'running' | 'unscheduled' | 'never-started' | 'finished';
   finalizers: string[];
   runtimeClass?: string;
@@ -53,20 +53,20 @@ export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP' | 'SIGUSR1'
 export interface ContainerStory {
   name: string;
   kind: 'container' | 'sidecar';
-  /** `crashed`: it has ended with `code` before the deletion and waits for its restart. */
+  /** `crashed`: it exited with `code` before the deletion and waits for its restart. */
   state: { kind: 'running' } | { kind: 'crashed'; code: number } | { kind: 'waiting'; reason: string };
   preStop?: HookStory;
-  /** The image's STOPSIGNAL: the API does not have it (SIGNALS.md §2 S8). */
+  /** The image's STOPSIGNAL, which the API does not show (SIGNALS.md §2 S8). */
   stopSignal: StopSignal;
   readiness?: { periodMs: number; failureThreshold: number; phaseMs: number };
   app: AppStory;
-  /** Its log is followed by the recorder. */
+  /** The recorder follows its log. */
   logged: boolean;
 }
 
 /**
- * SIGNALS.md §2 S6. `takesMs` null: it never ends by itself. `fails`: and then it says so. `stopsAppMs`: so long after its
- * start it makes the application stop (`kill -TERM 1`, `nginx -s quit`), as a signal would.
+ * SIGNALS.md §2 S6. `takesMs` null: it never ends by itself. `fails`: it ends with an error. `stopsAppMs`: this long
+ * after its start it stops the application like a signal would (`kill -TERM 1`, `nginx -s quit`).
  */
 export type HookStory =
   | { kind: 'exec' | 'httpGet'; takesMs: number | null; fails: boolean; stopsAppMs?: number }
@@ -75,20 +75,20 @@ export type HookStory =
 
 export interface AppStory {
   onSignal: Reaction;
-  /** It ends by itself then, whatever else happens. */
+  /** The application exits by itself at `atMs`, whatever else happens. */
   ownExit?: { atMs: number; code: number };
-  /** Nothing is left of it when the kubelet looks: ContainerStatusUnknown. */
+  /** The container is gone when the kubelet looks for it: ContainerStatusUnknown. */
   lost: boolean;
-  /** The line it wrote when it started. */
+  /** The line that it wrote when it started. */
   bootLine?: string;
   lines: { atMs: number; text: string }[];
   saysOnSignal?: { afterMs: number; text: string };
   saysBeforeExit?: { beforeMs: number; text: string };
-  /** It stops listening so long after the signal; it always does when it ends. */
+  /** It stops listening this long after the signal; always when it exits. */
   closesAfterMs?: number;
 }
 
-/** What PID 1 does with its stop signal (SIGNALS.md §5 "Exit codes"). */
+/** How PID 1 reacts to its stop signal (SIGNALS.md §5 "Exit codes"). */
 export type Reaction =
   | { kind: 'exits'; afterMs: number; code: number }
   | { kind: 'dies' }
@@ -101,7 +101,7 @@ export interface ServiceStory {
   families: ('IPv4' | 'IPv6')[];
   publishNotReadyAddresses: boolean;
   headless: boolean;
-  /** Other ready pods behind it that are not this owner's. */
+  /** The number of other ready pods behind it, of other owners. */
   others: number;
 }
 
@@ -114,7 +114,7 @@ export type OwnerStory =
 
 export type TriggerStory = { atMs: number } & (
   | { kind: 'this-command'; graceSeconds: number | null; uid: boolean }
-  /** Some client's DELETE that the recorder had no part in. */
+  /** A DELETE by another client than the recorder. */
   | { kind: 'unknown'; graceSeconds: number | null }
   | { kind: 'eviction-api' }
   | { kind: 'preemption' }
@@ -133,27 +133,27 @@ export type LaterStory =
 
 export type FaultStory =
   | { kind: 'kubelet-restart'; atMs: number; downMs: number }
-  /** The kubelet stands still; containers go on. null: for ever. */
+  /** The kubelet freezes; containers run on. null: for ever. */
   | { kind: 'freeze'; atMs: number; forMs: number | null }
   | { kind: 'log-break'; atMs: number }
-  /** The controller manager stands still: EndpointSlices stay as they are, no replacement is created. null: for ever. */
+  /** The controller manager freezes: EndpointSlices do not change, no replacement is created. null: for ever. */
   | { kind: 'controllers-paused'; atMs: number; forMs: number | null }
-  /** The API server is busy: everything it has to say comes so much later, drawn again for each change. */
+  /** The API server is busy: each change is delivered later, by a delay drawn from `lagMs`. */
   | { kind: 'api-busy'; atMs: number; forMs: number; lagMs: Span }
-  /** The API server takes no Events meanwhile; their emitters send them again after it (SIGNALS.md §2.1). */
+  /** The API server refuses Events meanwhile; their emitters send them again afterwards (SIGNALS.md §2.1). */
   | { kind: 'events-refused'; atMs: number; forMs: number };
 
 export interface KubeletStory {
-  /** From the object's change to the kill: ms, or 0.5 to 2 s where it has just synced this pod (SIGNALS.md §0 #3). */
+  /** From the object's change to the kill: ms, or 0.5 to 2 s if it has just synced this pod (SIGNALS.md §0 #3). */
   noticeMs: Span;
-  /** From there to the patch that acknowledges; it races with Killing. */
+  /** From there to the patch that acknowledges the deletion; it races with Killing. */
   ackMs: Span;
   sandboxMs: Span;
-  /** Volumes and cgroup. */
+  /** The clean-up of volumes and cgroups. */
   cleanupMs: Span;
-  /** A status-only patch without meaning on the way (SIGNALS.md §0 #8). */
+  /** The kubelet also sends a status patch that means nothing (SIGNALS.md §0 #8). */
   patchesResources: boolean;
-  /** The first so many attempts to kill fail (S11). */
+  /** The number of attempts to kill that fail first (S11). */
   failedKills: number;
 }
 
@@ -161,7 +161,7 @@ export interface RuntimeStory {
   /** From the kubelet's call to the signal: ms; up to seconds on loaded nodes and in sandboxes. */
   signalLagMs: Span;
   killLagMs: Span;
-  /** From a container's end until its stop call has returned. */
+  /** From a container's exit until its stop call returns. */
   returnMs: Span;
 }
 
@@ -173,8 +173,8 @@ export interface NetworkStory {
 }
 
 export interface EventsStory {
-  /** From an Event's stamp to its arrival at the API server. */
+  /** From an Event's timestamp to its arrival at the API server. */
   queueMs: Span;
-  /** Reasons that the emitter's spam filter or queue loses (SIGNALS.md §2.1). */
+  /** Reasons of Events that the emitter's spam filter or queue drops (SIGNALS.md §2.1). */
   dropped: string[];
 }

@@ -1,4 +1,4 @@
-/** What deletes the pod, and what it leaves behind (SIGNALS.md §4). */
+/** What deletes the pod, and the traces that it leaves (SIGNALS.md §4). */
 import { podPath, send, status } from './client.ts';
 import type { Answer } from './client.ts';
 import { EventRecorder } from './event-recorder.ts';
@@ -14,15 +14,15 @@ import { sleep, until } from './virtual-time.ts';
 import type { World } from './world.ts';
 import { fromTrigger } from './world.ts';
 
-type Act = (world: World, owner: Owner) => Process;
+type TriggerAction = (world: World, owner: Owner) => Process;
 
-/** Acts at its time. */
-export function* pull(world: World, owner: Owner): Process {
+/** Runs the story's trigger at its time. */
+export function* pullTrigger(world: World, owner: Owner): Process {
   yield sleep(world.story.trigger.atMs);
-  yield* acts[world.story.trigger.kind](world, owner);
+  yield* triggerActions[world.story.trigger.kind](world, owner);
 }
 
-/** What the recorder does after it. */
+/** What the recorder does after the trigger. */
 export function* doLater(world: World, later: LaterStory): Process {
   yield sleep(fromTrigger(world, later.atMs));
   if (later.kind === 'delete') return yield* sendDelete(world, later.graceSeconds);
@@ -53,7 +53,7 @@ const podAnswer = (world: World, pod: Pod | undefined): Answer =>
         code: 404,
       });
 
-const acts: Record<TriggerStory['kind'], Act> = {
+const triggerActions: Record<TriggerStory['kind'], TriggerAction> = {
   'this-command': function* (world, { pod }) {
     const { trigger } = world.story;
     if (trigger.kind !== 'this-command') return;
@@ -99,7 +99,7 @@ const acts: Record<TriggerStory['kind'], Act> = {
     );
   },
   'pod-gc': function* (world) {
-    // The machine is gone, and what ran on it.
+    // The machine is gone with everything that ran on it.
     for (const host of [world.kubelet, world.runtime, world.node, world.starter]) host.freeze(Infinity);
     world.api.remove('nodes', nodeName);
     yield sleep(world.random.between(5, 30));
@@ -128,7 +128,7 @@ const acts: Record<TriggerStory['kind'], Act> = {
   job: function* (_world, { stopJob }) {
     if (stopJob) yield* stopJob();
   },
-  /** From here on no new Events: their creation is refused (SIGNALS.md §2.1). */
+  /** From now on new Events are refused (SIGNALS.md §2.1). */
   'namespace-deletion': function* (world) {
     world.api.namespaceTerminating = true;
     yield sleep(world.random.between(20, 200));
@@ -136,7 +136,7 @@ const acts: Record<TriggerStory['kind'], Act> = {
   },
 };
 
-/** The condition comes one write before deletionTimestamp, the Event on the victim after it (SIGNALS.md trap 37). */
+/** The condition is written just before deletionTimestamp, the victim's Event after it (SIGNALS.md trap 37). */
 function* preempt(world: World, { pod, recorders }: Owner): Process {
   const urgent = { name: 'urgent-0', labels: {}, graceSeconds: 30, containers: world.story.containers };
   const preemptor = createdPod(world, urgent);
@@ -181,7 +181,7 @@ function* disruptThenDelete(
   world.api.deletePod(world.story.pod.name, null);
 }
 
-/** The DisruptionTarget condition; nobody owns it where the eviction API writes it. */
+/** Sets the DisruptionTarget condition. It has no manager if the eviction API writes it. */
 function disrupt(world: World, reason: string, message: string, manager?: string, phase?: string): void {
   const pod = world.api.pod(world.story.pod.name);
   if (!pod) return;

@@ -1,9 +1,9 @@
-/** Stories of a cluster in trouble, and of several pods of one node: what real clusters did and random stories do not. */
+/** Stories of a cluster in trouble, and of several pods on one node: seen in real clusters, not in random stories. */
 import { Random } from './random.ts';
 import { randomStory } from './random-story.ts';
 import type { FaultStory, Story } from './story.ts';
 
-/** `api-overloaded`: what it says comes later than `delivery-lag` assumes. */
+/** `api-overloaded`: changes arrive later than the assumption `delivery-lag` allows. */
 export const troubles = [
   'controllers-paused',
   'api-busy',
@@ -13,7 +13,7 @@ export const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** A random story, drawn as it always is from its seed, in which the cluster is in this trouble. */
+/** The random story of this seed, with the cluster in this trouble. */
 export function troubledStory(seed: number, trouble: Trouble): Story {
   const story = randomStory(seed);
   const random = new Random(seed * 31 + troubles.indexOf(trouble));
@@ -27,7 +27,7 @@ export function troubledStory(seed: number, trouble: Trouble): Story {
 
 function faultOf(random: Random, trouble: Trouble): FaultStory {
   switch (trouble) {
-    // From before the deletion, sometimes until after the end.
+    // From before the deletion, sometimes until after the end of the recording.
     case 'controllers-paused':
       return { kind: trouble, atMs: -1000, forMs: random.chance(0.5) ? null : random.between(2000, 20_000) };
     case 'api-busy':
@@ -48,7 +48,7 @@ const busy = (random: Random, lagMs: number): FaultStory => ({
   lagMs: [lagMs * 0.7, lagMs],
 });
 
-/** Several pods of one node that end about the same time: one API server, one kubelet's clock, one client. */
+/** Several pods on one node that end at about the same time, with the same API server, node clock and client. */
 export function storiesOfOneNode(seed: number, pods: number): Story[] {
   const first = randomStory(seed);
   return Array.from({ length: pods }, (_, index) => {

@@ -1,4 +1,4 @@
-/** What really happened, in the form of the recordings' truth files: node clock, nanoseconds. */
+/** What really happened, in the form of the recordings' truth files: nanoseconds of the node's clock. */
 import type { Container } from './container.ts';
 import type { StopSignal } from './story.ts';
 import type { World } from './world.ts';
@@ -16,8 +16,8 @@ export interface Truth {
   exit_status?: number;
 }
 
-/** As the runtime's log names them. */
-const names: Record<StopSignal, string> = {
+/** Signals as the runtime's log names them. */
+const signalNames: Record<StopSignal, string> = {
   SIGTERM: 'terminated',
   SIGINT: 'interrupt',
   SIGQUIT: 'quit',
@@ -35,7 +35,7 @@ export function truthOf(world: World, containers: readonly Container[]): Truth[]
       container: story.name,
       stop_requested: print(truth.requestedAt),
       timeout_s: truth.timeoutSeconds ?? 0,
-      ...(signalAt === undefined ? {} : { stop_signal_sent: print(signalAt), signal: names[story.stopSignal] }),
+      ...(signalAt === undefined ? {} : { stop_signal_sent: print(signalAt), signal: signalNames[story.stopSignal] }),
       ...(killAt === undefined ? {} : { sigkill_sent: print(killAt) }),
       ...(exitAt === undefined ? {} : { exited: print(exitAt), exit_status: exitCode ?? 0 }),
     };

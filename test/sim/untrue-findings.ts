@@ -1,34 +1,34 @@
-/** Findings that would be untrue of a story. That a true one is found is for cases and recordings. */
+/** Findings that would be untrue for a story. Whether true ones are found is tested by cases and recordings. */
 import type { Facts } from './facts.ts';
 import type { World } from './world.ts';
 
-/** Codes of findings that nothing in the story allows. */
+/** Codes of findings that contradict the story. */
 export const untrueFindings = (world: World, facts: Facts): string[] =>
   Object.entries(allowed).flatMap(([code, isAllowed]) => (isAllowed(world, facts) ? [] : [code]));
 
 const seconds = (from: number | undefined, to: number | undefined): number =>
   from === undefined || to === undefined ? NaN : (to - from) / 1e9;
 
-/** The kubelet began so late (s), or never. */
+/** The kubelet began more than `limit` seconds after the DELETE, or never. */
 const noticedAfter = (limit: number, { acceptedAt, noticedAt }: Facts): boolean =>
   !(seconds(acceptedAt, noticedAt) <= limit);
 
-/** Of hooks that ran in several rounds, or of which nothing came in time, the truth of the last one is not all. */
+/** Hooks may have run several times, or their news came too late: the truth of the last run is not everything. */
 const isUnclear = (facts: Facts): boolean =>
-  facts.disturbed || facts.nodeGone || facts.late || facts.dropped('Killing');
+  facts.disturbed || facts.nodeGone || facts.mayArriveLate || facts.dropped('Killing');
 
 const anyHook = (facts: Facts, outcome: string): boolean =>
   isUnclear(facts) || [...facts.hooks.values()].some((hook) => hook.outcome === outcome);
 
-const befell = ({ story }: World, kind: string): boolean => story.faults.some((fault) => fault.kind === kind);
+const hadFault = ({ story }: World, kind: string): boolean => story.faults.some((fault) => fault.kind === kind);
 
-/** Closer to the end of grace than a drifting clock tells apart (s), a hook that failed may as well have been cut off. */
-const closeToGrace = 0.25;
+/** So close to the end of the grace period (s), clock drift hides whether a hook failed or was cut off. */
+const graceToleranceSeconds = 0.25;
 
 const failedAtTheEnd = (facts: Facts): boolean =>
   [...facts.hooks.values()].some(
     ({ outcome, startAt, endAt }) =>
-      outcome === 'failed' && Math.abs(seconds(startAt, endAt) - (facts.grace ?? 0)) < closeToGrace,
+      outcome === 'failed' && Math.abs(seconds(startAt, endAt) - (facts.grace ?? 0)) < graceToleranceSeconds,
   );
 
 const allowed: Record<string, (world: World, facts: Facts) => boolean> = {
@@ -36,11 +36,11 @@ const allowed: Record<string, (world: World, facts: Facts) => boolean> = {
   'prestop-cut-off': (_, facts) => anyHook(facts, 'cut-off') || failedAtTheEnd(facts),
   'sidecar-killed': (_, { containers }) =>
     containers.some(({ story, truth }) => story.kind === 'sidecar' && truth.exitCode === 137),
-  // A request for grace 0 hides the kubelet's own.
-  'finalizer-held': (_, { finalDeleteAt, removedAt, late, grace }) =>
-    late || grace === 0 || !(seconds(finalDeleteAt, removedAt) < 0.4),
-  'kubelet-restarted': (world, { rounds }) => befell(world, 'kubelet-restart') && rounds.length > 1,
-  'node-silent': (world, facts) => befell(world, 'freeze') || noticedAfter(7.5, facts),
+  // A client's DELETE with grace 0 hides the kubelet's final one.
+  'finalizer-held': (_, { finalDeleteAt, removedAt, mayArriveLate, grace }) =>
+    mayArriveLate || grace === 0 || !(seconds(finalDeleteAt, removedAt) < 0.4),
+  'kubelet-restarted': (world, { stopAttempts }) => hadFault(world, 'kubelet-restart') && stopAttempts.length > 1,
+  'node-silent': (world, facts) => hadFault(world, 'freeze') || noticedAfter(7.5, facts),
   'slow-start': (_, facts) => noticedAfter(1.5, facts),
   'slow-cleanup': (_, facts) => isUnclear(facts) || !(seconds(facts.finishedAt, facts.finalDeleteAt) < 2.8),
   'stays-ready': ({ story }) => story.services.some((service) => service.publishNotReadyAddresses),

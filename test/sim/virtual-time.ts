@@ -1,9 +1,9 @@
 /**
- * Virtual time: a queue of what happens when, and processes (generators) that sleep in it. True time counts in whole
- * nanoseconds from the story's beginning; nothing here knows a wall clock.
+ * Virtual time: a queue of scheduled calls, and processes (generators) that sleep in it. True time is in whole
+ * nanoseconds since the story's beginning; nothing here uses a wall clock.
  */
 
-/** What a process waits for: a moment, a time, or whichever comes first. */
+/** What a process waits for: a moment, a length of time, or the earlier of both. */
 export interface Wait {
   moment?: Moment;
   ns: number;
@@ -15,7 +15,7 @@ export const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
 
 export const sleep = (ms: number): Wait => ({ ns: Math.max(0, nanoseconds(ms)) });
 
-/** Until the moment has come, `ms` at most. */
+/** Waits for the moment, at most `ms`. */
 export const until = (moment: Moment, ms = Infinity): Wait => ({
   moment,
   ns: ms === Infinity ? Infinity : Math.max(0, nanoseconds(ms)),
@@ -26,7 +26,7 @@ export class Moment {
   at?: number;
   #waiting: (() => void)[] = [];
 
-  come(at: number): void {
+  happen(at: number): void {
     if (this.at !== undefined) return;
     this.at = at;
     const waiting = this.#waiting;
@@ -45,7 +45,7 @@ interface Entry {
   run: () => void;
 }
 
-/** A binary heap by time, then by order of arrival. */
+/** A binary heap, sorted by time, then by order of scheduling. */
 export class VirtualTime {
   /** ns since the story's beginning. */
   now = 0;
@@ -94,7 +94,7 @@ export class VirtualTime {
 
 const before = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Where processes run. It can die (its processes with it, others may start again) and it can freeze. */
+/** Where processes run. It can freeze, and it can be killed with its processes; new ones can then be started. */
 export class Host {
   readonly #time: VirtualTime;
   #life = 0;
@@ -104,19 +104,19 @@ export class Host {
     this.#time = time;
   }
 
-  /** Starts now; the moment comes when the process has ended by itself. */
+  /** Starts the process now. The returned moment happens when the process ends by itself. */
   spawn(process: Process): Moment {
     const ended = new Moment();
     this.#time.schedule(this.#time.now, this.#stepper(process, ended));
     return ended;
   }
 
-  /** Every process here is gone at once. */
+  /** Ends all processes of this host at once. */
   kill(): void {
     this.#life++;
   }
 
-  /** Nothing goes on before `until` (ns; Infinity: never again). */
+  /** No process continues before `until` (ns; Infinity: never again). */
   freeze(until: number): void {
     this.#frozenUntil = until;
   }
@@ -127,7 +127,7 @@ export class Host {
       if (life !== this.#life || this.#frozenUntil === Infinity) return;
       if (this.#frozenUntil > this.#time.now) return this.#time.schedule(this.#frozenUntil, step);
       const next = process.next();
-      if (next.done) ended.come(this.#time.now);
+      if (next.done) ended.happen(this.#time.now);
       else this.#await(next.value, step);
     };
     return step;

@@ -10,7 +10,7 @@ export interface Counts {
   terminating: number;
 }
 
-/** Those that live, those that are ready, those on their way out. */
+/** Counts pods that are neither deleted nor finished, the ready ones of them, and terminating pods. */
 export function count(pods: readonly Pod[]): Counts {
   const active = pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !isTerminal(pod));
   const terminating = pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !isTerminal(pod));
@@ -77,7 +77,7 @@ export const statefulSetStatus = (pods: readonly Pod[], revision: string, genera
   availableReplicas: pods.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined).length,
 });
 
-/** Writes a status that differs. */
+/** Writes the status if it has changed. */
 export function report(
   world: World,
   resource: 'replicasets' | 'deployments' | 'statefulsets',

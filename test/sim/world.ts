@@ -1,4 +1,4 @@
-/** All that a story's actors share. */
+/** What all actors of a story share. */
 import { ApiServer } from './api-server.ts';
 import { Clock } from './clock.ts';
 import { Random } from './random.ts';
@@ -13,22 +13,22 @@ export interface World {
   clocks: Record<ClockName, Clock>;
   recorder: Recorder;
   api: ApiServer;
-  /** Clients and the simulation itself: they neither die nor freeze. */
+  /** Clients and the simulation itself: this host neither dies nor freezes. */
   cluster: Host;
   /** The controllers of the controller manager. */
   controllers: Host;
-  /** ns: until then no Event is taken. */
+  /** ns: Events are refused until then. */
   eventsRefusedUntil: number;
-  /** Containers live on whatever happens to the kubelet. */
+  /** Containers run here, whatever happens to the kubelet. */
   node: Host;
-  /** Calls into the runtime: they end with the kubelet that made them, but go on while it stands still. */
+  /** Calls to the runtime: they die with the kubelet that made them, but continue while it is frozen. */
   runtime: Host;
   kubelet: Host;
-  /** New pods start here: it freezes with the kubelet. */
+  /** New pods start here; this host freezes with the kubelet. */
   starter: Host;
-  /** ns: when the trigger acts. */
+  /** ns: the time of the trigger. */
   triggerAt: number;
-  /** The pod's object is gone. */
+  /** Happens when the pod's object is gone. */
   removed: Moment;
 }
 

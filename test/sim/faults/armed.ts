@@ -2,15 +2,15 @@ import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
 import type { Moments } from '../../../src/demo/play/director.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
-/** A fault with what it has done so far. */
+/** A fault with its counts so far. */
 export interface Armed {
   fault: Fault;
-  /** How many matching requests, streams or lines came by. */
+  /** How many matching requests, streams or lines there were. */
   seen: number;
   struck: number;
 }
 
-/** These strike once unless `times` or `forMs` says otherwise: for ever they would leave nothing to test. */
+/** These strike once unless `times` or `forMs` is given: if they struck for ever, nothing would be left to test. */
 const onceByDefault: ReadonlySet<FaultKind['kind']> = new Set([
   'drop',
   'half-line',
@@ -36,26 +36,26 @@ export function isKind(armed: Armed, kind: FaultKind['kind']): boolean {
 export function strikes(armed: Armed, request: ApiRequest, now: number, moments: Moments): boolean {
   if (!isAbout(armed.fault, request) || !isActive(armed.fault, now, moments)) return false;
   armed.seen += 1;
-  const { skip = 0, times = usualTimes(armed.fault) } = armed.fault;
+  const { skip = 0, times = defaultTimes(armed.fault) } = armed.fault;
   if (armed.seen <= skip || armed.struck >= times) return false;
   armed.struck += 1;
   return true;
 }
 
-function usualTimes({ kind, forMs }: Fault): number {
+function defaultTimes({ kind, forMs }: Fault): number {
   return onceByDefault.has(kind) && forMs === undefined ? 1 : Infinity;
 }
 
-/** Whether the fault is about requests like this one, whenever it strikes. */
+/** Whether the fault applies to requests like this one, whenever it strikes. */
 export function isAbout({ kind, resource, verb, name }: Fault, request: ApiRequest): boolean {
   if (kind.startsWith('delete-') && !isDeletion(request)) return false;
   if (kind === 'expire' && request.verb !== 'watch') return false;
   if (resource !== undefined && resource !== request.kind?.plural) return false;
   if (name !== undefined && name !== request.name) return false;
-  return verb === undefined || verb === spokenVerb(request);
+  return verb === undefined || verb === verbInFaults(request);
 }
 
-/** When the fault begins; undefined as long as that is not known. */
+/** When the fault begins; undefined while that is not known yet. */
 export function beginning({ afterMs }: Fault, { startedAt, begunAt }: Moments): number | undefined {
   if (afterMs === undefined) return startedAt;
   return begunAt === undefined ? undefined : begunAt + afterMs;
@@ -67,10 +67,10 @@ function isActive(fault: Fault, now: number, moments: Moments): boolean {
 }
 
 function isDeletion(request: ApiRequest): boolean {
-  const spoken = spokenVerb(request);
-  return request.kind?.plural === 'pods' && (spoken === 'delete' || spoken === 'evict');
+  const verb = verbInFaults(request);
+  return request.kind?.plural === 'pods' && (verb === 'delete' || verb === 'evict');
 }
 
-function spokenVerb({ verb, subresource }: ApiRequest): Fault['verb'] {
+function verbInFaults({ verb, subresource }: ApiRequest): Fault['verb'] {
   return subresource === 'log' ? 'log' : subresource === 'eviction' ? 'evict' : verb;
 }

@@ -4,18 +4,18 @@ import type { Stream } from '../../../src/demo/http/exchange.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
-export interface Scene {
+export interface MomentContext {
   cluster: Cluster;
   server: HttpServer;
-  /** Open streams that the fault is about. */
+  /** Open streams to which the fault applies. */
   streams: readonly Stream[];
-  /** Streams that carry nothing any more. */
+  /** Streams that stay open but carry nothing any more. */
   muted: WeakSet<Stream>;
 }
 
-type Happening<K extends FaultKind['kind']> = (fault: FaultOf<K>, scene: Scene) => void | Promise<void>;
+type Happening<K extends FaultKind['kind']> = (fault: FaultOf<K>, scene: MomentContext) => void | Promise<void>;
 
-/** Faults that happen to the server at a moment rather than to a request. */
+/** Faults that happen to the server at a moment, not to a request. */
 export const atMoment: { [K in FaultKind['kind']]?: Happening<K> } = {
   drop: (_, { streams }) => streams.forEach((stream) => stream.exchange.cut()),
   silent: (_, { streams, muted }) => streams.forEach((stream) => muted.add(stream)),
@@ -39,7 +39,7 @@ export const atMoment: { [K in FaultKind['kind']]?: Happening<K> } = {
   },
 };
 
-/** Forgets everything up to now. Something else is written first, as in any cluster, so that nobody is up to date. */
+/** Forgets all history. Another object is written first, as in any cluster, so that no client is up to date. */
 export function expireHistory(cluster: Cluster): void {
   const namespace = cluster.get('namespaces', undefined, 'default');
   if (namespace !== undefined) cluster.write({ type: 'MODIFIED', resource: 'namespaces', object: namespace });

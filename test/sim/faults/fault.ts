@@ -1,16 +1,16 @@
 import type { Verb } from '../../../src/demo/http/api-request.ts';
 
 /**
- * Which requests and when. Without any of it: every request, from the start, for ever.
+ * Which requests a fault strikes, and when. Default: all requests, from the start, for ever.
  * Times are milliseconds of the server's clock.
  */
 export interface Where {
   /** A plural such as `pods`. */
   resource?: string;
-  /** `log` and `evict` are requests for these subresources of a pod. */
+  /** `log` and `evict`: requests for these subresources of a pod. */
   verb?: Verb | 'log' | 'evict';
   name?: string;
-  /** Counted from the beginning of the pod's end, which is the DELETE's arrival. Absent: from the server's start. */
+  /** Counted from the arrival of the DELETE, when the pod's end begins. Absent: from the server's start. */
   afterMs?: number;
   /** How long it lasts; absent: for ever. */
   forMs?: number;
@@ -24,29 +24,29 @@ export interface Where {
 export type Fault = Where & FaultKind;
 
 export type FaultKind =
-  /** Destroys the connections of open streams at its moment, and of those opened while it lasts, if `forMs` is given. */
+  /** Destroys the connections of open streams, and with `forMs` of streams that are opened while it lasts. */
   | { kind: 'drop' }
   /** Sends the first half of a line, then destroys the connection. */
   | { kind: 'half-line' }
   /** Answers with a failure instead of serving. */
   | { kind: 'status'; code: number; reason?: string; message?: string; retryAfterSeconds?: number }
-  /** Takes the request and never answers: a connection into a network that is gone. */
+  /** Accepts the request and never answers, like a connection into a lost network. */
   | { kind: 'hang' }
-  /** Compacts the history and destroys open streams: what resumes gets a 410, as a frame or as a status. */
+  /** Compacts the history and destroys open streams: a watch that resumes gets a 410, as a frame or as a status. */
   | { kind: 'expire'; as?: 'frame' | 'status' }
   /** The stream stays open and carries nothing more (half-open). */
   | { kind: 'silent' }
-  /** Lines arrive that much later, in their order. */
+  /** Lines arrive `ms` later, in their order. */
   | { kind: 'delay'; ms: number }
-  /** Nobody listens; all connections are gone. Revisions stay. */
+  /** The server does not listen, and all connections are gone. Revisions stay. */
   | { kind: 'down'; forMs: number }
   /** Readers see the state as it was at the fault's moment, or `by` changes before that. */
   | { kind: 'behind'; forMs: number; by?: number }
-  /** The state changes, but a line is never sent. */
+  /** A line is never sent, although the state has changed. */
   | { kind: 'lose' }
   /** 307 to another address. */
   | { kind: 'redirect'; to: string }
-  /** A DELETE is executed, the connection destroyed before the answer. */
+  /** A DELETE is executed, but the connection is destroyed before the answer. */
   | { kind: 'delete-accepted-then-cut' }
   /** The connection is destroyed before the DELETE is executed. */
   | { kind: 'delete-lost' }
@@ -54,9 +54,9 @@ export type FaultKind =
   | { kind: 'delete-ignored'; thenMs?: number }
   /** An admission webhook denies the DELETE. */
   | { kind: 'delete-denied'; webhook?: string; message?: string }
-  /** The server closes the keep-alive connection just as a request arrives on it that is not the connection's first. */
+  /** The server closes a keep-alive connection just when a further request arrives on it. */
   | { kind: 'keepalive-race' }
-  /** Bytes on a stream that no API server would send. */
+  /** Sends bytes on a stream that no API server would send. */
   | { kind: 'garbage'; bytes: string };
 
 export type FaultOf<K extends FaultKind['kind']> = Where & Extract<FaultKind, { kind: K }>;

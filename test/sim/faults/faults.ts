@@ -5,12 +5,12 @@ import type { Exchange, Stream } from '../../../src/demo/http/exchange.ts';
 import type { Interference } from '../../../src/demo/loopback.ts';
 import type { HttpServer } from '../../../src/demo/http/server.ts';
 import { arm, beginning, isAbout, isKind, strikes, type Armed } from './armed.ts';
-import { atMoment, expireHistory, type Scene } from './at-moment.ts';
+import { atMoment, expireHistory, type MomentContext } from './at-moment.ts';
 import type { Fault } from './fault.ts';
 import { createQueue, onLine, type Queue } from './on-line.ts';
 import { onRequest } from './on-request.ts';
 
-/** Applies faults to a server. The order they are given in is the order of their right: the first that strikes has it. */
+/** Applies faults to a server. If several strike at once, the first in the list wins. */
 export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
   const { clock, director } = cluster;
   const all = faults.map(arm);
@@ -19,14 +19,14 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
   const queue = createQueue(clock);
   const cancels: (() => void)[] = [];
 
-  function firstStriking({ request }: Exchange, isMeant: (armed: Armed) => boolean): Armed | undefined {
-    return all.find((armed) => isMeant(armed) && strikes(armed, request, clock.now(), director.moments));
+  function firstStriking({ request }: Exchange, isCandidate: (armed: Armed) => boolean): Armed | undefined {
+    return all.find((armed) => isCandidate(armed) && strikes(armed, request, clock.now(), director.moments));
   }
 
   async function around(exchange: Exchange, serve: () => Promise<void>): Promise<void> {
-    if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && isForOpening(armed))) expireHistory(cluster);
+    if (firstStriking(exchange, (armed) => isKind(armed, 'expire') && strikesNewStreams(armed))) expireHistory(cluster);
     const armed = firstStriking(exchange, (one) => one.fault.kind in onRequest && isPossible(one, exchange));
-    if (all.some(isSaidAsStatus)) checkRevision(exchange, cluster);
+    if (all.some(isReportedAsStatus)) checkRevision(exchange, cluster);
     if (armed === undefined) return serve();
     await (onRequest[armed.fault.kind] as Answering)(armed.fault, exchange, serve, cluster);
   }
@@ -43,13 +43,13 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
     const { exchange } = stream;
     streams.add(stream);
     stream.onClose(() => streams.delete(stream));
-    if (firstStriking(exchange, (armed) => isKind(armed, 'silent') && isForOpening(armed))) muted.add(stream);
-    if (firstStriking(exchange, (armed) => isKind(armed, 'drop') && isForOpening(armed))) {
+    if (firstStriking(exchange, (armed) => isKind(armed, 'silent') && strikesNewStreams(armed))) muted.add(stream);
+    if (firstStriking(exchange, (armed) => isKind(armed, 'drop') && strikesNewStreams(armed))) {
       cancels.push(clock.setTimeout(() => exchange.cut(), 0));
     }
   }
 
-  /** Lets a fault happen to the server when its time has come. */
+  /** Makes a fault happen to the server when its time has come. */
   function schedule(server: HttpServer, { fault }: Armed): void {
     const happening = atMoment[fault.kind] as Happening;
     const happen = () => {
@@ -77,19 +77,19 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
   };
 }
 
-function isSaidAsStatus({ fault }: Armed): boolean {
+function isReportedAsStatus({ fault }: Armed): boolean {
   return fault.kind === 'expire' && fault.as === 'status';
 }
 
-/** A watch of a forgotten revision is refused before it begins, where the watch cache would send a frame. */
+/** Refuses a watch of a forgotten revision with a status, before it begins; a watch cache would send a frame. */
 function checkRevision({ request }: Exchange, { log }: Cluster): void {
   if (request.verb !== 'watch' || request.query.has('sendInitialEvents')) return;
   const revision = revisionIn(request) ?? 0;
   if (revision > 0 && revision < log.compactedTo) throw new Refusal(tooOld(revision, log.compactedTo));
 }
 
-/** With a moment and no length a fault strikes the streams that are open then, and none that is opened later. */
-function isForOpening({ fault }: Armed): boolean {
+/** A fault with `afterMs` and no `forMs` strikes only the streams that are open then, none that is opened later. */
+function strikesNewStreams({ fault }: Armed): boolean {
   return fault.afterMs === undefined || fault.forMs !== undefined;
 }
 
@@ -98,7 +98,7 @@ function isPossible(armed: Armed, { entry }: Exchange): boolean {
   return !isKind(armed, 'keepalive-race') || entry.nthOnConnection > 1;
 }
 
-// The tables are typed by kind; that a fault meets the entry of its own kind is what these say.
+// The tables are typed by kind. These types assert that a fault gets the entry of its own kind.
 type Answering = (fault: Fault, exchange: Exchange, serve: () => Promise<void>, cluster: Cluster) => Promise<void>;
 type Mangling = (fault: Fault, stream: Stream, line: string, send: (line: string) => void, queue: Queue) => void;
-type Happening = (fault: Fault, scene: Scene) => void | Promise<void>;
+type Happening = (fault: Fault, scene: MomentContext) => void | Promise<void>;

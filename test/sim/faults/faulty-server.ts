@@ -1,4 +1,4 @@
-/** The embedded API server with things that go wrong, or that other servers do differently. */
+/** The embedded API server, with faults and with the differences of other servers. */
 import { startLoopback as startServer, type Loopback, type LoopbackOptions } from '../../../src/demo/loopback.ts';
 import type { Fault } from './fault.ts';
 import { createFaults } from './faults.ts';
@@ -18,7 +18,7 @@ export async function startLoopback({ faults = [], ...options }: FaultyOptions):
     };
   };
   const makeServer = options.tls && overTls(options.tls);
-  // A server that goes down comes back at its port, which nobody else is given meanwhile.
+  // A server that goes down comes back on its port, which no other process may get meanwhile.
   const kept =
     options.port === undefined && faults.some(({ kind }) => kind === 'down') ? await keepFreePort() : undefined;
   const server = await startServer({ ...options, port: kept?.port ?? options.port, interfere, makeServer });

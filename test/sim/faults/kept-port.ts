@@ -1,27 +1,27 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** A port that is this server's alone, also while it does not listen. */
+/** A port that is reserved for one server, also while it does not listen. */
 export interface KeptPort {
   readonly port: number;
-  /** Once or more often. */
+  /** May be called more than once. */
   release(): Promise<void>;
 }
 
-/** A request for any port gets one from 32768 on (Linux) or 49152 on (RFC 6335, §6). */
-const outsideEphemeral = { from: 10_000, to: 30_000 };
-/** Each may be taken. */
-const tries = 20;
+/** Below the ephemeral ports, which start at 32768 (Linux) or 49152 (RFC 6335, §6). */
+const reservedRange = { from: 10_000, to: 30_000 };
+/** Any of the ports may be taken. */
+const maxTries = 20;
 
 /**
- * Keeps a port outside the range from which others are given theirs, and that no other server keeps. What keeps it is
- * the UDP port of the same number: its owner holds it whether or not anybody listens at the TCP port, in every process
- * of the machine, and loses it with its process. `isFree` says whether the TCP port can be had; rejects where none was.
+ * Reserves a port outside the ephemeral range. The UDP port with the same number is the lock: it excludes all other
+ * processes of the machine, even while nobody listens on the TCP port, and is released when its process ends.
+ * `isFree`: whether the TCP port is free. Rejects if no free port is found.
  */
 export async function keepPort(isFree: (port: number) => Promise<boolean>): Promise<KeptPort> {
-  const { from, to } = outsideEphemeral;
-  for (let left = tries; left > 0; left -= 1) {
-    const kept = await held(from + Math.floor(Math.random() * (to - from)));
+  const { from, to } = reservedRange;
+  for (let left = maxTries; left > 0; left -= 1) {
+    const kept = await lockPort(from + Math.floor(Math.random() * (to - from)));
     if (kept === undefined) continue;
     try {
       if (await isFree(kept.port)) return kept;
@@ -31,10 +31,10 @@ export async function keepPort(isFree: (port: number) => Promise<boolean>): Prom
     }
     await kept.release();
   }
-  throw new Error(`no free port was found from ${from} to ${to}, in ${tries} tries`);
+  throw new Error(`no free port was found from ${from} to ${to}, in ${maxTries} tries`);
 }
 
-/** One at which a TCP server can listen now. */
+/** Reserves a port on which a TCP server can listen now. */
 export function keepFreePort(): Promise<KeptPort> {
   return keepPort(canListen);
 }
@@ -50,8 +50,8 @@ function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** Nothing where another one has it. */
-function held(port: number): Promise<KeptPort | undefined> {
+/** Undefined if another process has the port. */
+function lockPort(port: number): Promise<KeptPort | undefined> {
   const lock = createSocket('udp4');
   let isHeld = true;
   const released = new Promise<void>((resolve) => lock.once('close', resolve));

@@ -23,7 +23,7 @@ export const onLine: { [K in FaultKind['kind']]?: Mangle<K> } = {
   delay: ({ ms }, stream, line, send, queue) => queue.later(stream, ms, () => send(line)),
 };
 
-/** Lines of a stream that wait; none overtakes another, whether it was delayed itself or not. */
+/** Delayed lines of streams. No line overtakes an earlier one, delayed or not. */
 export interface Queue {
   later(stream: Stream, ms: number, send: () => void): void;
   isWaiting(stream: Stream): boolean;
@@ -36,15 +36,15 @@ export function createQueue(clock: Clock): Queue {
   return {
     isWaiting: (stream) => (waiting.get(stream)?.lines ?? 0) > 0,
     later(stream, ms, send) {
-      const mine = waiting.get(stream) ?? { lines: 0, lastDue: 0 };
-      waiting.set(stream, mine);
-      mine.lines += 1;
-      mine.lastDue = Math.max(mine.lastDue, clock.now() + ms);
+      const entry = waiting.get(stream) ?? { lines: 0, lastDue: 0 };
+      waiting.set(stream, entry);
+      entry.lines += 1;
+      entry.lastDue = Math.max(entry.lastDue, clock.now() + ms);
       const cancel = clock.setTimeout(() => {
         cancels.delete(cancel);
-        mine.lines -= 1;
+        entry.lines -= 1;
         send();
-      }, mine.lastDue - clock.now());
+      }, entry.lastDue - clock.now());
       cancels.add(cancel);
     },
     stop: () => cancels.forEach((cancel) => cancel()),

@@ -43,8 +43,8 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
   'keepalive-race': (_, exchange) => exchange.cut(),
 };
 
-/** What a server says with each failure a client has to live with. */
-const usual: Record<number, { reason: string; message: string }> = {
+/** The reason and message of a real server for each failure. */
+const defaultAnswers: Record<number, { reason: string; message: string }> = {
   401: { reason: 'Unauthorized', message: 'Unauthorized' },
   403: { reason: 'Forbidden', message: 'forbidden: User "dev" cannot do this' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
@@ -56,7 +56,7 @@ const usual: Record<number, { reason: string; message: string }> = {
 };
 
 function statusRefusal({ code, reason, message, retryAfterSeconds }: FaultOf<'status'>): Refusal {
-  const known = usual[code] ?? { reason: 'Unknown', message: `the server answers ${code}` };
+  const known = defaultAnswers[code] ?? { reason: 'Unknown', message: `the server answers ${code}` };
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
   const body = failure(code, reason ?? known.reason, message ?? known.message, details);
   return new Refusal(body, retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) });

@@ -1,4 +1,4 @@
-/** What other API servers do differently: older ones, ones over TLS, ones that ask for a token, ones with pods that answer. */
+/** Differences of other API servers: old versions, TLS, bearer tokens, and pods that answer through the proxy. */
 import { createServer } from 'node:https';
 import { createSecureServer } from 'node:http2';
 import type { Cluster } from '../../../src/demo/cluster.ts';
@@ -12,22 +12,22 @@ export interface OtherServer {
   tls?: Tls;
   /** Requests without this bearer token are answered with 401. */
   token?: string;
-  /** How `sendInitialEvents` is taken: as a new server takes it, refused by the feature gate, or not understood. */
+  /** How `sendInitialEvents` is treated: as in a new server, refused by the feature gate, or ignored as unknown. */
   streamingLists?: 'serve' | 'refuse' | 'ignore';
   /** What /version says. */
   version?: string;
-  /** What stands behind the proxies of services and pods. */
+  /** The servers behind the proxies of Services and pods. */
   backends?: Backends;
 }
 
-/** What a TLS server shows, as PEM; with `http2` it speaks that to clients that offer it, as a real server does. */
+/** Key and certificate as PEM. With `http2` the server uses it with clients that offer it, like a real server. */
 export interface Tls {
   key: string;
   cert: string;
   http2?: boolean;
 }
 
-/** The URL of the HTTP server that answers for a Service or a pod; undefined: nothing does. */
+/** The URL of the HTTP server that answers for a Service or a pod; undefined if none does. */
 export type Backends = (resource: string, name: string) => string | undefined;
 
 export const overTls =
@@ -35,14 +35,14 @@ export const overTls =
   (listener) =>
     tls.http2 === true
       ? createSecureServer({ ...tls, allowHTTP1: true }, (request, response) => {
-          // A stream that was cut is part of the play.
+          // A cut stream is part of the play, not an error.
           request.stream?.on('error', () => undefined);
-          // Node's HTTP/2 server hands over what its HTTP/1.1 server does.
+          // Node's HTTP/2 server passes compatible requests and responses to the listener.
           (listener as (...parts: unknown[]) => void)(request, response);
         })
       : createServer(tls, listener);
 
-/** A kubeconfig of the plain server, for one with a certificate of its own and a token. */
+/** Adapts the kubeconfig of the plain server to a server with its own certificate and a token. */
 export function kubeconfigFor(plain: string, url: string, { tls, token }: OtherServer): string {
   const config = JSON.parse(plain) as { clusters: { cluster: object }[]; users: { user: object }[] };
   const authority = tls && Buffer.from(tls.cert).toString('base64');
@@ -51,7 +51,7 @@ export function kubeconfigFor(plain: string, url: string, { tls, token }: OtherS
   return JSON.stringify(config);
 }
 
-/** Serves a request as such a server does. */
+/** Serves a request like such a server. */
 export async function serveAsOther(
   other: OtherServer,
   cluster: Cluster,
@@ -77,7 +77,7 @@ function versionInfo(gitVersion: string): object {
   return { major, minor, gitVersion };
 }
 
-/** Undefined where the request is for no proxy. */
+/** Undefined if the request is not for a proxy. */
 function proxied(cluster: Cluster, { request, text }: Exchange, backends: Backends): Promise<void> | undefined {
   const shape = /^\/api\/v1\/namespaces\/([^/]+)\/(services|pods)\/([^/]+)\/proxy(\/.*)?$/;
   const [isProxied, namespace, resource = '', named = '', rest = '/'] = shape.exec(request.path) ?? [];
@@ -101,7 +101,7 @@ function proxied(cluster: Cluster, { request, text }: Exchange, backends: Backen
   }
 }
 
-/** As Go's dialer and transport say it. */
+/** Errors in the words of Go's dialer and transport. */
 const dialError = (cause: unknown, host: string): string =>
   (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? `dial tcp ${host}: connect: connection refused` : 'EOF';
 

@@ -6,8 +6,8 @@ import type { Exchange } from '../../../src/demo/http/exchange.ts';
 import { changedObject } from '../../../src/demo/verbs/change.ts';
 
 /**
- * The part of the API server's validation that a change of shutdown settings can meet: container hooks, grace period,
- * the rollout's strategy, and that the spec of a pod stays as it is. Throws the 422 that names the field.
+ * The part of the API server's validation that concerns shutdown settings: container hooks, the grace period, the
+ * rollout strategy, and that a pod's spec does not change. Throws a 422 that names the field.
  */
 export function checkChange(cluster: Cluster, exchange: Exchange): void {
   const { verb, kind, namespace, name = '' } = exchange.request;
@@ -77,7 +77,7 @@ function strategyProblems(object: KubeObject): Problem[] {
   return [{ field: 'spec.strategy.rollingUpdate.maxUnavailable', message }];
 }
 
-/** The new spec with what may be changed of a running pod taken from the old one. */
+/** The new spec, with the fields that may change in a running pod taken from the old spec. */
 function withoutUpdatable(after: KubeObject, before: KubeObject): unknown {
   const old = recordsAt(before, 'spec.containers');
   const containers = recordsAt(after, 'spec.containers').map((one, index) =>

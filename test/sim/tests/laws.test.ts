@@ -1,4 +1,4 @@
-/** What holds for every story: a failing seed prints its story. */
+/** Laws that hold for every story. A failing seed prints its story. */
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../clock.ts';
 import type { Pod } from '../objects.ts';
@@ -18,7 +18,7 @@ type WatchOf = Watch & { event: { object: Pod } };
 const watches = (rows: readonly RecordedRow[], resource: string): WatchOf[] =>
   rows.filter((row): row is WatchOf => row.type === 'watch' && row.resource === resource);
 
-/** Changes of the story's own pod, a successor of the same name left out. */
+/** Changes of the story's pod, without a successor of the same name. */
 function ofThePod({ rows }: Simulation, story: Story): WatchOf[] {
   const all = watches(rows, 'pods').filter((row) => row.event.object.metadata.name === story.pod.name);
   const successor = all.findIndex((row) => row.event.type === 'ADDED');
@@ -123,7 +123,7 @@ describe('the simulated kubelet', () => {
         const undisturbed = story.faults.length === 0 && story.kubelet.failedKills === 0;
         if (!undisturbed || one.sigkill_sent === undefined || one.stop_signal_sent === undefined) continue;
         const waited = Number(nanoseconds(one.sigkill_sent) - nanoseconds(one.stop_signal_sent)) / 1e9;
-        // A clock that drifts may show the timeout shorter than it was.
+        // A drifting clock may show the timeout shorter than it was.
         expect(waited).toBeGreaterThanOrEqual(one.timeout_s * (1 - 1e-4));
         expect(one.exited! > one.sigkill_sent).toBe(true);
       }
@@ -168,7 +168,7 @@ describe('the simulated kubelet', () => {
   });
 
   it('is quick: a story is simulated in at most eight times what its text takes to be written and read', () => {
-    // By ratio, and the best of three, so that a busy machine does not fail it; about 2.5 where it is calm.
+    // The best ratio of three, so that a busy machine does not fail the test; about 2.5 on an idle one.
     const ratios = [5001, 5101, 5201].map((first) => {
       const began = performance.now();
       const stories = Array.from({ length: 100 }, (_, index) => simulate(randomStory(first + index)));

@@ -1,4 +1,4 @@
-/** The simulated kubelet held against a real cluster: same observable order and shape (small races aside). */
+/** Compares the simulated kubelet with a real cluster: same observable order and shape, except for small races. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRow } from '../rows.ts';

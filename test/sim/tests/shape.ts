@@ -1,6 +1,6 @@
 /**
- * The observable order and shape of a recording, real or simulated: what a client sees change, stream by stream, and in
- * which order across streams where that is no race.
+ * The observable order and shape of a recording, real or simulated: the changes that a client sees in each stream, and
+ * their order across streams unless it is a race.
  */
 import type { ContainerStatus, Pod } from '../objects.ts';
 import type { RecordedRow } from '../rows.ts';
@@ -18,7 +18,7 @@ export interface Shape {
   nodeEvents: string[];
   requests: string[];
   logs: Record<string, string[]>;
-  /** Across streams: changes within `raceMs` of one another are one step, in no order. */
+  /** Across streams: changes within `raceMs` are one step without an order. */
   steps: string[][];
 }
 
@@ -60,7 +60,7 @@ const startOf = (rows: readonly RecordedRow[]): number => {
   return request && 'at' in request ? Date.parse(request.at) : 0;
 };
 
-/** Salient differences of the pod that is traced, from the request on. */
+/** Important changes of the traced pod, from the request on. */
 function podTokens(rows: readonly RecordedRow[], name: string): Token[] {
   const first = listed(rows, 'pods').find((pod) => (pod as Pod).metadata.name === name) as Pod;
   let before = first;
@@ -102,7 +102,7 @@ function stateOf({ state, ready }: ContainerStatus): string {
   return `${kind} ${ready ? 'ready' : 'unready'}`;
 }
 
-/** Other pods that came later, in the steps that a client sees of each. */
+/** The changes that a client sees in other pods that were created later. */
 function successorTokens(rows: readonly RecordedRow[], name: string): string[] {
   const known = new Set(listed(rows, 'pods').map((pod) => (pod as Pod).metadata.uid));
   const all = watchesOf(rows, 'pods').flatMap((row) => {
@@ -112,7 +112,7 @@ function successorTokens(rows: readonly RecordedRow[], name: string): string[] {
     const states = (pod.status.containerStatuses ?? []).map(stateOf).join();
     return [`${row.event.type} ${sameName} ${pod.status.phase} ${states}`];
   });
-  // A kubelet may spare itself a patch on the way.
+  // A kubelet may leave out a patch in between.
   return all.filter((text, index) => text !== all[index - 1]);
 }
 
@@ -140,8 +140,8 @@ function sliceTokens(rows: readonly RecordedRow[], name: string): Map<string, To
   return tokens;
 }
 
-/** What concerns the exit; a real cluster also reports mounts and starts. */
-const ofTheExit = [
+/** Reasons of Events about the exit; a real cluster also reports mounts and starts. */
+const exitReasons = [
   'Killing',
   'FailedPreStopHook',
   'FailedKillPod',
@@ -163,7 +163,7 @@ function eventTokens(rows: readonly RecordedRow[], name: string): Token[] {
   return watchesOf(rows, 'events').flatMap((row) => {
     const event = row.event.object as unknown as EventObject;
     const { involvedObject: about, reason } = event;
-    if (about.name !== name || !ofTheExit.includes(reason) || event.message.startsWith('Cancelling')) return [];
+    if (about.name !== name || !exitReasons.includes(reason) || event.message.startsWith('Cancelling')) return [];
     const named = about.uid === undefined ? 'without uid' : 'with uid';
     const text = `${reason} ${event.type} ${about.fieldPath ?? ''} ${named} ${event.source.component}`;
     return [{ at: time(row), text }];
@@ -180,7 +180,7 @@ const nodeEvents = (rows: readonly RecordedRow[]): string[] =>
     return relevant ? [`${reason} ${source.component}`] : [];
   });
 
-/** Until the pod is gone. */
+/** Requests until the pod is gone. */
 const requests = (rows: readonly RecordedRow[], end: number): string[] =>
   rows.flatMap((row) => {
     if (!('at' in row) || time(row) > end) return [];
@@ -188,7 +188,7 @@ const requests = (rows: readonly RecordedRow[], end: number): string[] =>
     return row.type === 'response' ? [`${row.status} ${String(row.body.kind)}`] : [];
   });
 
-/** The text of each container's log that there was to follow, with its opening and its end. */
+/** The lines of each container's log that could be followed, with its opening and its end. */
 function logs(rows: readonly RecordedRow[]): Record<string, string[]> {
   const streams: Record<string, string[]> = {};
   for (const row of rows) {

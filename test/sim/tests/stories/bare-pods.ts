@@ -1,4 +1,4 @@
-/** Recordings of pods that nobody keeps. */
+/** Recordings of pods without an owner. */
 import { drains, plainContainer, plainStory } from '../../plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../../story.ts';
 
@@ -61,7 +61,7 @@ export const barePods: Record<string, Story> = {
     10,
     { app: drains(5000) },
     {
-      // The seed decides whether the slice is written between the two changes; here it is.
+      // The seed decides whether the slice is written between the two changes. With this seed it is.
       seed: 4,
       trigger: { kind: 'this-command', atMs: 1240, graceSeconds: 0, uid: false },
     },

@@ -1,4 +1,4 @@
-/** Recordings in which the node, or somebody else, has a hand. */
+/** Recordings in which the node or another client interferes. */
 import { drains, plainContainer, plainStory } from '../../plain-story.ts';
 import type { Story } from '../../story.ts';
 

@@ -1,4 +1,4 @@
-/** Recordings of pods that a controller keeps: replaced, rolled, drained, collected. */
+/** Recordings of pods with a controller: replaced, rolled out, drained, garbage-collected. */
 import { drains, plainContainer, plainStory } from '../../plain-story.ts';
 import type { AppStory, OwnerStory, Story, TriggerStory } from '../../story.ts';
 
@@ -7,7 +7,7 @@ const plain = plainStory();
 const services = [{ ...plain.services[0]!, name: 'checkout' }];
 const ours: TriggerStory = { kind: 'this-command', atMs, graceSeconds: null, uid: false };
 
-/** The probe makes replacements become ready in a step of its own; it never fails here. */
+/** With the probe, replacements become ready in a separate step; it never fails here. */
 const readiness = { periodMs: 1000, failureThreshold: 3, phaseMs: 900_000 };
 
 function kept(

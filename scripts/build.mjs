@@ -1,4 +1,4 @@
-// Builds dist/: the start of the program in one file, and beside it what only some runs need. It appears whole or not at all.
+// Builds dist/: the start of the program in one file, and parts that only some runs need. It is replaced atomically.
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';

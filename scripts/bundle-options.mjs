@@ -1,4 +1,4 @@
-/** What all bundles of the program share, so that they run the same code in the same form. */
+/** Options of all bundles of the program, so that all run the same code in the same form. */
 export const bundled = {
   bundle: true,
   platform: 'node',
@@ -8,5 +8,5 @@ export const bundled = {
   legalComments: 'none',
 };
 
-/** The whole program as one CommonJS script: dist/podexit.cjs, and what a single executable holds. */
+/** The whole program as one CommonJS script, for single executables. */
 export const asOneScript = { ...bundled, entryPoints: ['src/cli/start.ts'], format: 'cjs' };

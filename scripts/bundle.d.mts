@@ -1,4 +1,4 @@
-/** Types of bundle.mjs, for what is written in TypeScript. */
+/** Types of bundle.mjs, for TypeScript code. */
 export function bundle(root: string, outdir: string): Promise<{ inputs: Record<string, unknown> }>;
 export function startSize(
   root: string,

@@ -1,13 +1,13 @@
-// dist/podexit.cjs and dist/parts/: esbuild splits the program at its dynamic imports. What the entry imports statically
-// is the start, in one file, so that every command reads one file and V8's code cache keeps one script (bin/load.js).
-// What is imported with `import()` lies in dist/parts and is read when it is needed.
+// dist/podexit.cjs and dist/parts/: esbuild splits the program at its dynamic imports. The start is everything that the
+// entry imports statically. It is one file, so that every command reads one file and V8's code cache keeps one script
+// (bin/load.js). Modules imported with `import()` are in dist/parts and are read when needed.
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { bundled } from './bundle-options.mjs';
 
-/** Writes them below `outdir`, and returns esbuild's metafile. */
+/** Writes these files below `outdir`, and returns esbuild's metafile. */
 export async function bundle(root, outdir) {
   const { metafile, outputFiles } = await split(root);
   const chunks = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
@@ -21,13 +21,13 @@ export async function bundle(root, outdir) {
     all.update(code);
     await writeFile(join(outdir, 'parts', name), code);
   }
-  // Of the whole program: caches of compiled code bear it in their names (bin/cache.js).
+  // A hash of the whole program, which names its code caches (bin/cache.js).
   const hash = all.digest('hex').slice(0, 16);
   await writeFile(join(outdir, 'podexit.cjs'), `//${hash}\n${start}`);
   return metafile;
 }
 
-/** Bytes of the start with all names shortened, in all and by folder or package, the largest first; and its files. */
+/** Minified bytes of the start, in total and by folder or package, the largest first; and its source files. */
 export async function startSize(root) {
   const { metafile } = await split(root);
   const sizes = new Map();
@@ -61,7 +61,7 @@ function split(root) {
   });
 }
 
-/** The files of the start as one function, in which they call each other directly; other parts ask for them by name. */
+/** The files of the start as one function, in which they call each other directly; other parts require them by name. */
 async function asOneScope(names, chunks) {
   const { outputFiles } = await build({
     ...bundled,
@@ -73,7 +73,7 @@ async function asOneScope(names, chunks) {
   return wrapped(outputFiles[0].text);
 }
 
-/** An ES module as a CommonJS function, which bin/load.js calls. */
+/** Converts an ES module to a CommonJS function, which bin/load.js calls. */
 const asFunction = async (text) => wrapped((await transform(text, asCalled)).code);
 
 function readFrom({ onResolve, onLoad }, names, chunks) {
@@ -87,13 +87,13 @@ function readFrom({ onResolve, onLoad }, names, chunks) {
 }
 
 function wrapped(code) {
-  // Read as latin1, which takes half the memory.
+  // The bundle is read as latin1, which takes half the memory.
   const strange = /.{0,40}[\u0080-\uffff]/.exec(code);
   if (strange) throw new Error(`the bundle is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
   return `(function(exports,require,module,__url,keep){${code}\n})`;
 }
 
-/** import() becomes require, also of what is in another part. */
+/** import() becomes require, also of modules in other parts. */
 const asCalled = {
   format: 'cjs',
   platform: 'node',
@@ -117,7 +117,7 @@ function startOf(metafile) {
   return [...found];
 }
 
-/** Commander loads Node's child_process for commands that are programs of their own, of which there are none here. */
+/** Loads child_process only when used: Commander imports it for subcommands that are executables, and we have none. */
 function lateChildProcess(building) {
   const filter = /^(node:)?child_process$/;
   building.onResolve({ filter }, ({ importer }) =>

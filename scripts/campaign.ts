@@ -1,8 +1,8 @@
 /**
- * `npm run campaign -- --runs 1000 --seed 1`: random combinations of faults at random times, over all recordings of single
- * pods, played by the embedded server to the real streams in virtual time. Prints how many runs ended with another outcome,
- * with a truth outside its interval, or with `unknown`; exit 1 where there is any of the first two, or more than 1 % of the
- * last. A run is drawn by its own number alone: `--from N --runs 1` plays one again, and prints its faults.
+ * `npm run campaign -- --runs 1000 --seed 1`: random combinations of faults at random times, over all recordings of
+ * single pods. The embedded server plays them to the real streams in virtual time. Prints how many runs ended with a
+ * wrong outcome, with a truth outside its interval, or with `unknown`. Exits 1 if there is any of the first two, or
+ * more than 1 % of the last. A run depends only on its number: `--from N --runs 1` repeats one and prints its faults.
  */
 import { parseArgs } from 'node:util';
 import type { Scenario } from '../src/demo/scenario.ts';
@@ -16,18 +16,18 @@ import { traced } from '../test/faults/helpers/traced.ts';
 import { recordingNames, secondSeriesNames } from '../test/helpers/recordings.ts';
 import { seeded } from '../test/helpers/seeded.ts';
 
-/** Largest share of runs that may end as `unknown`. */
-const mostUnknown = 0.01;
-const atOnce = 6;
+/** The largest share of runs that may end with `unknown`. */
+const maxUnknownShare = 0.01;
+const concurrentRuns = 6;
 
-interface Calm {
+interface CleanRun {
   name: string;
   scenario: Scenario;
   wanted: Wanted;
   lastedMs: number;
 }
 
-interface Drawn extends JudgedRun {
+interface FaultyRun extends JudgedRun {
   number: number;
   recording: string;
   faults: Fault[];
@@ -41,9 +41,11 @@ async function main(): Promise<number> {
       from: { type: 'string', default: '1' },
     },
   });
-  const calm = await sideBySide([...recordingNames, ...secondSeriesNames.map((name) => `second/${name}`)], 8, play);
+  const clean = await sideBySide([...recordingNames, ...secondSeriesNames.map((name) => `second/${name}`)], 8, play);
   const numbers = Array.from({ length: Number(values.runs) }, (_, index) => Number(values.from) + index);
-  const runs = await sideBySide(numbers, atOnce, (number) => strike(calm, Number(values.seed), number));
+  const runs = await sideBySide(numbers, concurrentRuns, (number) =>
+    playWithFaults(clean, Number(values.seed), number),
+  );
   for (const run of runs.filter(({ wrong, missed }) => wrong.length + missed.length > 0 || runs.length === 1))
     process.stdout.write(`${sentence(run)}\n`);
   const wrong = runs.filter((run) => run.wrong.length > 0).length;
@@ -53,14 +55,14 @@ async function main(): Promise<number> {
   for (const run of runs.filter(({ isUnknown }) => isUnknown))
     process.stdout.write(`unknown: ${run.number} ${run.recording} ${JSON.stringify(run.faults)}\n`);
   process.stdout.write(
-    `campaign: ${runs.length} runs over ${calm.length} recordings, ${wrong} wrong outcomes, ${missed} with a truth outside, ` +
+    `campaign: ${runs.length} runs over ${clean.length} recordings, ${wrong} wrong outcomes, ${missed} with a truth outside, ` +
       `${hedged} with "probably" another one, ${unknown} unknown (${((100 * unknown) / runs.length).toFixed(2)} %)\n`,
   );
-  return wrong + missed > 0 || unknown > runs.length * mostUnknown ? 1 : 0;
+  return wrong + missed > 0 || unknown > runs.length * maxUnknownShare ? 1 : 0;
 }
 
-/** The recording without a fault: what every other run of it is held against. */
-async function play(name: string): Promise<Calm> {
+/** Plays a recording without faults; every run of it is compared with this one. */
+async function play(name: string): Promise<CleanRun> {
   const scenario = loadRecording(name);
   const { report, error, lasted } = await traced(scenario);
   if (!report || error) throw new Error(`${name} has no report without a fault`, { cause: error });
@@ -68,16 +70,16 @@ async function play(name: string): Promise<Calm> {
   return { name, scenario, wanted: { outcome: report.verdict.outcome, containers }, lastedMs: lasted };
 }
 
-async function strike(calm: readonly Calm[], seed: number, number: number): Promise<Drawn> {
+async function playWithFaults(clean: readonly CleanRun[], seed: number, number: number): Promise<FaultyRun> {
   const random = seeded(seed * 1_000_003 + number * 7919);
-  const { name, scenario, wanted, lastedMs } = calm[Math.floor(random() * calm.length)] as Calm;
+  const { name, scenario, wanted, lastedMs } = clean[Math.floor(random() * clean.length)] as CleanRun;
   const faults = drawFaults(random, lastedMs);
   const phaseMs = Math.floor(random() * 1000);
   const run = await traced(scenario, { server: { faults }, phaseMs, seed: number });
   return { number, recording: name, faults, ...judgeRun(run, scenario, wanted) };
 }
 
-const sentence = ({ number, recording, wrong, missed, faults }: Drawn): string =>
+const sentence = ({ number, recording, wrong, missed, faults }: FaultyRun): string =>
   `run ${number}, ${recording}: ${[...wrong, ...missed.map((what) => `outside: ${what}`)].join('; ')}\n  ${JSON.stringify(faults)}`;
 
 process.exitCode = await main();

@@ -1,4 +1,4 @@
-/** Writes the docs that are generated: docs/explain.md from the texts, docs/flags.md from the command tree, the samples in docs/gates.md. */
+/** Writes the generated docs: docs/explain.md, docs/flags.md and the samples in docs/gates.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { gateDocs } from './docs/gate-samples.ts';
 import { explainDocs, flagDocs } from './docs/pages.ts';

@@ -1,8 +1,8 @@
-// The licences of every package whose code is in the bundle, as their terms ask: in the package that ships it.
+// The licences of all packages whose code is in the bundle; their terms require that we ship them.
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Text of THIRD-PARTY-LICENSES, from esbuild's metafile. Throws where a bundled package has no licence text. */
+/** Text of THIRD-PARTY-LICENSES, from esbuild's metafile. Throws if a bundled package has no licence text. */
 export async function thirdPartyLicenses(metafile, root) {
   const folders = [...new Set(Object.keys(metafile.inputs).flatMap((input) => packageFolder(input) ?? []))].sort();
   const parts = await Promise.all(folders.map((folder) => licenseOf(join(root, folder))));
@@ -25,7 +25,7 @@ async function licenseOf(folder) {
   return `${rule}\n${name} ${version} (${license})\n${rule}\n\n${texts.map((text) => `${text.trim()}\n`).join('\n')}`;
 }
 
-/** Of a package that ships none: the text that its SPDX name stands for, with the holder whom its package.json names. */
+/** For a package without a licence file: the standard text of its SPDX name, with the author in its package.json. */
 function standardText(license, author) {
   const holder = typeof author === 'string' ? author : author?.name;
   return holder && Object.hasOwn(standardTexts, license) ? standardTexts[license](holder) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes what README.md and docs/permissions.md show and do not say themselves: the picture of a terminal from real
- * output, and the Roles. test/readme.test.ts holds them to that.
+ * Writes the generated parts of README.md and docs/permissions.md: the picture of a terminal, from real output, and
+ * the Roles. test/readme.test.ts checks that they are current.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ export async function renderPicture(): Promise<string> {
   return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
 }
 
-/** docs/permissions.md with its Roles as they should be. */
+/** docs/permissions.md with current Roles. */
 export function renderPermissions(page: string): string {
   const [before = '', rest = ''] = page.split('<!-- role -->');
   const after = rest.slice(rest.indexOf('<!-- /role -->'));

@@ -1,5 +1,5 @@
 /**
- * `release build [FOLDER]`: the archive of this machine's platform, its checksum, and the list of what it is made of.
+ * `release build [FOLDER]`: the archive for this machine's platform, its checksum, and its SBOM.
  * `release manifest --repository OWNER/NAME [FOLDER]`: the Krew manifest, from all archives' checksums.
  */
 import { execFile } from 'node:child_process';

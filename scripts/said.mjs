@@ -1,5 +1,5 @@
-// What the program always says in the same words, kept as text, so that help and completion need no bundle to be read.
-// The program itself says them here, so they cannot drift from it.
+// Stores the program's constant output (help, completion scripts) as text, so that it needs no bundle to be read. The
+// program itself prints it here, so the texts cannot drift from it.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const load = fileURLToPath(new URL('../bin/load.js', import.meta.url));
 const shells = ['bash', 'zsh', 'fish', 'powershell'];
 
-/** Writes `said/` below `folder`, which holds a bundle. The names are those that bin/kubectl-podexit looks for. */
+/** Writes `said/` below `folder`, which holds a bundle. bin/kubectl-podexit looks for these names. */
 export async function writeSaid(folder) {
   const env = { PATH: process.env.PATH, NO_COLOR: '1', NODE_DISABLE_COMPILE_CACHE: '1' };
   const start = `process.argv.splice(1, 0,'podexit');require(${JSON.stringify(load)}).load(${JSON.stringify(`${folder}/podexit.cjs`)})`;

@@ -1,4 +1,4 @@
-// `npm run size`: what a plain trace reads before its DELETE, minified, and where it comes from (docs/bench.md).
+// `npm run size`: the minified bytes that a plain trace reads before its DELETE, and their sources (docs/bench.md).
 import { fileURLToPath } from 'node:url';
 import { startSize } from './bundle.mjs';
 

@@ -1,6 +1,6 @@
 /**
  * Prints how large each folder of the source is, its longest chain of imports and its cycles.
- * `npm run structure [SRC]`: of another checkout's src where one is given, to compare.
+ * `npm run structure [SRC]`: the same for the src of another checkout, to compare.
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

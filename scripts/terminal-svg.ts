@@ -1,4 +1,4 @@
-/** A terminal's output as an SVG picture: what the README shows. Colours are the sixteen of SGR; nothing else is kept. */
+/** A terminal's output as an SVG picture, for the README. Of SGR it keeps only the sixteen colours. */
 
 const width = 84;
 const cell = { x: 8.43, y: 19 };
@@ -29,7 +29,7 @@ const colours: Record<string, string> = {
   '2': '#9aa2ae',
 };
 
-/** Each run of one style at its own column, so that a font of another width keeps the columns. */
+/** Places each run of one style at its column, so that columns stay aligned in fonts of other widths. */
 function row(line: string, y: number): string {
   const spans: string[] = [];
   let column = 0;
@@ -39,7 +39,7 @@ function row(line: string, y: number): string {
     const code = /\[(\d+)m$/.exec(part)?.[1];
     if (code !== undefined) style = code === '1' ? 'font-weight="700"' : colours[code] ? `fill="${colours[code]}"` : '';
     else if (part !== '') {
-      // Blanks at the ends are dropped by browsers, whatever xml:space says, so words are placed by their column.
+      // Browsers drop spaces at the ends, whatever xml:space says, so words are placed by their column.
       const words = part.trim();
       const at = pad + (column + part.length - part.trimStart().length) * cell.x;
       const ink = style === '' ? '' : `${style} `;

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: speed and memory as ratios in one run. `--check` compares them with bench/baseline.json, `--save`
- * writes that file and the table in docs/bench.md, `--quick` takes few rounds, `--json FILE` names where the figures go.
- * docs/bench.md explains.
+ * writes that file and the table in docs/bench.md, `--quick` takes few rounds, `--json FILE` says where to write the
+ * figures. See docs/bench.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   return values.check ? await check(root, groups, results) : 0;
 }
 
-/** What is measured together, and can be measured again. */
+/** Groups that are measured together, and can be measured again. */
 function groupsOf(quick: boolean): (() => Promise<Contest[]>)[] {
   const rounds = quick ? 3 : 10;
   return [

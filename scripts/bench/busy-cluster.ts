@@ -1,5 +1,5 @@
 /**
- * A busy cluster in a process of its own: in ours, its work would delay the reader that times a mark.
+ * A busy cluster in its own process: in this process, its work would delay the reader that times marks.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import type { Passed } from './relay.ts';
 /** What the process reports. */
 export interface BusyServer {
   url: string;
-  /** The same server through a relay that notes what it passes on. */
+  /** The same server, through a relay that records what it forwards. */
   relayUrl: string;
   pod: string;
   namespace: string;
@@ -23,7 +23,7 @@ export interface BusyCluster {
   server: BusyServer;
   /** `-n NAMESPACE --kubeconfig FILE` */
   flags: string[];
-  /** What the relay has passed on. */
+  /** What the relay has forwarded. */
   passed(): Promise<Passed[]>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * A process of its own, started by busy-cluster.ts: a cluster in which much happens that is not about the pod. The
- * traced pod's siblings change 200 times a second. Reports its address to its parent, what its relay has passed on where the
- * parent asks, and ends with it.
+ * A process started by busy-cluster.ts: a cluster with many changes that do not concern the pod. The traced pod's
+ * siblings change 200 times a second. It sends its address to its parent, on request what its relay has forwarded, and
+ * exits with its parent.
  */
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
@@ -17,13 +17,13 @@ const scenario = parseScenario(readFileSync(recordingFile(recording), 'utf8'));
 const server = await startLoopback({ scenario });
 
 let turn = 0;
-// Several a tick, since a timer that fires each 5 ms does not keep its time.
+// Several per tick, because a timer of 5 ms is not accurate.
 setInterval(() => {
-  for (let one = 0; one < changesPerSecond / 20; one += 1)
+  for (let count = 0; count < changesPerSecond / 20; count += 1)
     server.write('pods', turn < 10 ? 'ADDED' : 'MODIFIED', neighbour(server, turn++));
 }, 50);
 
-// In this process, since a further one would take the processor from the program that is measured.
+// In this process, because another one would take CPU time from the measured program.
 const relay = await startRelay(Number(new URL(server.url).port));
 const address: BusyServer = {
   url: server.url,
@@ -36,7 +36,7 @@ process.send?.(address);
 process.on('message', () => process.send?.(relay.passed));
 process.on('disconnect', () => process.exit());
 
-/** Ten pods of the same workload, whose status changes each time. */
+/** One of ten pods of the same workload, with a new annotation each time. */
 function neighbour({ namespace }: Loopback, turn: number) {
   const name = `neighbour-${turn % 10}`;
   return {

@@ -1,4 +1,4 @@
-/** `--check`: has anything got worse than bench/baseline.json says? By ratio, never by absolute time. */
+/** `--check`: is anything worse than in bench/baseline.json? Compares ratios, never absolute times. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Contest } from './contest.ts';
 
@@ -8,11 +8,11 @@ export type Baseline = Record<string, number>;
 export const baselineFile = (root: string): string => `${root}bench/baseline.json`;
 
 /** A ratio may be this much larger than the baseline's: shared machines are noisy, and a real loss is larger. */
-const tolerance = 1.5;
-/** What was worse is measured again this often: noise passes, a loss stays. */
-const moreTries = 3;
+const maxRatioGrowth = 1.5;
+/** Rows that are worse are measured again this often: noise goes away, a real loss stays. */
+const maxRepeats = 3;
 
-/** 1 where something is worse, in its median and in its minimum, each time it is measured. */
+/** Returns 1 if a row is worse each time, in its median and in its minimum. */
 export async function check(
   root: string,
   groups: readonly (() => Promise<Contest[]>)[],
@@ -23,7 +23,7 @@ export async function check(
   let isWorse = false;
   for (const [index, measure] of groups.entries()) {
     let suspects = (results[index] ?? []).flatMap((one) => worse(one, baseline));
-    for (let tries = 0; suspects.length > 0 && tries < moreTries; tries += 1) {
+    for (let tries = 0; suspects.length > 0 && tries < maxRepeats; tries += 1) {
       suspects.forEach(({ text }) => process.stdout.write(`measured again: ${text}\n`));
       const names = new Set(suspects.map(({ name }) => name));
       suspects = (await measure()).filter(({ name }) => names.has(name)).flatMap((one) => worse(one, baseline));
@@ -34,10 +34,10 @@ export async function check(
   return isWorse ? 1 : 0;
 }
 
-/** A row without a reference (there is no kubectl) has no ratio, and one that is new has nothing to be worse than. */
+/** Empty for a row without a reference (kubectl is missing) or without a baseline. */
 function worse({ name, ours, reference, ratio }: Contest, baseline: Baseline): { name: string; text: string }[] {
   if (reference === undefined || ratio === undefined) return [];
-  const most = (baseline[name] ?? Infinity) * tolerance;
-  const least = Math.min(ratio, ours.min / reference.min);
-  return least > most ? [{ name, text: `${name}: ${least.toFixed(2)}, at most ${most.toFixed(2)}` }] : [];
+  const maxRatio = (baseline[name] ?? Infinity) * maxRatioGrowth;
+  const best = Math.min(ratio, ours.min / reference.min);
+  return best > maxRatio ? [{ name, text: `${name}: ${best.toFixed(2)}, at most ${maxRatio.toFixed(2)}` }] : [];
 }

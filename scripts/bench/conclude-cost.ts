@@ -1,7 +1,7 @@
 /**
- * What one more observation of a pod costs: to reduce it and to infer the timeline again, for a pod of 5 containers and for one
- * of 40. In this process, over a simulated exit, which is run many times: an observation costs the median of its turns, since
- * a single turn may hold a pause of the garbage collector or of the machine. The first turns only warm the compiler.
+ * The cost of one more observation of a pod: reducing it and inferring the timeline again, for pods with 5 and with 40
+ * containers. A simulated exit runs many times in this process. The cost of an observation is the median of its turns,
+ * because a single turn may contain a pause of the garbage collector. The first turns only warm up the compiler.
  */
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -12,13 +12,13 @@ import { drains, plainContainer, plainStory } from '../../test/sim/plain-story.t
 import type { Contest } from './contest.ts';
 import { quantile, spreadOf } from './spread.ts';
 
-/** `most`: ms, of the 99th percentile. */
+/** `most`: the promised 99th percentile, ms. */
 const sizes = [
   { containers: 5, most: 1 },
   { containers: 40, most: 10 },
 ] as const;
 
-const warmingTurns = 60;
+const warmUpTurns = 60;
 
 export async function concludeCost(turns: number): Promise<Contest[]> {
   return sizes.map(({ containers, most }) => {
@@ -35,7 +35,7 @@ export async function concludeCost(turns: number): Promise<Contest[]> {
   });
 }
 
-/** ms of each observation in each turn, ascending. */
+/** For each observation its cost in each turn, ms, ascending. */
 function costsOf(containers: number, turns: number): number[][] {
   const story = plainStory({
     containers: Array.from({ length: containers }, (_, index) =>
@@ -44,7 +44,7 @@ function costsOf(containers: number, turns: number): number[][] {
   });
   const observations = observationsOf(rawObservationsOfStory(story));
   const costs = observations.map((): number[] => []);
-  for (let turn = -warmingTurns; turn < turns; turn += 1) {
+  for (let turn = -warmUpTurns; turn < turns; turn += 1) {
     let trace = emptyTrace;
     observations.forEach((observation, index) => {
       const began = performance.now();

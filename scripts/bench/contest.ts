@@ -1,4 +1,4 @@
-/** Ours against a reference, in one run and in turns, so that a busy machine slows both: only the ratio is worth keeping. */
+/** Measures us and a reference in turns, so that a busy machine slows both: only the ratio is worth keeping. */
 import type { Spread } from './spread.ts';
 import { spreadOf } from './spread.ts';
 
@@ -6,15 +6,15 @@ export interface Contest {
   name: string;
   unit: 'ms' | 'MiB' | 'µs' | 'requests';
   ours: Spread;
-  /** Absent: nothing to compare with (kubectl is missing), or a limit of its own. */
+  /** Absent if there is nothing to compare with (kubectl is missing) or the limit is absolute. */
   reference?: { name: string } & Spread;
-  /** Of the medians; absent where there is no reference. */
+  /** The ratio of the medians; absent without a reference. */
   ratio?: number;
   promise?: Promised;
   note?: string;
 }
 
-/** What issue and README promise: by ratio, or of a figure of its own. */
+/** What the README promises: a ratio or an absolute figure. */
 export interface Promised {
   of: string;
   value: number;
@@ -31,7 +31,7 @@ interface Measure {
   note?: string;
 }
 
-/** One round of each that is not counted warms the file cache. */
+/** A first round of each is not counted: it warms the file cache. */
 export async function contest({ name, unit, rounds, ours, reference, promised, note }: Measure): Promise<Contest> {
   const mine: number[] = [];
   const theirs: number[] = [];

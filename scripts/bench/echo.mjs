@@ -1,4 +1,4 @@
-// Says which line of a watch arrived, and does nothing else: `echo.mjs URL NAMESPACE`.
+// Prints each line of a watch that arrives, and does nothing else: `echo.mjs URL NAMESPACE`.
 import { get } from 'node:http';
 
 const [url, namespace] = process.argv.slice(2);

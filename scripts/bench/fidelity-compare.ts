@@ -47,7 +47,7 @@ function compareStories(before: StoryFigures, after: StoryFigures): string {
   ].join('');
 }
 
-/** What one version of the inference says of simulated exits. */
+/** What one version of the inference says about simulated exits. */
 export const printStories = (figures: StoryFigures): string =>
   `\n${table(['figure', 'now'], storyRows([figures]))}${wrongIn(figures)}`;
 

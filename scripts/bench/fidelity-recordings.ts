@@ -9,7 +9,7 @@ import { withoutEvents, withoutLeases, withoutLogs, withoutSlices } from '../../
 
 export const viewNames = ['withLogs', 'withoutLogs', 'withoutEvents', 'withoutSlices', 'withoutLeases'] as const;
 
-/** As recorded, and without permission for one resource. */
+/** As recorded, or without permission for one resource. */
 export type View = (typeof viewNames)[number];
 
 export interface RecordingRow {
@@ -68,7 +68,7 @@ const views: Record<View, (all: readonly RawObservation[]) => readonly RawObserv
   withoutLeases,
 };
 
-/** What the truth file knows, so that a truth without a claim shows as a hole and not as a row less. */
+/** What the truth file knows: an instant without an interval becomes an empty cell, not a missing row. */
 const wantedOf = (truths: readonly Truth[]): Pick<RecordingRow, 'container' | 'instant'>[] =>
   truths.flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) => [
     ...(stop_signal_sent === undefined ? [] : [{ container, instant: 'stop-signal' as const }]),

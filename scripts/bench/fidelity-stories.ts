@@ -1,4 +1,4 @@
-/** Simulated exits by the thousand: what the report says wrongly, how wide it is, and what a solve costs. */
+/** Thousands of simulated exits: wrong statements in their reports, widths of the intervals, and cost of inference. */
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { observationsOf, traceOf } from '../../test/helpers/recordings.ts';
 import { judgeStory, rawObservationsOfStory } from '../../test/helpers/simulated.ts';
@@ -13,9 +13,9 @@ export interface StoryFigures {
   unsent: number[];
   /** Outcome of the pod and of its containers, by seed. */
   outcomes: Record<number, string>;
-  /** By instant: how many happened, the share that was given an interval, and the median width of those, ms. */
+  /** By instant: how many happened, the share that got an interval, and the median width of the intervals, ms. */
   instants: Record<string, { count: number; share: number; median: number }>;
-  /** ms. */
+  /** The cost of inferring a timeline, ms. */
   solve: { median: number; p99: number };
 }
 
@@ -43,12 +43,12 @@ export function storyFigures(count: number): StoryFigures {
   return { ...figures, solve: solveCost() };
 }
 
-/** All conclusions from a finished trace, many times over many traces. */
+/** Infers the timelines of many finished traces, many times each. */
 function solveCost(): StoryFigures['solve'] {
   const traces = Array.from({ length: 100 }, (_, index) =>
     traceOf(observationsOf(rawObservationsOfStory(randomStory(index + 1)))),
   );
-  // The least of several rounds: what else the machine does is no cost of ours.
+  // The minimum of several rounds, because everything above it is other work of the machine.
   const times = traces.map((trace) => {
     const rounds = Array.from({ length: 12 }, () => {
       const began = performance.now();

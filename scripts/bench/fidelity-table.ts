@@ -1,11 +1,11 @@
-/** The table of docs/fidelity.md: how wide each instant of each recording is, in each view, and what is wrong with it. */
+/** The table of docs/fidelity.md: the width of each instant of each recording in each view, and whether it is wrong. */
 import { recordingNames } from '../../test/helpers/recordings.ts';
 import type { RecordingRow, View } from './fidelity-recordings.ts';
 import { nameOfRow, viewNames } from './fidelity-recordings.ts';
 import { spreadOf } from './spread.ts';
 import { table } from './table.ts';
 
-/** Largest median width, seconds. */
+/** The largest allowed median width, seconds. */
 const limits: Record<View, number> = {
   withLogs: 0.3,
   withoutLogs: 1.0,
@@ -14,7 +14,7 @@ const limits: Record<View, number> = {
   withoutLeases: 0.3,
 };
 
-/** Not observable once the object is gone, since no status comes any more. The report claims nothing about them. */
+/** Not observable, because no status arrives after the object is gone. The report claims nothing about them. */
 const unknowable = [
   'force-delete app kill',
   'forced-by-other app kill',
@@ -22,7 +22,7 @@ const unknowable = [
   'forced-by-other app exit',
 ];
 
-/** What is printed, and put into the page. */
+/** The text that is printed and put into the page. */
 export function figuresOf(recordings: readonly RecordingRow[]): { text: string; failures: string[] } {
   const views = viewNames.map((view) => summaryOf(recordings, view));
   return {
@@ -33,7 +33,7 @@ export function figuresOf(recordings: readonly RecordingRow[]): { text: string; 
 
 const [begin, end] = ['<!-- figures -->', '<!-- /figures -->'];
 
-/** The page with these figures in the place of those that it had. */
+/** The page with its figures replaced by these. */
 export function pageWith(page: string, figures: string): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
@@ -65,7 +65,7 @@ const missesOf = (all: readonly RecordingRow[]): string[] =>
     }),
   );
 
-/** The medians of one view, and what is wrong with them. Many pods of one recording count as much as one. */
+/** The medians of one view, and what is wrong with them. Only the first pod of each recording counts. */
 function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; failure?: string } {
   const known = rows.flatMap((row) => {
     const held = row.views[view];
@@ -81,7 +81,7 @@ function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; f
   const text =
     `${words[view]}: median ${seconds(all.median)} s of ${known.length} of ${single} (${kinds.join(', ')}), ` +
     `at most ${limits[view]} s wanted; worst ${seconds(all.max)} s: ${worst ? nameOfRow(worst.row) : 'none'}\n`;
-  // The limit is for the calm cluster of the first series; failures and rollouts of others are as wide as they are.
+  // The limit is for the calm cluster of the first series; failures and rollouts in other series may be wider.
   const calm = spreadOf(known.filter(({ row }) => recordingNames.includes(row.recording)).map(({ ms }) => ms));
   const calmText = `${text}  of the first series alone: median ${seconds(calm.median)} s\n`;
   if (calm.median <= limits[view] * 1000) return { text: calmText };

@@ -1,11 +1,10 @@
 /**
- * `npm run bench:fidelity`: every instant that the container runtime's own log knows, against the interval that the
- * report gives for it: as it was recorded, without the containers' logs, and without Events. Exit 1 where a truth lies
- * outside its interval, where one has no interval that should have one, where the intervals are too wide to be of use, or
- * where docs/fidelity.md shows other figures.
+ * `npm run bench:fidelity`: compares each instant in the container runtime's own log with the interval in the report:
+ * as recorded, without the containers' logs, and without Events. Exits 1 if a truth lies outside its interval, if an
+ * interval is missing, if the intervals are too wide to be useful, or if docs/fidelity.md shows other figures.
  *
- * `--stories N` adds N simulated exits. `--save FILE` keeps the figures; `--compare FILE` prints them beside the kept ones,
- * so that two versions of the inference can be held against each other. `--write` renews the table of docs/fidelity.md.
+ * `--stories N` adds N simulated exits. `--save FILE` saves the figures; `--compare FILE` prints them beside the saved
+ * ones, to compare two versions of the inference. `--write` updates the table in docs/fidelity.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -16,7 +15,7 @@ import { storyFigures } from './fidelity-stories.ts';
 import { printComparison, printStories } from './fidelity-compare.ts';
 import { figuresOf, pageWith } from './fidelity-table.ts';
 
-/** What one version of the inference achieves. */
+/** The results of one version of the inference. */
 export interface Figures {
   recordings: RecordingRow[];
   stories?: StoryFigures;

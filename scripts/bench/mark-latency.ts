@@ -1,7 +1,7 @@
 /**
- * From the arrival of a mark's line of a watch to the mark on stdout; and, in turns, the same of a process that
- * does nothing but say which line arrived: what a socket and a pipe cost on this machine now. One process hands the lines on,
- * another reads stdout, both by the clock of the machine.
+ * The time from the arrival of a watch line to its mark on stdout. For comparison, in turns, the same for a process
+ * that only echoes the lines: what a socket and a pipe cost on this machine now. One process forwards the lines,
+ * another reads stdout; both use the machine's clock.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ import { quantile, spreadOf } from './spread.ts';
 import { stolenMs } from './stolen.ts';
 import { latencyOf, type ReadMark } from './mark-source.ts';
 
-/** ms, of the 99th percentile */
-const limit = 10;
-/** ms that the echo listens: about as long as the pod takes to exit. */
-const listening = 4000;
+/** The promised 99th percentile. */
+const maxP99Ms = 10;
+/** How long the echo listens: about as long as the pod takes to exit. */
+const echoMs = 4000;
 
 export async function markLatency(rounds: number): Promise<Contest[]> {
   const before = stolenMs();
@@ -33,7 +33,7 @@ export async function markLatency(rounds: number): Promise<Contest[]> {
       ours: spreadOf(ours),
       // No ratio: the echo says how busy the machine is, but a busy machine does not slow the two alike.
       reference: { name: 'a line echoed', ...spreadOf(echoed) },
-      promise: { of: 'p99, ms', value: p99, most: limit },
+      promise: { of: 'p99, ms', value: p99, most: maxP99Ms },
       note,
     },
   ];
@@ -48,13 +48,13 @@ async function inTurns(rounds: number) {
   const ours: number[] = [];
   const echoed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    ours.push(...(await ofMarks()));
-    echoed.push(...(await ofEchoes()));
+    ours.push(...(await markLatencies()));
+    echoed.push(...(await echoLatencies()));
   }
   return { ours: ours.sort(ascending), echoed: echoed.sort(ascending) };
 }
 
-async function ofMarks(): Promise<number[]> {
+async function markLatencies(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const file = join(folder, 'recording.ndjson');
   const { read, ...heard } = await listen(({ pod, url, flags }) => [
@@ -63,17 +63,17 @@ async function ofMarks(): Promise<number[]> {
   ]);
   const said = { ...heard, recording: readFileSync(file, 'utf8') };
   rmSync(folder, { recursive: true });
-  const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settling;
+  const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settlingMs;
   return read
     .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
     .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, said) ?? []);
 }
 
 const report = '{"type":"report"';
-/** ms before the report in which it settles marks: those lines answer no line of a watch. */
-const settling = 10;
+/** Marks printed this shortly before the report are settled by the end of the run, not caused by a watch line. */
+const settlingMs = 10;
 
-/** They come from our own request, and from no watch. */
+/** Marks that come from our own request, not from a watch. */
 const ownMarks: readonly unknown[] = ['requested', 'accepted'];
 
 function comesFromWatch(line: string): boolean {
@@ -81,14 +81,14 @@ function comesFromWatch(line: string): boolean {
   return type === 'mark' && !ownMarks.includes(id);
 }
 
-async function ofEchoes(): Promise<number[]> {
-  const { read, passed } = await listen(({ url, namespace }) => [process.execPath, echo, url, namespace], listening);
+async function echoLatencies(): Promise<number[]> {
+  const { read, passed } = await listen(({ url, namespace }) => [process.execPath, echo, url, namespace], echoMs);
   return read.map(({ text, readAt }) => readAt - (passed.find(({ bytes }) => bytes.includes(text))?.at ?? NaN));
 }
 
 const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
 
-/** `url`: of the relay. */
+/** `url`: the relay's. */
 interface Listened {
   url: string;
   pod: string;
@@ -96,7 +96,7 @@ interface Listened {
   flags: readonly string[];
 }
 
-/** What a program said among the changes, line by line, and what was said to it. */
+/** Runs a program in the busy cluster. Returns the lines that it printed, and what the relay forwarded to it. */
 async function listen(
   words: (to: Listened) => string[],
   stopAfter?: number,
@@ -104,7 +104,7 @@ async function listen(
   const { server, flags, passed, close } = await startBusyCluster('graceful-exit');
   const child = start(words({ ...server, flags, url: server.relayUrl }), 'pipe');
   const stop = stopAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), stopAfter);
-  // Read now, understood later: what we do here keeps a processor from the program.
+  // Only read now and parse later: work here would take CPU time from the program.
   const chunks: Passed[] = [];
   child.stdout?.on('data', (bytes: Buffer) => chunks.push({ bytes, at: monotonic() }));
   await ended(child);

@@ -1,7 +1,7 @@
-/** Which line of a watch a mark comes from, and when it arrived: by the recording of the run, and what a relay passed on. */
+/** Finds the watch line that caused a mark and its arrival, from the run's recording and what a relay forwarded. */
 import type { Passed } from './relay.ts';
 
-/** A mark's line of `-o ndjson`, and when it was read: of `monotonic`, ms. */
+/** A mark's line in `-o ndjson`, and when it was read (`monotonic`, ms). */
 export interface ReadMark {
   mark: { at: { evidence: readonly number[] } };
   readAt: number;
@@ -16,8 +16,8 @@ interface Recorded {
 }
 
 /**
- * ms from the arrival of the line to the mark at its reader, of a trace of `pod`; undefined where it comes from no line of a
- * watch. The line is the newest of the mark's evidence: without it the mark was not known.
+ * The time from the arrival of a watch line to the reading of its mark, in ms, in a trace of `pod`; undefined if no
+ * watch line caused the mark. The line is the newest of the mark's evidence: without it the mark was not known.
  */
 export function latencyOf(
   { mark, readAt }: ReadMark,
@@ -38,13 +38,13 @@ const observedAs = (seq: number, recording: string): Recorded | undefined =>
 
 const streams: readonly unknown[] = ['pod', 'events', 'endpointslices', 'siblings', 'node'];
 
-/** What the siblings' stream says of the pod itself, or of its neighbours, does not count. */
+/** Lines of the siblings' stream about the pod itself or its neighbours do not count. */
 function mayCause({ kind, stream, object }: Recorded, pod: string): boolean {
   const name = object?.metadata?.name ?? '';
   const isNews = stream !== 'siblings' || !(name === pod || name.startsWith('neighbour-'));
   return kind === 'line' || (kind === 'changed' && streams.includes(stream) && isNews);
 }
 
-/** What stands in the line, and in no earlier one. */
+/** A text that is in this line, and in no earlier one. */
 const keyOf = ({ kind, time, object }: Recorded): string =>
   kind === 'line' ? (time ?? '') : `"resourceVersion":"${object?.metadata?.resourceVersion}"`;

@@ -1,4 +1,4 @@
-/** Peak resident memory of a trace, against kubectl that watches the same pod at the same time; Linux only (VmHWM). */
+/** Peak resident memory of a trace, compared with kubectl watching the same pod meanwhile. Linux only (VmHWM). */
 import { existsSync, readFileSync } from 'node:fs';
 import { startBusyCluster } from './busy-cluster.ts';
 import type { Contest } from './contest.ts';
@@ -6,7 +6,7 @@ import { against } from './contest.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 import { spreadOf } from './spread.ts';
 
-/** Seconds that the promise is about. */
+/** The length of the trace in the promise. */
 const promisedSeconds = 60;
 
 export async function peakMemory(rounds: number, seconds: number): Promise<Contest[]> {
@@ -33,7 +33,7 @@ export async function peakMemory(rounds: number, seconds: number): Promise<Conte
   ];
 }
 
-/** MiB. The node of this recording is silent for longer than a minute, so the trace goes on all the while. */
+/** MiB. The node of this recording is silent for longer than a minute, so the trace runs all that time. */
 async function peakOf(seconds: number, words: (pod: string) => string[]): Promise<number> {
   const cluster = await startBusyCluster('node-down');
   const child = start([...words(cluster.server.pod), ...cluster.flags]);

@@ -1,4 +1,4 @@
-/** What probing costs, at the default rate and at the highest: CPU, memory, and how well the rate is held. In a process of its own. */
+/** What probing costs at the default and at the highest rate: CPU, memory, and how well the rate is kept. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,15 +7,15 @@ import { spreadOf } from './spread.ts';
 
 /** What probing-child.ts reports. */
 export interface ProbeCost {
-  /** CPU time of a request, µs. */
+  /** CPU time per request, µs. */
   cpuPerRequest: number;
   /** Resident memory at the end, MiB. */
   memory: number;
-  /** Requests that were sent, or reported as not sent, as a ratio of those that were due. */
+  /** Requests that were sent or reported as not sent, divided by those that were due. */
   held: number;
 }
 
-/** Answers every request at once, and says its port. */
+/** A server that answers every request at once, and prints its port. */
 const server = `const s=require('http').createServer((q,r)=>r.end('ok')).listen(0,'127.0.0.1',()=>console.log(s.address().port))`;
 
 export async function probeCost(seconds: number): Promise<Contest[]> {

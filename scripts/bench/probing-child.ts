@@ -32,7 +32,7 @@ const { user, system } = process.cpuUsage(before);
 const cost: ProbeCost = {
   cpuPerRequest: (user + system) / sent,
   memory: process.memoryUsage.rss() / 2 ** 20,
-  // The first one leaves at once.
+  // The first request leaves at once.
   held: (sent + missed - 1) / due,
 };
 process.send?.(cost, () => process.exit());

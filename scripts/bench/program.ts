@@ -7,7 +7,7 @@ export const podexit = [process.execPath, fileURLToPath(new URL('../../bin/kubec
 
 export const hasKubectl = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error === undefined;
 
-/** Starts it with an environment in which nothing of this machine's user shows. */
+/** Starts a program with an environment without anything of this machine's user. */
 export function start(
   words: readonly string[],
   stdout: 'ignore' | 'pipe' = 'ignore',
@@ -27,7 +27,7 @@ export const ended = (child: ChildProcess): Promise<void> =>
     child.on('close', () => resolve());
   });
 
-/** ms from start to end. */
+/** The time from start to exit, ms. */
 export async function timed(words: readonly string[]): Promise<number> {
   const began = performance.now();
   const child = start(words, 'pipe');

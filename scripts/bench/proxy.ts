@@ -1,4 +1,4 @@
-/** A TCP proxy on 127.0.0.1; what it does with what passes is its caller's affair. */
+/** A TCP proxy on 127.0.0.1; the caller decides what to do with the data. */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -7,14 +7,14 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** `meet` gets each connection, and how to open its other side at `target`, a port. */
-export async function startProxy(target: number, meet: (near: Socket, reach: () => Socket) => void): Promise<Proxy> {
+/** Calls `accept` with each connection, and with a function that connects to the port `target`. */
+export async function startProxy(target: number, accept: (near: Socket, reach: () => Socket) => void): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const kept = (socket: Socket): Socket => {
     sockets.add(socket);
     return socket.setNoDelay(true).on('error', () => {});
   };
-  const server = createServer((near) => meet(kept(near), () => kept(connect(target, '127.0.0.1'))));
+  const server = createServer((near) => accept(kept(near), () => kept(connect(target, '127.0.0.1'))));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,4 +1,4 @@
-/** What concluding from an observation costs, against parsing the JSON that brought it. In this process, all recordings. */
+/** The cost of reducing an observation, compared with parsing its JSON. In this process, for all recordings. */
 import { readFileSync } from 'node:fs';
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';

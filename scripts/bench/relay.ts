@@ -1,9 +1,9 @@
-/** A relay before a server that notes when it handed on what the server said: when it arrived at the program behind it. */
+/** A relay in front of a server. It records when it forwards data of the server, which then arrives at the program. */
 import type { Proxy } from './proxy.ts';
 import { startProxy } from './proxy.ts';
 
 export interface Relay extends Proxy {
-  /** What was handed on, in order. */
+  /** What was forwarded, in order. */
   readonly passed: readonly Passed[];
 }
 
@@ -13,7 +13,7 @@ export interface Passed {
   at: number;
 }
 
-/** ms, by the clock that all processes of a machine share. */
+/** ms, on the clock that all processes of the machine share. */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export async function startRelay(target: number): Promise<Relay> {
@@ -21,7 +21,7 @@ export async function startRelay(target: number): Promise<Relay> {
   const proxy = await startProxy(target, (near, reach) => {
     const far = reach();
     far.on('data', (bytes: Buffer) => {
-      // Before it is written: the program may run at once.
+      // Before the write, because the program may run at once.
       passed.push({ bytes, at: monotonic() });
       near.write(bytes);
     });

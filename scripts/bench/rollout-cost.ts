@@ -1,6 +1,6 @@
 /**
- * What following many pods at once costs: a recorded scale-down whose pods are copied until there are as many as wanted, played by a
- * server in a process of its own. Linux only: CPU time and peak memory are read from /proc.
+ * The cost of following many pods at once: a recorded scale-down, with its pods copied as often as needed, played by a
+ * server in its own process. Linux only: CPU time and peak memory are read from /proc.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,14 +16,14 @@ import { spreadOf } from './spread.ts';
 interface Size {
   /** Pods that terminate. */
   readonly pods: number;
-  /** Pods of the same workload that do not. */
+  /** Pods of the same workload that stay. */
   readonly others: number;
 }
 
 interface Cost {
   readonly cpuMs: number;
   readonly peakMiB: number;
-  /** As `-v=2` prints them; the tests of runs over many pods hold them against what the server counts. */
+  /** As printed by `-v=2`. Tests of runs over many pods compare them with the counts of the server. */
   readonly watches: number;
   readonly requests: number;
 }
@@ -34,7 +34,7 @@ const sizes: readonly Size[] = [
   { pods: 500, others: 0 },
 ];
 
-/** `quick`: the smallest size alone. */
+/** `quick`: only the smallest size. */
 export async function rolloutCost(quick: boolean): Promise<Contest[]> {
   if (!existsSync('/proc/self/stat')) return [];
   const rows: Contest[] = [];
@@ -42,7 +42,7 @@ export async function rolloutCost(quick: boolean): Promise<Contest[]> {
   return rows;
 }
 
-/** Of one node. Memory: 150 MiB up to 70 pods, 400 MiB up to 500. */
+/** The limits for pods of one node. Memory: 150 MiB up to 70 pods, 400 MiB up to 500. */
 function rowsOf({ pods, others }: Size, { cpuMs, peakMiB, watches, requests }: Cost): Contest[] {
   const of = `${pods} pods${others > 0 ? ` beside ${others} others` : ''}`;
   return [
@@ -81,9 +81,9 @@ async function costOf({ pods, others }: Size): Promise<Cost> {
   child.stdout?.on('data', (bytes: Buffer) => (named += bytes.toString()));
   child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()));
   let used = { cpuMs: 0, peakMiB: 0 };
-  const looking = setInterval(() => (used = usedBy(child.pid) ?? used), 50);
+  const polling = setInterval(() => (used = usedBy(child.pid) ?? used), 50);
   await ended(child);
-  clearInterval(looking);
+  clearInterval(polling);
   const exited = once(server, 'exit');
   server.disconnect();
   await exited;
@@ -95,13 +95,13 @@ async function costOf({ pods, others }: Size): Promise<Cost> {
   return { ...used, watches, requests: watches + rest };
 }
 
-/** Hundredths of a second on every Linux that Node runs on. */
+/** /proc counts in hundredths of a second on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** What the process has used; undefined once it has ended. */
+/** What the process has used so far; undefined once it has exited. */
 function usedBy(pid = 0): Pick<Cost, 'cpuMs' | 'peakMiB'> | undefined {
   try {
-    // The name in parentheses may hold blanks; utime and stime are the 12th and 13th field behind it.
+    // The name in parentheses may contain spaces; utime and stime are the 12th and 13th field after it.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     const kib = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
     if (!Number.isFinite(kib)) return undefined;

@@ -1,4 +1,4 @@
-/** `rollout-server.ts PODS OTHERS`: plays a scale-down of so many pods beside others that stay, and ends with its parent. */
+/** `rollout-server.ts PODS OTHERS`: plays a scale-down of PODS beside OTHERS that stay. Exits with its parent. */
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
@@ -33,7 +33,7 @@ const recorded =
   rows.find(({ type, resource }) => type === 'list' && resource === 'pods')?.list?.items.map((pod) => pod.metadata) ??
   [];
 
-/** A recorded pod under a name and uid of its own. */
+/** A copy of a recorded pod with its own name and uid. */
 const copies = Array.from({ length: pods + others }, (_, index) => {
   const { name = '', uid = '' } = recorded[index % recorded.length] ?? {};
   const tail = String(index).padStart(4, '0');

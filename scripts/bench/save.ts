@@ -1,4 +1,4 @@
-/** `--save`: the figures of this run become what later ones are compared with, and what docs/bench.md shows. */
+/** `--save`: writes the figures of this run as the baseline of later runs, and into docs/bench.md. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** What people and shells wait for at every turn: version, help, completion, against the cost of Node itself. */
+/** Commands that people and shells often wait for: version, help, completion; compared with starting Node. */
 import type { Contest } from './contest.ts';
 import { contest } from './contest.ts';
 import { podexit, timed } from './program.ts';

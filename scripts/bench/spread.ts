@@ -11,7 +11,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { min: sorted[0] ?? NaN, median: quantile(sorted, 0.5), max: sorted.at(-1) ?? NaN };
 }
 
-/** Of values in ascending order; between two of them it is their mix. */
+/** `sorted`: values in ascending order. Interpolates linearly between two values. */
 export function quantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const below = sorted[Math.floor(place)] ?? NaN;

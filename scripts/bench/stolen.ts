@@ -1,7 +1,7 @@
-/** Processor time that the host takes from a virtual machine, which delays every program on it. */
+/** CPU time that the host takes away from a virtual machine, which delays every program on it. */
 import { readFileSync } from 'node:fs';
 
-/** ms of all processors since the machine started; undefined where it is not known (Linux has it, in steps of 10 ms). */
+/** ms, over all processors since the machine started; undefined if unknown (Linux counts in steps of 10 ms). */
 export function stolenMs(): number | undefined {
   try {
     // proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; in hundredths of a second.

@@ -1,6 +1,6 @@
-/** Plain text tables for the terminal and for logs of CI: numbers to the right, words to the left. */
+/** Plain text tables for terminals and CI logs, with numbers right-aligned. */
 
-/** Columns are as wide as their widest cell; a column whose cells all begin with a digit, `-` or `–` is set flush right. */
+/** Columns are as wide as their widest cell, and right-aligned if all cells begin with a digit, `-` or `–`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const isNumeric = head.map((_, column) => rows.every((row) => /^[-–\d]/.test(row[column] ?? '–')));

@@ -15,7 +15,7 @@ import { startDelayProxy } from './delay-proxy.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 
 const scenario = parseScenario(readFileSync(recordingFile('graceful-exit'), 'utf8'));
-/** Without one kubectl asks for a name and a password over TLS. */
+/** Without a token, kubectl asks for a name and a password over TLS. */
 const token = 'bench';
 const now = (): number => performance.timeOrigin + performance.now();
 const clock = {
@@ -43,9 +43,9 @@ export async function untilDelete(rounds: number): Promise<Contest[]> {
 }
 
 interface Situation {
-  /** ms; the server is so far away. */
+  /** The distance to the server, ms. */
   roundTripMs?: number;
-  /** The home folder is empty: nothing that an earlier run has kept is there. */
+  /** The home folder is empty, without anything that an earlier run has kept. */
   isNew?: boolean;
 }
 
@@ -110,13 +110,13 @@ async function arrival(server: Loopback): Promise<number> {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Written as YAML, as kubectl writes its own. */
+/** The kubeconfig is written as YAML, like kubectl does. */
 async function kubeconfigFor(server: Loopback, proxy: Proxy | undefined): Promise<object> {
   const text = server.kubeconfig();
   const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
   for (const { cluster } of config.clusters) {
     if (proxy) cluster['server'] = cluster['server']?.replace(/:\d+$/, `:${proxy.port}`) ?? '';
-    // The loopback server shows a certificate of its own authority.
+    // The loopback server has a certificate of its own authority.
     if (cluster['certificate-authority-data'] !== undefined)
       cluster['certificate-authority-data'] = Buffer.from((await certificates()).ca).toString('base64');
   }

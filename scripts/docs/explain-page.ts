@@ -1,4 +1,4 @@
-/** docs/explain.md, of the same texts as `kubectl podexit explain`. */
+/** docs/explain.md, from the texts of `kubectl podexit explain`. */
 import type { Explanation } from '../../src/verdict/explain/explanation.ts';
 import { figures } from '../../src/verdict/explain/explanation.ts';
 import type { Topic, TopicKind } from '../../src/verdict/explain/topics.ts';
@@ -12,7 +12,7 @@ const sections: readonly [key: keyof Explanation, title: string][] = [
   ['advice', 'How to fix it'],
 ];
 
-/** Kinds whose names are those of another kind, or words of every day. */
+/** Kinds with names that another kind also has, or that are everyday words. */
 const prefixed: ReadonlySet<TopicKind> = new Set(['container', 'mark', 'trigger', 'gap']);
 
 export function renderExplainDocs(topics: readonly Topic[]): string {

@@ -1,11 +1,11 @@
-/** The sentences of gates that docs/gates.md shows, each of a recording: a test compares them with what is in docs/. */
+/** The sample gate messages in docs/gates.md, each from a recording. A test compares them with the page. */
 import { fileURLToPath } from 'node:url';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 
-/** A limit that was kept, one of which nothing proves it, and others that were not. */
+/** A limit that was kept, one that nothing proves, and others that were exceeded. */
 const samples: readonly (readonly [recording: string, GateSpec])[] = [
   ['graceful-exit', { kind: 'max-duration', ms: 10_000 }],
   ['rolling-update', { kind: 'max-duration', ms: 4000 }],
@@ -15,7 +15,7 @@ const samples: readonly (readonly [recording: string, GateSpec])[] = [
 
 const [open, close] = ['<!-- samples: replays of test/recordings, by scripts/docs.ts -->', '<!-- /samples -->'];
 
-/** docs/gates.md with the samples as they should be. */
+/** docs/gates.md with current samples. */
 export async function gateDocs(page: string): Promise<string> {
   const lines = await Promise.all(samples.map(([recording, spec]) => sentenceOf(recording, spec)));
   const [before = '', rest = ''] = page.split(open);

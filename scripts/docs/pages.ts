@@ -1,4 +1,4 @@
-/** The generated pages, as text: a test compares them with what is in docs/. */
+/** The generated pages, as text. A test compares them with docs/. */
 import { fileURLToPath } from 'node:url';
 import type { Command, Option } from 'commander';
 import { format } from 'prettier';
@@ -46,7 +46,7 @@ const table = (options: readonly Option[]): string =>
 
 const cell = ({ description }: Option): string => description.replaceAll('|', '\\|').replaceAll('<', '\\<');
 
-/** As the repository's formatter leaves it, so that generating and formatting agree. */
+/** Formats the page like `npm run format`, so that generating and formatting agree. */
 const pretty = (text: string): Promise<string> =>
   format(text, {
     parser: 'markdown',

@@ -1,4 +1,4 @@
-/** One file that needs no Node: the bundle inside a copy of this Node (single executable application). */
+/** One executable that needs no Node: the bundle inside a copy of this Node (single executable application). */
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { binaryOf } from './platforms.ts';
 
 const run = promisify(execFile);
 
-/** The fuse of every Node that can be made one (nodejs.org/api/single-executable-applications). */
+/** The fuse in every Node that supports this (nodejs.org/api/single-executable-applications). */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Fills `folder` with what goes into the archive. */
+/** Fills `folder` with the files of the archive. */
 export async function buildExecutable(root: string, folder: string, platform: Platform): Promise<void> {
   await mkdir(folder, { recursive: true });
   const work = join(folder, '..', 'sea');
@@ -25,9 +25,9 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
     ...asOneScript,
     absWorkingDir: root,
     outfile: bundle,
-    // The script of a single executable cannot import; it can require what is Node's own.
+    // The script of a single executable cannot import, and can require only Node's own modules.
     supported: { 'dynamic-import': false },
-    // Files that ship beside the bundle lie beside the executable, and its path may be a link of Krew's.
+    // Files beside the bundle ship beside the executable, which may be started through a symlink of Krew.
     define: { 'import.meta.url': '__here' },
     banner: {
       js: "const __here=require('node:url').pathToFileURL(require('node:fs').realpathSync(process.execPath)).href;",
@@ -35,7 +35,7 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
   });
   const blob = 'podexit.blob';
   const config = {
-    // Without a folder, which would stand in the executable and in its stack traces.
+    // Relative, since a folder would appear in the executable and in its stack traces.
     main: 'podexit.cjs',
     output: blob,
     disableExperimentalSEAWarning: true,
@@ -53,7 +53,7 @@ export async function buildExecutable(root: string, folder: string, platform: Pl
 async function inject(binary: string, blob: string, root: string, { os }: Platform): Promise<void> {
   await copyFile(process.execPath, binary);
   await chmod(binary, 0o755);
-  // A signature does not outlive a change; macOS runs nothing whose signature is broken.
+  // The change breaks the signature, and macOS runs nothing with a broken signature.
   if (os === 'darwin') await run('codesign', ['--remove-signature', binary]);
   const segment = os === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
   const postject = join(root, 'node_modules/postject/dist/cli.js');

@@ -2,15 +2,15 @@
 import { archiveOf, binaryOf, platforms } from './platforms.ts';
 
 export interface Release {
-  /** Without the v. */
+  /** Without the leading v. */
   version: string;
-  /** `owner/name` at the place that serves the archives. */
+  /** `owner/name` of the repository that serves the archives. */
   repository: string;
   /** Lower-case hex, by archive name. */
   sha256: Readonly<Record<string, string>>;
 }
 
-/** Throws where an archive of the manifest was not built. */
+/** Throws if an archive of the manifest was not built. */
 export function renderManifest(template: string, { version, repository, sha256 }: Release): string {
   const parts = platforms.map((platform) => {
     const archive = archiveOf(platform, version);
@@ -22,7 +22,7 @@ export function renderManifest(template: string, { version, repository, sha256 }
       `          os: ${platform.os}`,
       `          arch: ${platform.arch}`,
       `      uri: https://github.com/${repository}/releases/download/v${version}/${archive}`,
-      // Quoted: a sum of digits alone would be read as a number.
+      // Quoted, because a checksum of digits only would be read as a number.
       `      sha256: "${sum}"`,
       `      bin: ${binaryOf(platform)}`,
       '      files:',

@@ -1,8 +1,8 @@
-/** The licence of the Node that is copied into an executable: its terms, and those of all that is inside it, ask for it. */
+/** The licence of the Node inside an executable; its terms, and those of its dependencies, require that we ship it. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** From the folder of the binary: Windows; an unpacked release (setup-node, nvm, images); packages of systems. */
+/** Paths from the binary's folder: Windows; an unpacked release (setup-node, nvm, images); system packages. */
 const places = [
   'LICENSE',
   '../LICENSE',
@@ -12,7 +12,7 @@ const places = [
   '../share/licenses/node/LICENSE',
 ];
 
-/** Throws where this Node came without it. */
+/** Throws if this Node came without a licence. */
 export async function nodeLicense(executable: string): Promise<string> {
   const files = places.map((place) => join(dirname(executable), place));
   for (const file of files) {

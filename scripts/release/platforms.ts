@@ -1,6 +1,6 @@
-/** Where a single executable is built, and how its archive is named. */
+/** The platforms for which a single executable is built, and the names of their archives. */
 export interface Platform {
-  /** As Krew and Go name them. */
+  /** In the names of Krew and Go. */
   os: 'linux' | 'darwin' | 'windows';
   arch: 'amd64' | 'arm64';
 }
@@ -13,7 +13,7 @@ export const platforms: readonly Platform[] = [
   { os: 'windows', arch: 'amd64' },
 ];
 
-/** Windows runs only what ends in .exe (Krew's rule too). */
+/** Windows runs only files with the extension .exe (also Krew's rule). */
 export const binaryOf = ({ os }: Platform): string => (os === 'windows' ? 'kubectl-podexit.exe' : 'kubectl-podexit');
 
 export const archiveOf = ({ os, arch }: Platform, version: string): string =>

@@ -1,4 +1,4 @@
-/** What an executable is made of (CycloneDX): the packages of the lock file, as npm lists them, and the Node that it holds. */
+/** The SBOM of an executable (CycloneDX): the packages of the lock file, as npm lists them, and its Node. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -8,10 +8,10 @@ interface Sbom {
   components: object[];
 }
 
-/** `node`: the file that the executable is a copy of. */
+/** `node`: the file of the Node that the executable is a copy of. */
 export async function executableSbom(root: string, node: string, version: string): Promise<string> {
   const words = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
-  // Under `npm run` npm says where it is: Windows starts no `npm` without a shell.
+  // `npm run` sets the path of npm; Windows cannot start `npm` without a shell.
   const npm = process.env['npm_execpath'];
   const [command, first] = npm === undefined ? ['npm', []] : [process.execPath, [npm]];
   const { stdout } = await promisify(execFile)(command, [...first, ...words], { cwd: root, maxBuffer: 64 * 2 ** 20 });

@@ -1,6 +1,6 @@
 /** Cycles and longest chains of imports between files. */
 
-/** For each file those that it imports. */
+/** Maps each file to the files that it imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export function graphOf(files: readonly string[], edges: readonly { file: string; target: string }[]): ImportGraph {
@@ -15,13 +15,13 @@ export function cyclesOf(graph: ImportGraph): string[][] {
   return components(graph).filter((group) => group.length > 1 || graph.get(group[0] ?? '')?.includes(group[0] ?? ''));
 }
 
-/** The longest way from a file to one that imports nothing, each file once; a cycle on the way counts with all its files. */
+/** The longest path from a file to one that imports nothing. A cycle on the path counts with all its files. */
 export function longestChain(graph: ImportGraph): string[] {
   const groups = components(graph);
   const groupOf = new Map(groups.flatMap((group) => group.map((file) => [file, group] as const)));
   const chains = new Map<string[], string[]>();
   let longest: string[] = [];
-  // Tarjan finds a group after all that it imports.
+  // Tarjan's algorithm returns a group after all groups that it imports.
   for (const group of groups) {
     const below = group
       .flatMap((file) => graph.get(file) ?? [])

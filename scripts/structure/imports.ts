@@ -1,13 +1,13 @@
-/** Which file of the source imports which, read from the text of its import statements. */
+/** Which source file imports which, read from the text of the import statements. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 
 export interface Import {
-  /** The file that imports, by its path below the source folder. */
+  /** The importing file: its path below the source folder. */
   file: string;
-  /** What is imported: a file below the source folder, or the specifier as it is written. */
+  /** The imported file: its path below the source folder; else the specifier as written. */
   target: string;
-  /** `type` imports vanish when compiled; a `dynamic` one is loaded only when it is reached. */
+  /** `type` imports vanish when compiled; a `dynamic` import is loaded only when it is reached. */
   kind: 'runtime' | 'type' | 'dynamic';
 }
 

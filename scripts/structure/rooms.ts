@@ -1,13 +1,13 @@
 /**
- * How large each folder of the source may be. Each has room for a rule or two. Lower a ceiling when its folder has shrunk; one that
- * is raised needs its reason in the commit.
+ * How large each source folder may be; each has room for a rule or two. Lower a ceiling when its folder has shrunk.
+ * Give the reason in the commit if you raise one.
  */
 export interface Room {
-  /** What the folder should come to. */
+  /** The size that the folder should shrink to. */
   targetLines: number;
   mostLines: number;
   mostFiles: number;
-  /** Files on the longest way of imports within the folder. */
+  /** Files in the longest chain of imports within the folder. */
   longestChain: number;
   /** Groups of files in the folder that import each other, types included. */
   cycles: number;
@@ -29,5 +29,5 @@ export const rooms: Record<string, Room> = {
   demo: { targetLines: 2300, mostLines: 3030, mostFiles: 28, longestChain: 6, cycles: 0 },
 };
 
-/** The same for all folders together; imports that are only made when reached count as well. */
+/** The same for all folders together. Dynamic imports count as well. */
 export const house = { longestChain: 15, cycles: 0 };

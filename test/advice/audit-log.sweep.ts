@@ -1,4 +1,4 @@
-/** 2 GB of audit log in constant memory: too long for every change. */
+/** Reads 2 GB of audit log in constant memory: too slow to run for every change. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';

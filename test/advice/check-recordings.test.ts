@@ -1,4 +1,4 @@
-/** `check` over every recording's cluster as it was before the exit: nothing that then ended in a kill is called fine. */
+/** `check` on the cluster of every recording before the exit: a pod that was then killed is never called fine. */
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';

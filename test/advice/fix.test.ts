@@ -1,4 +1,4 @@
-/** `fix`: each patch is applied by the machine's own kubectl, and the check of what comes out no longer finds the problem. */
+/** `fix`: the machine's own kubectl applies each patch, and a check of the result no longer finds the problem. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const scratchFile = (name: string, text: string): string => {
   return path;
 };
 
-/** Problems by object, as `deployment/web drain-race`. */
+/** Problems by object, such as `deployment/web drain-race`. */
 async function problemsOf(file: string): Promise<string[]> {
   const { stdout } = await runMain(['check', '-f', file, '-o', 'json']);
   const { checks } = JSON.parse(stdout) as CheckReport;

@@ -1,4 +1,4 @@
-/** `recommend` and `compare` over generated sets whose quantiles are known, and over recordings. */
+/** `recommend` and `compare` on generated reports with known quantiles, and on recordings. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Files that nobody vouches for: `check -f` says one clear thing about each, judges the rest, and ends soon. */
+/** Untrusted files: `check -f` prints one clear error about each, judges the rest, and ends soon. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

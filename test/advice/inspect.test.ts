@@ -1,4 +1,4 @@
-/** `check --inspect` over a WebSocket: what PID 1 of each container does with its stop signal. */
+/** `check --inspect` over a WebSocket: how PID 1 of each container reacts to its stop signal. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import type { CheckReport } from '../../src/advice/check-report.ts';
 import { inspectionOf } from '../../src/advice/inspect.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
-/** What `cat` prints of a container, or how it fails. */
+/** What `cat` prints in a container, or how it fails. */
 type Container = ({ status: string; cmdline: string } | { error: string }) & { command?: string[] };
 
 const masks = (caught: bigint, ignored = 0n, blocked = 0n): string => {
@@ -19,7 +19,7 @@ const masks = (caught: bigint, ignored = 0n, blocked = 0n): string => {
 };
 const term = 1n << 14n;
 
-/** As a kubelet over containerd and runc puts it. */
+/** In the words of a kubelet with containerd and runc. */
 const noCat =
   'error executing command in container: failed to exec in container: failed to start exec "8d1c": OCI runtime exec failed: exec failed: unable to start container process: exec: "cat": executable file not found in $PATH: unknown';
 
@@ -31,18 +31,18 @@ const containers: Record<string, Container> = {
   node: { status: masks(0n), cmdline: 'node\0server.js\0' },
   waiting: { status: masks(0n, 0n, term), cmdline: '/sigwait\0' },
   distroless: { error: noCat },
-  // Its command says enough for a finding, and it still could not be looked into.
+  // The command is enough for a finding, although the inspection failed.
   'deaf-without-cat': { error: noCat, command: ['sh', '-c', 'rm /bin/cat; exec sleep 3600'] },
   'trap-without-cat': { error: noCat, command: ['sh', '-c', 'trap "exit 0" TERM; while true; do sleep 1; done'] },
   'cat-failed': {
     error: "command terminated with exit code 1: cat: can't open '/proc/1/status': No such file or directory",
   },
-  // The connection ends without a word of how the command did.
+  // The connection ends without the exit status of the command.
   cut: { error: '' },
   sandboxed: { status: 'Name:\tx\nState:\tS\n', cmdline: 'x\0' },
 };
 
-/** An unmasked frame, as a server sends it. */
+/** An unmasked frame, as servers send it. */
 function frame(channel: number, text: string): Buffer {
   const payload = Buffer.concat([Buffer.from([channel]), Buffer.from(text)]);
   const head =
@@ -52,7 +52,7 @@ function frame(channel: number, text: string): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** An API server with one pod, whose containers answer an exec. */
+/** An API server with one pod; its containers answer an exec. */
 async function withPod(status: number, work: (flags: string[], commands: string[]) => Promise<void>): Promise<void> {
   const names = Object.keys(containers);
   const pod = {
@@ -74,7 +74,7 @@ async function withPod(status: number, work: (flags: string[], commands: string[
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(isPod ? pod : list));
   });
   server.on('upgrade', (request, socket) => {
-    // An upgraded connection is the server's own to end.
+    // After an upgrade, the handler must end the connection itself.
     socket.on('end', () => socket.destroy()).on('error', () => socket.destroy());
     const url = new URL(request.url ?? '', 'http://x');
     const command = url.searchParams.getAll('command');
@@ -98,7 +98,7 @@ async function withPod(status: number, work: (flags: string[], commands: string[
       ...('message' in result && result.message === '' ? [] : [frame(3, JSON.stringify(result))]),
       Buffer.from([0x88, 0]),
     ]);
-    // Frames come as the network cuts them.
+    // The network may split frames anywhere.
     socket.write(bytes.subarray(0, 7));
     setTimeout(() => socket.write(bytes.subarray(7)), 2);
   });

@@ -1,4 +1,4 @@
-/** `check -f` over manifests of many shapes: each file's first comment says which problems it has, and no others may be found. */
+/** `check -f` on manifests of many shapes. The first comment of each file lists its problems; no others may show. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

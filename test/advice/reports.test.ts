@@ -1,4 +1,4 @@
-/** What of a report counts when many are compared. */
+/** The facts of a report that are compared with other reports. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Manifests as other programs print them: standard input, `kubectl kustomize`, `helm template`. */
+/** Manifests from standard input, as `kubectl kustomize` and `helm template` print them. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { hasKubectl } from '../helpers/machines-kubectl.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** The built command with a text as its standard input. */
+/** Runs the built command with a text as its standard input. */
 function piped(input: string, ...words: string[]): { code: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...words], { input, encoding: 'utf8' });
   return { code: status, stdout, stderr };
@@ -53,7 +53,7 @@ metadata: {name: web}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 `;
 
-/** As helm prints it: a comment before each document, empty ones between, and notes that are no manifest of ours. */
+/** Output of helm: a comment before each document, empty documents between, and documents without pods. */
 const helmTemplate = `---
 # Source: web/templates/serviceaccount.yaml
 apiVersion: v1

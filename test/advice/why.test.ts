@@ -1,4 +1,4 @@
-/** `why` over every recording after its pod is gone: from the Events that are left, and from an audit log made of it. */
+/** `why` on every recording after its pod is gone: from the remaining Events, and from an audit log made from it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Row {
 
 const collections = ['api/v1/pods', 'api/v1/events', 'apis/apps/v1/replicasets', 'apis/apps/v1/deployments'];
 
-/** The server as it is when all of the recording has happened, with the times of the recording: it begins with today's. */
+/** The server after the whole recording has been played, with the recorded times instead of today's. */
 async function playOut({ server }: Serving, name: string): Promise<void> {
   for (const path of [...collections, 'apis/apps/v1/statefulsets', 'apis/apps/v1/daemonsets', 'apis/batch/v1/jobs']) {
     const { items } = (await (await fetch(`${server.url}/${path}`)).json()) as { items: KubeObject[] };
@@ -45,7 +45,7 @@ async function playOut({ server }: Serving, name: string): Promise<void> {
   }
 }
 
-/** What was made once of a recording, for all that is asked about it. */
+/** Makes a value only once per key, for all tests that need it. */
 function once<T>(make: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const made = new Map<string, Promise<T>>();
   return (key) => {
@@ -65,7 +65,7 @@ const liveExit = async (name: string, pod: string): Promise<ExitReport | undefin
 
 type AuditReport = WhyReport & { exit?: ExitReport };
 
-/** `why` from an audit log of the recording: packed with its Events, as it is without them. */
+/** `why` from an audit log of the recording: with its Events gzipped, without them plain. */
 async function fromAuditLog(
   name: string,
   withEvents: boolean,
@@ -104,7 +104,7 @@ describe.each(allNames)('%s, from Events', (name) => {
     }));
 });
 
-/** No signal came before the moment at which the kubelet began, as the Events have it. */
+/** No signal was sent before the kubelet began according to the Events. */
 function isBeforeTheStop(truth: ReturnType<typeof truthsOf>[number], pod: string, { moments }: WhyReport): boolean {
   const stopping = moments.find((one) => one.name === 'stopping');
   if ((truth.pod ?? pod) !== pod || !stopping || truth.stop_signal_sent === undefined) return false;
@@ -215,7 +215,7 @@ it('a recording of a folder says what the replay says', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
-/** What of a live report an audit log cannot hold: the words of the report that say so. */
+/** Parts of a live report that an audit log cannot show, by their words in the report. */
 const reasons: [marks: RegExp, reason: RegExp][] = [
   [
     /^(acknowledged|stopping|stop-signal|kill|prestop-ended)$/,
@@ -231,7 +231,7 @@ const keyOf = ({ name, subject }: Mark): string => (subject === undefined ? name
 
 function missingWithoutReason(live: ExitReport, report: AuditReport): string[] {
   const found = new Set(report.exit?.marks.map(keyOf));
-  // Nobody here sends a request; the one of the log is what `accepted` says.
+  // No request is sent here; the mark `accepted` shows the request in the log.
   const missing = live.marks.filter((mark) => mark.name !== 'requested' && !found.has(keyOf(mark)));
   const isSaid = ({ name }: Mark): boolean =>
     reasons.some(([marks, reason]) => marks.test(name) && report.cannotTell.some((text) => reason.test(text)));
@@ -307,7 +307,7 @@ it('reads a long log, packed or not, without keeping it', async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });
 
-/** Each line names the pod; what is said of it, and that nothing is lost of the lines around it. */
+/** An audit log line about the pod. The tests check what is reported about such lines, and that others are read. */
 const event = (more: object): string =>
   JSON.stringify({
     ...{ kind: 'Event', apiVersion: 'audit.k8s.io/v1', stage: 'ResponseComplete', verb: 'patch' },

@@ -1,4 +1,4 @@
-/** What the API server makes of a patch: merged by the keys of a list, checked, and tried without being done. */
+/** How the API server treats patches: lists are merged by key, objects are validated, dry runs change nothing. */
 import { describe, expect, it } from 'vitest';
 import { strategicMerge } from '../../src/demo/verbs/merge.ts';
 import { send, type Answer } from './helpers/client.ts';

@@ -6,7 +6,7 @@ import { open, send } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';
 
-/** A watch of all pods from now on, in a run with these faults. */
+/** Opens a watch of all pods, from now on, in a run with these faults. */
 async function watching(...faults: Fault[]) {
   const run = await playing('graceful-exit', { faults });
   const { body } = await send(run.pods);
@@ -166,7 +166,7 @@ describe('a server that goes away', () => {
     await remove(run, 1_100);
     await expect(run.stream.ended).rejects.toThrow();
     await expect(send(run.pods)).rejects.toThrow(/ECONNREFUSED/);
-    // Nobody who asks for any port is given this one meanwhile.
+    // No other process that asks for any free port gets this one meanwhile.
     expect(Number(new URL(run.pods).port)).toBeLessThan(32_768);
     const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
     await run.clock.advance(60_000);

@@ -4,7 +4,7 @@ import { keepFreePort, keepPort } from '../sim/faults/kept-port.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** The first port is drawn first, however often it is asked for, the others after it. */
+/** Makes Math.random return `shares` first, then 0.75. */
 function drawnFirst(...shares: number[]): void {
   const draw = vi.spyOn(Math, 'random').mockReturnValue(0.75);
   for (const share of shares) draw.mockReturnValueOnce(share);

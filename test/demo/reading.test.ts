@@ -8,7 +8,7 @@ interface Refused {
   response: { message: string };
 }
 
-/** A real server's words for a refusal, with this run's own names in them. */
+/** The text of a real server's refusal, with the names of this run. */
 function realMessage(about: string, ...swaps: [string, string][]): string {
   const lines = readFileSync(new URL('../errors.ndjson', import.meta.url), 'utf8')
     .trim()

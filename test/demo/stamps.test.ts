@@ -12,12 +12,12 @@ interface Played {
   run: Playing;
   pods: Frame[];
   events: Frame[];
-  /** When the DELETE, or what stands for it, arrived. */
+  /** When the DELETE, or the request that causes it, arrived. */
   arrival: number;
   answer?: KubeObject;
 }
 
-/** Plays a recording to its end and keeps what a client saw. */
+/** Plays a recording to its end, and returns what a client saw. */
 async function playOut(name: string): Promise<Played> {
   const run = await playing(name);
   const { pods, pod, base, clock, server } = run;
@@ -41,7 +41,7 @@ function second(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z/, 'Z');
 }
 
-/** Every stamp of an object, by the field that holds it. */
+/** Every timestamp of an object, with its field. */
 function stampsIn(value: unknown, field = ''): [string, number][] {
   if (Array.isArray(value)) return value.flatMap((one) => stampsIn(one, field));
   if (isRecord(value)) return Object.entries(value).flatMap(([name, inner]) => stampsIn(inner, name));

@@ -1,4 +1,4 @@
-/** An audit log as the API server would have written it, made of a recording of the same exit. */
+/** Makes the audit log that the API server would have written, from a recording of the same exit. */
 import { readFileSync } from 'node:fs';
 
 interface Row {
@@ -14,7 +14,7 @@ interface Row {
 }
 type Json = Record<string, unknown> & { metadata?: Record<string, unknown> };
 
-/** What a write takes at most; where somebody else asked for the deletion, its second is known by its stamp. */
+/** The longest duration of a write. The second of another client's DELETE is known from the deletionTimestamp. */
 const handlingMs = 20;
 
 export function auditLogOf(
@@ -50,7 +50,7 @@ export function auditLogOf(
   const changes: Row[] = [];
   for (const row of rows) {
     const { type, resource, event, at } = row;
-    // The log goes farther back than the recording: what was listed had been stored.
+    // The log begins before the recording: the listed objects had been stored.
     if (type === 'list' && (resource === 'endpointslices' || (withEvents && resource === 'pods')))
       for (const object of row.list?.items ?? [])
         changes.push({ at, type: 'watch', resource, event: { type: 'MODIFIED', object } });
@@ -83,7 +83,7 @@ export function auditLogOf(
           },
           responseStatus: { code: 200 },
           responseObject: level === 'Metadata' ? undefined : object,
-          // Stored a moment before the watch reported it.
+          // Stored shortly before the watch delivered it.
           requestReceivedTimestamp: new Date(receivedAt).toISOString().replace('Z', '000Z'),
           stageTimestamp: at.replace('Z', '000Z'),
         }),
@@ -114,7 +114,7 @@ export function auditLogOf(
         Math.min(Date.parse(asked?.at ?? at), Date.parse(at) - handlingMs, stamped + 999),
       );
     } else if (event.type === 'DELETED' && isHeld) {
-      // Its last finalizer was taken away.
+      // Its last finalizer was removed.
       object.metadata = { ...object.metadata, finalizers: [] };
       entry(user, 'patch');
     } else if (event.type === 'MODIFIED' && deletionGracePeriodSeconds === 0) entry(kubelet, 'delete');

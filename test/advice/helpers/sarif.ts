@@ -1,4 +1,4 @@
-/** The parts of SARIF 2.1.0 that a check uses, as the OASIS standard defines them; a property that is not here is a fault. */
+/** The parts of SARIF 2.1.0 that a check uses, as in the OASIS standard. Any other property is an error. */
 import Ajv2020 from 'ajv/dist/2020.js';
 
 const object = (properties: object, required: readonly string[]) => ({
@@ -10,9 +10,9 @@ const object = (properties: object, required: readonly string[]) => ({
 const list = (items: object, minItems = 0) => ({ type: 'array', items, minItems });
 const text = { type: 'string', minLength: 1 };
 
-/** §3.11, §3.12: with a plain text, which is required here. */
+/** §3.11, §3.12: a message; plain text is required here. */
 const message = object({ text }, ['text']);
-/** §3.10.2: a URI reference as RFC 3986 has it, so without blanks and backslashes. */
+/** §3.10.2: a URI reference by RFC 3986, so without spaces and backslashes. */
 const uri = { type: 'string', pattern: '^[^\\s\\\\]+$' };
 const physicalLocation = object(
   {
@@ -44,7 +44,7 @@ const schema = object({ $schema: uri, version: { const: '2.1.0' }, runs: list(ru
 
 const validate = new Ajv2020({ allErrors: true, strict: true }).compile(schema);
 
-/** What is wrong with a document, one line each; each result's rule must be one of the driver's. */
+/** The problems of a document, one per line. The rule of each result must be one of the driver's. */
 export function sarifFaults(document: unknown): string[] {
   if (!validate(document))
     return (validate.errors ?? []).map(({ instancePath, message: why }) => `${instancePath} ${why}`);

@@ -1,8 +1,8 @@
-/** The schemas of the documents that these commands print, compiled as a user would compile them. */
+/** The schemas of the documents that these commands print, compiled like a user would. */
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 
-/** What is wrong with a document, one line each; nothing where it is valid. */
+/** The problems of a document, one per line; empty if it is valid. */
 export function faultsBy(name: string, document: unknown): string[] {
   const text = readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), 'utf8');
   const validate = new Ajv2020({ allErrors: true, strict: true, strictRequired: false }).compile(

@@ -10,7 +10,7 @@ export interface Answer {
   body: Body;
 }
 
-/** Whatever a server may answer with, loosely typed: tests look into it. */
+/** Any body of a response, loosely typed so that tests can read its fields. */
 export interface Body extends KubeObject {
   items: KubeObject[];
   code?: number;
@@ -26,14 +26,14 @@ export interface Frame {
 
 export interface OpenStream {
   status: number;
-  /** Every whole line so far. */
+  /** All complete lines so far. */
   lines: string[];
   /** Bytes after the last newline. */
   rest(): string;
   frames(): Frame[];
-  /** Resolves when the server ended the stream, rejects when the connection broke. */
+  /** Resolves when the server ends the stream, rejects when the connection breaks. */
   ended: Promise<void>;
-  /** Resolves when that many lines have come. */
+  /** Resolves when this many lines have arrived. */
   until(isEnough: (lines: string[]) => boolean): Promise<void>;
   close(): void;
 }
@@ -45,7 +45,7 @@ interface Sending {
   agent?: Agent;
 }
 
-/** Plain HTTP/1.1: nothing between the test and the bytes. */
+/** Plain HTTP/1.1, so that a test sees the bytes as they are. */
 export function send(url: string, { method = 'GET', body, headers = {}, agent }: Sending = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);

@@ -10,7 +10,7 @@ export function loadRecording(name: string): Scenario {
   return { ...scenario, rows: [...scenario.rows, ...truths.map((truth) => ({ type: 'truth' as const, ...truth }))] };
 }
 
-/** The same with a change to its rows. */
+/** A recording with changed rows. */
 export function edited(scenario: Scenario, edit: (row: Scenario['rows'][number]) => unknown): Scenario {
   const rows = structuredClone(scenario.rows);
   rows.forEach(edit);

@@ -7,13 +7,13 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 export interface Playing {
   server: Loopback;
   clock: VirtualClock;
-  /** `/api/v1/namespaces/NAMESPACE` of the recorded one. */
+  /** `/api/v1/namespaces/NAMESPACE`, with the recorded namespace. */
   base: string;
   pods: string;
   pod: string;
 }
 
-/** An instant with a fraction of a second that no recording has. */
+/** A start time whose fraction of a second is in no recording. */
 export const began = Date.parse('2031-05-06T07:08:09.437Z');
 
 const running = new Set<Loopback>();

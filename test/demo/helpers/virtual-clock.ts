@@ -1,11 +1,11 @@
 import type { Clock } from '../../../src/demo/clock.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets that much time pass: timers run in their order, and sockets get a moment of real time after each. */
+  /** Lets time pass: timers run in order, and sockets get a moment of real time after each. */
   advance(ms: number): Promise<void>;
 }
 
-/** A clock that stands still until it is advanced; HTTP around it is real. */
+/** A clock that stands still until it is advanced; HTTP runs in real time. */
 export function createVirtualClock(now: number): VirtualClock {
   const timers = new Set<{ due: number; run: () => void }>();
 
@@ -22,7 +22,7 @@ export function createVirtualClock(now: number): VirtualClock {
     },
     async advance(ms) {
       const target = now + ms;
-      // What was sent just before shall have arrived, on a busy machine too, before time goes on.
+      // Bytes that were just sent must arrive before time goes on, also on a busy machine.
       await new Promise((resolve) => setTimeout(resolve, 25));
       await settle();
       for (let next = earliest(target); next !== undefined; next = earliest(target)) {

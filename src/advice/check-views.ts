@@ -24,7 +24,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
       : [
           ...table(report.checks, pen),
           '',
-          ...report.checks.filter(needsAttention).flatMap((one) => [...card(one, pen, columns), '']),
+          ...report.checks.filter(needsAttention).flatMap((checked) => [...card(checked, pen, columns), '']),
         ];
   const gates = report.verdict.gates
     .filter(({ passed }) => !passed)
@@ -68,11 +68,11 @@ const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
   if (checks.length === 0) return [];
-  const rows = checks.map((one) => [
-    one.namespace ?? '-',
-    `${one.kind.toLowerCase()}/${one.name}`,
-    one.judgement === 'cannot-tell' ? 'cannot tell' : one.sentence,
-    [...new Set(problemsOf(one).map(({ code }) => code))].join(',') || '-',
+  const rows = checks.map((checked) => [
+    checked.namespace ?? '-',
+    `${checked.kind.toLowerCase()}/${checked.name}`,
+    checked.judgement === 'cannot-tell' ? 'cannot tell' : checked.sentence,
+    [...new Set(problemsOf(checked).map(({ code }) => code))].join(',') || '-',
   ]);
   const safe = rows.map((row) => row.map((cell) => forTerminal(cell, 80)));
   const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...safe]);
@@ -80,10 +80,10 @@ function table(checks: readonly CheckedObject[], pen: Pen): string[] {
 }
 
 function checkMarkdown({ checks, errors, summary }: CheckReport): string {
-  const rows = checks.map((one) => [
-    forMarkdown(objectName(one)),
-    forMarkdown(one.sentence),
-    one.findings.map((finding) => `\`${finding.code}\` ${forMarkdown(sentenceOf(finding))}`).join('<br>'),
+  const rows = checks.map((checked) => [
+    forMarkdown(objectName(checked)),
+    forMarkdown(checked.sentence),
+    checked.findings.map((finding) => `\`${finding.code}\` ${forMarkdown(sentenceOf(finding))}`).join('<br>'),
   ]);
   const broken = errors.map(({ file, line, message }) => `- ${forMarkdown(`${file}:${line}: ${message}`)}`);
   return markdownPage(summary, ['workload', 'result', 'findings'], rows, broken);
@@ -93,7 +93,7 @@ const levels: Record<Severity, string> = { error: 'error', warning: 'warning', i
 
 /** SARIF 2.1.0: one run, one result per finding. Objects read from a cluster have only a logical location. */
 function sarifOf({ checks, errors, run }: CheckReport): object {
-  const results = checks.flatMap((one) => one.findings.map((finding) => sarifResult(one, finding)));
+  const results = checks.flatMap((checked) => checked.findings.map((finding) => sarifResult(checked, finding)));
   const codes = [...new Set(results.map(({ ruleId }) => ruleId))].sort();
   const notifications = errors.map(({ file, line, message }) => ({
     level: 'error',
@@ -119,8 +119,8 @@ function sarifOf({ checks, errors, run }: CheckReport): object {
   };
 }
 
-function sarifResult(one: CheckedObject, { code, severity, message, advice, field, file, line }: ReportedFinding) {
-  const fullyQualifiedName = `${objectName(one)}${field === undefined ? '' : `#${field}`}`;
+function sarifResult(checked: CheckedObject, { code, severity, message, advice, field, file, line }: ReportedFinding) {
+  const fullyQualifiedName = `${objectName(checked)}${field === undefined ? '' : `#${field}`}`;
   return {
     ruleId: code,
     level: levels[severity],
@@ -128,7 +128,7 @@ function sarifResult(one: CheckedObject, { code, severity, message, advice, fiel
     locations: [
       {
         physicalLocation: file === undefined || line === undefined ? undefined : physicalLocation(file, line),
-        logicalLocations: [{ name: one.name, fullyQualifiedName, kind: 'resource' }],
+        logicalLocations: [{ name: checked.name, fullyQualifiedName, kind: 'resource' }],
       },
     ],
   };
@@ -144,7 +144,7 @@ const physicalLocation = (file: string, line: number) => ({
 function checkJunit({ checks, errors, verdict }: CheckReport): string {
   const checkFails = verdict.exitCode !== 0;
   const cases = [
-    ...checks.map((one) => objectCase(one, checkFails)),
+    ...checks.map((checked) => objectCase(checked, checkFails)),
     ...verdict.gates.map(({ name, passed, message }) =>
       junitCase('gate', name, checkFails && !passed ? message : undefined),
     ),
@@ -156,14 +156,14 @@ function checkJunit({ checks, errors, verdict }: CheckReport): string {
   return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
 }
 
-function objectCase(one: CheckedObject, checkFails: boolean): XmlElement {
-  const problems = problemsOf(one).map(
+function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {
+  const problems = problemsOf(checked).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
-  const open = one.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
+  const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
   const failure = checkFails && problems.length > 0 ? problems.join('\n') : undefined;
-  const element = junitCase(one.kind.toLowerCase(), objectName(one), failure);
-  const output: XmlElement = { name: 'system-out', lines: [one.sentence, ...problems, ...open] };
+  const element = junitCase(checked.kind.toLowerCase(), objectName(checked), failure);
+  const output: XmlElement = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
   return { ...element, children: [...(element.children ?? []), output] };
 }
 

@@ -29,7 +29,7 @@ export interface CheckOptions extends OutputOptions {
   source: CheckSource;
   connection: ConnectOptions;
   verbosity: number;
-  /** Of the deletion to predict; null: the spec's own grace period. */
+  /** The grace period of the deletion to predict; null: the spec's. */
   graceSeconds: number | null;
   timeoutMs: number | null;
   evict: boolean;

@@ -35,7 +35,7 @@ export interface TooFew {
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
   const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
   const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
-  for (const one of counted) byWorkload.get(one.workload)?.push(one);
+  for (const sample of counted) byWorkload.get(sample.workload)?.push(sample);
   const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
   return {
     found: groups.filter(({ length }) => length >= minExits).map(recommendationOf),
@@ -49,11 +49,11 @@ export function recommendationsFor(samples: readonly ExitSample[]): { found: Rec
 const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
 function recommendationOf(group: readonly ExitSample[]): Recommendation {
-  const upperEnds = (pick: (one: ExitSample) => ExitSample['hook']): number[] =>
-    group.flatMap((one) => pick(one)?.max ?? []);
-  const killed = group.filter((one) => one.killed).length;
+  const upperEnds = (pick: (sample: ExitSample) => ExitSample['hook']): number[] =>
+    group.flatMap((sample) => pick(sample)?.max ?? []);
+  const killed = group.filter((sample) => sample.killed).length;
   const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
-  const used = upperEnds((one) => (one.killed ? undefined : usedOf(one)));
+  const used = upperEnds((sample) => (sample.killed ? undefined : usedOf(sample)));
   const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
   const grace = graceOf(group, used);
   return {
@@ -74,7 +74,7 @@ function recommendationOf(group: readonly ExitSample[]): Recommendation {
         ? [`a mixture of ${versions.length} versions: an older one may need another grace period`]
         : []),
       ...(graces.length > 1
-        ? [`the exits had different grace periods: ${graces.map((one) => `${one}s`).join(', ')}`]
+        ? [`the exits had different grace periods: ${graces.map((seconds) => `${seconds}s`).join(', ')}`]
         : []),
       ...(used.length + killed < group.length
         ? [`${group.length - used.length - killed} exits say nothing about their length`]
@@ -92,8 +92,8 @@ const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
 
 function graceOf(group: readonly ExitSample[], used: readonly number[]): Recommendation['grace'] {
   const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
-  const killed = group.filter((one) => one.killed);
-  const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
+  const killed = group.filter((sample) => sample.killed);
+  const safeFor = (seconds: number): number => used.filter((usedSeconds) => usedSeconds <= seconds).length;
   if (used.length === 0 || neverReacts(killed)) {
     const safe = safeFor(currentSeconds);
     return { currentSeconds, recommendedSeconds: currentSeconds, direction: 'not-by-grace', safeFor: safe };
@@ -119,7 +119,7 @@ function neverReacts(killed: readonly ExitSample[]): boolean {
 
 function sentenceOf(grace: Recommendation['grace'], group: readonly ExitSample[], used: Quantiles | undefined): string {
   const { currentSeconds: now, recommendedSeconds: next, direction, safeFor } = grace;
-  const killed = group.filter((one) => one.killed).length;
+  const killed = group.filter((sample) => sample.killed).length;
   const p99 = used ? ` (p99 ${used.p99.toFixed(1)}s)` : '';
   const exits = `${safeFor} of ${group.length} exits`;
   const texts: Record<Direction, string> = {

@@ -8,39 +8,39 @@ import { signalled } from './signals.ts';
 const minSecondsAfterHook = 2;
 
 const hooked = (spec: ShutdownSpec): (ContainerSpec & { hook: Hook })[] =>
-  signalled(spec).flatMap((one) => (one.hook ? [{ ...one, hook: one.hook }] : []));
+  signalled(spec).flatMap((container) => (container.hook ? [{ ...container, hook: container.hook }] : []));
 
-const atHook = (one: ContainerSpec) => at(one, 'lifecycle', 'preStop');
+const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
 /** These images have neither a shell nor coreutils, so an exec hook has nothing to run. */
 const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
 
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
 const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
-  hooked(spec).flatMap((one) => {
-    const hook = `the preStop hook of ${one.name}`;
-    if (one.hook.kind === 'tcpSocket')
+  hooked(spec).flatMap((container) => {
+    const hook = `the preStop hook of ${container.name}`;
+    if (container.hook.kind === 'tcpSocket')
       return warning('prestop-failed', `${hook} always fails: the kubelet runs no tcpSocket hooks`, {
-        ...atHook(one),
+        ...atHook(container),
         advice: 'Use sleep, exec or httpGet.',
       });
-    if (one.hook.kind !== 'exec' || !isDistroless(one.image)) return [];
-    const program = one.hook.command[0] ?? '';
+    if (container.hook.kind !== 'exec' || !isDistroless(container.image)) return [];
+    const program = container.hook.command[0] ?? '';
     return warning(
       'prestop-failed',
       `${hook} runs \`${program}\`, which a distroless image does not have: it fails at once`,
-      { ...atHook(one), advice: 'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.' },
+      { ...atHook(container), advice: 'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.' },
     );
   });
 
 const longHooks = (spec: ShutdownSpec): CheckFinding[] =>
-  hooked(spec).flatMap((one) => {
+  hooked(spec).flatMap((container) => {
     const grace = spec.graceSeconds;
-    const seconds = one.hook.minSeconds;
+    const seconds = container.hook.minSeconds;
     if (seconds === undefined || grace === 0 || seconds < grace / 2) return [];
-    const atLeast = one.hook.isPlainSleep ? '' : 'at least ';
-    const takes = `the preStop hook of ${one.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
-    const details = { ...atHook(one), advice: adviceFor(spec, seconds) };
+    const atLeast = container.hook.isPlainSleep ? '' : 'at least ';
+    const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
+    const details = { ...atHook(container), advice: adviceFor(spec, seconds) };
     if (seconds >= grace) {
       const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
       return error('prestop-cut-off', `${takes}: ${end}`, details);

@@ -48,15 +48,15 @@ function inspectedHandling(inspection: Exclude<Inspection, { kind: 'unreadable' 
 const killText = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 
 const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
-  signalled(spec).flatMap((one) => {
-    const handling = handlingOf(spec, one);
+  signalled(spec).flatMap((container) => {
+    const handling = handlingOf(spec, container);
     if (handling.kind !== 'ignores') return [];
-    const { name, inspection, command } = one;
-    const signal = `SIG${stopSignalOf(one)}`;
+    const { name, inspection, command } = container;
+    const signal = `SIG${stopSignalOf(container)}`;
     const advice = handling.because.includes('trap')
       ? 'Remove the trap, or handle the signal in it; exec keeps an ignored signal ignored.'
       : 'Handle the stop signal, or put an init such as tini in front of it.';
-    const details = { ...at(one, command.command.length > 0 ? 'command' : 'args'), advice };
+    const details = { ...at(container, command.command.length > 0 ? 'command' : 'args'), advice };
     if (!inspection || inspection.kind === 'unreadable') {
       const message = `${name} ignores ${signal} (${handling.because}): ${killText(spec)}`;
       return warning('no-signal-handling', message, details);
@@ -67,29 +67,30 @@ const ignoring = (spec: ShutdownSpec): CheckFinding[] =>
   });
 
 const shells = (spec: ShutdownSpec): CheckFinding[] =>
-  signalled(spec).flatMap((one) => {
-    const handling = handlingOf(spec, one);
+  signalled(spec).flatMap((container) => {
+    const handling = handlingOf(spec, container);
     if (handling.kind !== 'shell') return [];
-    const shell = `PID 1 of ${one.name} is a shell that does not pass SIG${stopSignalOf(one)} on (${handling.because})`;
+    const shell = `PID 1 of ${container.name} is a shell that does not pass SIG${stopSignalOf(container)} on (${handling.because})`;
     const advice =
       'Start the application with `exec …` or without a shell, or put an init such as tini in front of it.';
-    return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(one, 'command'), advice });
+    return warning('shell-as-pid-1', `${shell}: ${killText(spec)}`, { ...at(container, 'command'), advice });
   });
 
 /** SIGKILL cannot be handled, and a trap for a signal that is not sent never runs. */
 const mismatched = (spec: ShutdownSpec): CheckFinding[] =>
-  signalled(spec).flatMap((one) => {
-    const signal = stopSignalOf(one);
-    const place = one.stopSignal === undefined ? at(one, 'command') : at(one, 'lifecycle', 'stopSignal');
+  signalled(spec).flatMap((container) => {
+    const signal = stopSignalOf(container);
+    const place =
+      container.stopSignal === undefined ? at(container, 'command') : at(container, 'lifecycle', 'stopSignal');
     const code = 'stop-signal-mismatch';
     if (signal === 'KILL')
-      return warning(code, `${one.name} is stopped with SIGKILL: it cannot finish anything`, {
+      return warning(code, `${container.name} is stopped with SIGKILL: it cannot finish anything`, {
         ...place,
         advice: 'Choose a signal that it handles, such as SIGTERM.',
       });
-    const handlesTerm = signalHandlingOf(one.command, 'TERM').kind === 'handles';
-    if (signal === 'TERM' || !handlesTerm || handlingOf(spec, one).kind === 'handles') return [];
-    return warning(code, `${one.name} is stopped with SIG${signal}, and its command traps SIGTERM only`, {
+    const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
+    if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return [];
+    return warning(code, `${container.name} is stopped with SIG${signal}, and its command traps SIGTERM only`, {
       ...place,
       advice: `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it.`,
     });

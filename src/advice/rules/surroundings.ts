@@ -16,7 +16,7 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   const job = isJob ? ', and keeps the Job from completing' : '';
   const form = `is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${job}`;
   const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
-  return helpers.map((one) => warning('classic-sidecar', `${one.name} ${form}`, { ...at(one), advice }));
+  return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice }));
 }
 
 /** Sidecars stop after the main containers. If no main container runs, they have the grace period to themselves. */
@@ -31,18 +31,18 @@ function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
 
 /** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
 const liveness = (spec: ShutdownSpec): CheckFinding[] =>
-  signalled(spec).flatMap((one): CheckFinding[] => {
-    const details = at(one, 'livenessProbe');
-    const probeGrace = one.liveness?.graceSeconds;
-    const hookSeconds = one.hook?.minSeconds;
+  signalled(spec).flatMap((container): CheckFinding[] => {
+    const details = at(container, 'livenessProbe');
+    const probeGrace = container.liveness?.graceSeconds;
+    const hookSeconds = container.hook?.minSeconds;
     const code = 'liveness-during-drain';
     if (probeGrace !== undefined && hookSeconds !== undefined && hookSeconds >= probeGrace) {
-      const message = `the liveness probe of ${one.name} restarts it with a grace period of ${probeGrace}s, which its preStop hook of ${hookSeconds}s uses up`;
+      const message = `the liveness probe of ${container.name} restarts it with a grace period of ${probeGrace}s, which its preStop hook of ${hookSeconds}s uses up`;
       const advice = "Raise the probe's terminationGracePeriodSeconds above the hook.";
       return [warning(code, message, { ...details, advice })];
     }
-    if (one.kind !== 'sidecar' || !one.liveness) return [];
-    const message = `the liveness probe of sidecar ${one.name} goes on while the pod shuts down; its failures are reported as Events`;
+    if (container.kind !== 'sidecar' || !container.liveness) return [];
+    const message = `the liveness probe of sidecar ${container.name} goes on while the pod shuts down; its failures are reported as Events`;
     return [note(code, message, details)];
   });
 

@@ -8,8 +8,8 @@ import { signalled } from './signals.ts';
 function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   const candidates = signalled(spec);
   if (spec.services.length === 0) return [];
-  const serving = candidates.filter((one) =>
-    spec.services.some(({ targetPorts }) => targetPorts.some((port) => serves(one, port))),
+  const serving = candidates.filter((container) =>
+    spec.services.some(({ targetPorts }) => targetPorts.some((port) => serves(container, port))),
   );
   if (serving.length > 0) return serving;
   const mains = candidates.filter(({ kind }) => kind === 'main');
@@ -25,22 +25,24 @@ const serviceNames = (services: readonly ServiceSpec[]): string =>
 
 /** Without a hook, SIGTERM arrives while the endpoint is being removed, before load balancers know about it. */
 function drainRace(spec: ShutdownSpec): CheckFinding[] {
-  const dropsEndpoint = spec.services.filter((one) => !one.publishNotReadyAddresses);
-  if (dropsEndpoint.length === 0) return [];
-  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(dropsEndpoint)} may still send requests`;
+  const draining = spec.services.filter((service) => !service.publishNotReadyAddresses);
+  if (draining.length === 0) return [];
+  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(draining)} may still send requests`;
   const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
   return servingContainers(spec)
     .filter(({ hook }) => !hook)
-    .map((one) => warning('drain-race', `${one.name} has no preStop hook: ${meanwhile}`, { ...at(one), advice }));
+    .map((container) =>
+      warning('drain-race', `${container.name} has no preStop hook: ${meanwhile}`, { ...at(container), advice }),
+    );
 }
 
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
   const early = `${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`;
   return servingContainers(spec)
     .filter(({ readiness }) => !readiness)
-    .map((one) =>
-      warning('stays-ready', `${one.name} has no readiness probe: ${early}`, {
-        ...at(one),
+    .map((container) =>
+      warning('stays-ready', `${container.name} has no readiness probe: ${early}`, {
+        ...at(container),
         advice: 'Give it a readiness probe.',
       }),
     );
@@ -48,7 +50,7 @@ function unprobed(spec: ShutdownSpec): CheckFinding[] {
 
 const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
   spec.services
-    .filter((one) => one.publishNotReadyAddresses)
+    .filter((service) => service.publishNotReadyAddresses)
     .map(({ name }) => {
       const message = `Service ${name} sets publishNotReadyAddresses: its clients are sent to the pod until it is gone`;
       return note('stays-ready', message, { path: spec.podPath });
@@ -58,7 +60,7 @@ const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
 const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
   spec.services.flatMap(({ name, targetPorts }) =>
     targetPorts.flatMap((targetPort) => {
-      const isDeclared = spec.containers.some((one) => serves(one, targetPort));
+      const isDeclared = spec.containers.some((container) => serves(container, targetPort));
       if (typeof targetPort !== 'string' || isDeclared) return [];
       const message = `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`;
       return warning('target-port-missing', message, {

@@ -81,23 +81,22 @@ function stampOf(raw: unknown): number {
   return Date.parse(text) + Number(`0.${micros}`);
 }
 
-export const isPod = (one: AuditEvent): boolean =>
-  one.resource === 'pods' && one.subresource !== 'log' && one.subresource !== 'exec';
+export const isPod = (event: AuditEvent): boolean =>
+  event.resource === 'pods' && event.subresource !== 'log' && event.subresource !== 'exec';
 export const isDone = ({ status }: AuditEvent): boolean => status >= 200 && status < 300;
 export const isWrite = ({ verb }: AuditEvent): boolean => ['create', 'update', 'patch', 'delete'].includes(verb);
-const isDelete = (one: AuditEvent): boolean => isPod(one) && one.verb === 'delete' && one.subresource === '';
-const isEviction = (one: AuditEvent): boolean => isPod(one) && one.subresource === 'eviction';
+const isDelete = (event: AuditEvent): boolean => isPod(event) && event.verb === 'delete' && event.subresource === '';
+const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'eviction';
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
 export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
-  const own = events.filter((one) => isPod(one) && isWrite(one));
+  const own = events.filter((event) => isPod(event) && isWrite(event));
   const request = requestIn(own);
-  const moments = own.flatMap((one): WhyMoment[] => {
-    const what = textOf(one, one === request);
+  const moments = own.flatMap((event): WhyMoment[] => {
+    const text = textOf(event, event === request);
+    const { receivedAt: earliest, answeredAt: latest, user } = event;
     // The object was stored at some time between the request and its response.
-    return what === undefined
-      ? []
-      : [{ ...what, earliest: one.receivedAt, latest: one.answeredAt, source: `audit log, ${one.user}`, isBad: false }];
+    return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}`, isBad: false }];
   });
   return {
     uid: uidOf(own),
@@ -108,16 +107,16 @@ export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
       verb: isEviction(request) ? 'evict' : 'delete',
     },
     moments: moments.sort((a, b) => a.earliest - b.earliest),
-    hasObjects: own.some((one) => one.object?.['kind'] === 'Pod'),
+    hasObjects: own.some((event) => event.object?.['kind'] === 'Pod'),
     isForced: wasRemovedWhileRunning(own),
   };
 }
 
 /** The uid of the pod that was deleted last: a StatefulSet reuses names, and logs may come from several clusters. */
 export function uidOf(events: readonly AuditEvent[]): string | undefined {
-  const own = events.filter((one) => isPod(one) && isWrite(one) && one.object?.['kind'] === 'Pod');
-  const deleted = own.findLast((one) => metadataOf(one.object)['deletionTimestamp'] !== undefined);
-  return [deleted, ...own.toReversed()].flatMap((one) => asString(metadataOf(one?.object)['uid']) ?? [])[0];
+  const own = events.filter((event) => isPod(event) && isWrite(event) && event.object?.['kind'] === 'Pod');
+  const deleted = own.findLast((event) => metadataOf(event.object)['deletionTimestamp'] !== undefined);
+  return [deleted, ...own.toReversed()].flatMap((event) => asString(metadataOf(event?.object)['uid']) ?? [])[0];
 }
 
 /** The event is about a pod with another uid. One without an object may be about either, so it does not count. */
@@ -128,25 +127,25 @@ export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boo
 }
 
 function wasRemovedWhileRunning(own: readonly AuditEvent[]): boolean {
-  const last = own.filter((one) => one.object?.['kind'] === 'Pod').at(-1);
+  const last = own.filter((event) => event.object?.['kind'] === 'Pod').at(-1);
   const statuses = asArray(asObject(last?.object?.['status'])['containerStatuses']).map(asObject);
   const isRemoved = last !== undefined && metadataOf(last.object)['deletionGracePeriodSeconds'] === 0;
-  return isRemoved && statuses.some((one) => asObject(one['state'])['running'] !== undefined);
+  return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
 /** The first DELETE or eviction by a client that was accepted. */
 export const requestIn = (events: readonly AuditEvent[]): AuditEvent | undefined =>
-  events.find((one) => isDone(one) && (isEviction(one) || (isDelete(one) && !isKubelet(one))));
+  events.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
 
-function textOf(one: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
-  if (isEviction(one) && one.status === 429)
+function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
+  if (isEviction(event) && event.status === 429)
     return { name: 'eviction-refused', what: 'an eviction was refused by a PodDisruptionBudget' };
-  if (!isDone(one)) return undefined;
-  if (isRequest) return { name: 'accepted', what: isEviction(one) ? 'eviction accepted' : 'delete accepted' };
-  if (isDelete(one))
-    return isKubelet(one)
+  if (!isDone(event)) return undefined;
+  if (isRequest) return { name: 'accepted', what: isEviction(event) ? 'eviction accepted' : 'delete accepted' };
+  if (isDelete(event))
+    return isKubelet(event)
       ? { name: 'final-delete', what: 'final delete by the kubelet' }
       : { name: 'deleted-again', what: 'deleted again' };
-  if (one.subresource === 'status') return { name: 'status', what: 'the kubelet reported a status' };
+  if (event.subresource === 'status') return { name: 'status', what: 'the kubelet reported a status' };
   return undefined;
 }

@@ -30,8 +30,8 @@ export function observationsOf(events: readonly AuditEvent[], namespace: string)
     ...datesFor(stored),
     ...lastLookOf(events, parts.pods),
     ...podChanges(parts.pods),
-    ...parts.slices.map((one) => changeOf(one, 'endpointslices', 'MODIFIED')),
-    ...parts.events.map((one) => changeOf(one, 'events', one.verb === 'create' ? 'ADDED' : 'MODIFIED')),
+    ...parts.slices.map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
+    ...parts.events.map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? start) + 1;
   return [...openingOf(parts, start, first.name, namespace), ...later, { at: end, kind: 'timer', name: 'settled' }];
@@ -39,9 +39,11 @@ export function observationsOf(events: readonly AuditEvent[], namespace: string)
 
 function partsOf(events: readonly AuditEvent[]): Parts {
   const uid = uidOf(events);
-  const stored = events.filter((one) => isWrite(one) && isDone(one) && one.object !== undefined);
+  const stored = events.filter((event) => isWrite(event) && isDone(event) && event.object !== undefined);
   return {
-    pods: stored.filter((one) => isPod(one) && one.object?.['kind'] === 'Pod' && metadataOf(one.object)['uid'] === uid),
+    pods: stored.filter(
+      (event) => isPod(event) && event.object?.['kind'] === 'Pod' && metadataOf(event.object)['uid'] === uid,
+    ),
     slices: stored.filter(({ resource }) => resource === 'endpointslices'),
     events: stored.filter(({ resource }) => resource === 'events'),
   };
@@ -106,7 +108,7 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
 
 /** The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. */
 function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): RawObservation[] {
-  const request = requestIn(events.filter((one) => isPod(one) && isWrite(one)));
+  const request = requestIn(events.filter((event) => isPod(event) && isWrite(event)));
   const marked = pods.find(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
   if (!request || !marked || marked.answeredAt < request.answeredAt || !isFirstDelete(request, marked, pods)) return [];
   const at = Math.floor(request.receivedAt);
@@ -122,7 +124,7 @@ function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readon
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
   const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
   const requestedAt = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
-  const isKnownBefore = pods.some((one) => metadataOf(one.object)['deletionTimestamp'] === undefined);
+  const isKnownBefore = pods.some((event) => metadataOf(event.object)['deletionTimestamp'] === undefined);
   if (isKnownBefore) return true;
   const isSpecGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
   return isSpecGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
@@ -131,7 +133,7 @@ function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readon
 /** The last state without a deletionTimestamp; else the first state, with the changes by the deletion undone. */
 function beforeDeletion(pods: readonly AuditEvent[]): JsonObject {
   const objects = pods.map(({ object }) => object ?? {});
-  const alive = objects.filter((one) => metadataOf(one)['deletionTimestamp'] === undefined).at(-1);
+  const alive = objects.filter((object) => metadataOf(object)['deletionTimestamp'] === undefined).at(-1);
   if (alive) return alive;
   const [first = {}] = objects;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first);
@@ -157,7 +159,7 @@ function podChanges(pods: readonly AuditEvent[]): RawObservation[] {
   const until = last < 0 ? marked : marked.slice(0, last + 1);
   const removal = marked[last];
   return [
-    ...until.map((one) => changeOf(one, 'pod', 'MODIFIED')),
+    ...until.map((event) => changeOf(event, 'pod', 'MODIFIED')),
     ...(removal ? [changeOf(removal, 'pod', 'DELETED')] : []),
   ];
 }

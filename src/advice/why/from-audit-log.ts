@@ -19,7 +19,7 @@ import {
 import type { ReplayText } from '../history/reports.ts';
 import { whyFromExit, type Found } from './report.ts';
 
-/** A pod with more events is one that goes on running. */
+/** A pod with more events goes on running. */
 const maxEvents = 20_000;
 
 /** Undefined if no log names the pod; `notice` then receives what could not be read. Throws `audit.unreadable`. */
@@ -61,7 +61,7 @@ export async function fromAuditLogs(
 
 /** What a live run would also have seen, but these events cannot show. */
 function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: boolean): string[] {
-  const has = (resource: string): boolean => own.some((one) => one.resource === resource && one.object !== undefined);
+  const has = (kind: string): boolean => own.some(({ resource, object }) => resource === kind && object !== undefined);
   const rows: [boolean, string][] = [
     [!audited.deletedBy, 'who deleted it: no request of a client is in the log'],
     [!hasExit, 'how its containers exited: the level of the log is below RequestResponse'],
@@ -124,8 +124,8 @@ async function eventsIn(
     }
   const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
   const uid = uidOf(sorted);
-  const own = sorted.filter((one) => {
-    const isOther = uid !== undefined && isOfOtherPod(one, uid);
+  const own = sorted.filter((event) => {
+    const isOther = uid !== undefined && isOfOtherPod(event, uid);
     if (isOther) count('other-pod');
     return !isOther;
   });
@@ -137,7 +137,7 @@ const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boo
   (resource === 'events' && asObject(object?.['involvedObject'])['name'] === name);
 
 const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
-  asArray(object?.['endpoints']).some((one) => asObject(asObject(one)['targetRef'])['name'] === name);
+  asArray(object?.['endpoints']).some((endpoint) => asObject(asObject(endpoint)['targetRef'])['name'] === name);
 
 /** Replays the rows as a recording, from a temporary file. */
 async function replayed(

@@ -36,10 +36,10 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   const { facts } = history;
   const own = eventsOfLatest(name, history);
   const stop = own.find(isStop);
-  const read = own.flatMap((one) => readEvent(one) ?? []);
-  const uid = own.findLast((one) => one.uid !== undefined)?.uid;
+  const read = own.flatMap((fact) => readEvent(fact) ?? []);
+  const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
   const owners = ownersOf(name, history);
-  const deleted = facts.findLast((one) => one.reason === 'SuccessfulDelete' && hasWord(one, name));
+  const deleted = facts.findLast((fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name));
   const next = successorOf(name, uid, stop, history, owners[0]);
   const moments = [
     ...read.map(({ moment }) => moment),
@@ -49,7 +49,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
   const caused = read.findLast(({ trigger, moment }) => trigger && (!stop || moment.earliest <= stop.at));
-  const isCancelled = moments.some((one) => one.name === 'taint-cancelled' && caused?.trigger === 'taint');
+  const isCancelled = moments.some((moment) => moment.name === 'taint-cancelled' && caused?.trigger === 'taint');
   return {
     uid,
     node: nodeOf(own),
@@ -73,15 +73,15 @@ export const nodeOfPod = (name: string, history: NamespaceHistory): string | und
 
 /** The Events of the latest pod with this name that was stopped, else of the latest: a StatefulSet reuses names. */
 function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[] {
-  const own = facts.filter((one) => one.kind === 'Pod' && one.name === name);
-  const uid = own.findLast(isStop)?.uid ?? own.findLast((one) => one.uid !== undefined)?.uid;
-  return own.filter((one) => one.uid === undefined || one.uid === uid);
+  const own = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
+  const uid = own.findLast(isStop)?.uid ?? own.findLast((fact) => fact.uid !== undefined)?.uid;
+  return own.filter((fact) => fact.uid === undefined || fact.uid === uid);
 }
 
-const deletionBy = (one: EventFacts): WhyMoment => ({
-  ...momentAt(one),
+const deletionBy = (fact: EventFacts): WhyMoment => ({
+  ...momentAt(fact),
   name: 'deleted',
-  what: `${one.kind.toLowerCase()}/${one.name} deleted it`,
+  what: `${fact.kind.toLowerCase()}/${fact.name} deleted it`,
   isBad: false,
 });
 
@@ -89,7 +89,7 @@ const deletionBy = (one: EventFacts): WhyMoment => ({
 const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[] =>
   facts
     .filter(({ at }) => at > stop.at - 120_000 && at < stop.at + 60_000)
-    .flatMap((one) => readEvent({ ...one, kind: 'Node' })?.moment ?? []);
+    .flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []);
 
 /** Which program changed the workload before its controller deleted the pod; managedFields names no users. */
 function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, before: number): WhyMoment[] {
@@ -127,11 +127,11 @@ function successorOf(
   if (!stop) return undefined;
   const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
   const namesake = others.find((pod) => pod.metadata?.name === name);
-  const ofName = facts.filter((one) => one.kind === 'Pod' && one.name === name);
+  const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
   const nextEvent = namesake ? undefined : firstEventOfNext(uid, stop, ofName);
   const sibling = others
     .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
-    .filter((pod) => pod.metadata?.ownerReferences?.some((one) => one.uid === owner?.uid))
+    .filter((pod) => pod.metadata?.ownerReferences?.some(({ uid: ownerUid }) => ownerUid === owner?.uid))
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
   const created = pod
@@ -148,9 +148,9 @@ function successorOf(
 
 /** Skips uids that have an Event before the stop: older pods of this name, which may still get Events. */
 function firstEventOfNext(uid: string | undefined, stop: EventFacts, ofName: readonly EventFacts[]) {
-  const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((one) => one.uid));
+  const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid));
   if (uid === undefined) return undefined;
-  return ofName.find((one) => one.uid !== undefined && one.uid !== uid && !older.has(one.uid));
+  return ofName.find((fact) => fact.uid !== undefined && fact.uid !== uid && !older.has(fact.uid));
 }
 
 /** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */
@@ -166,13 +166,13 @@ function graceOf(
     [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
     [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
   ];
-  const [found] = specs.flatMap(([one, source]) => {
-    const seconds = asSeconds(asObject(one)['terminationGracePeriodSeconds']);
+  const [found] = specs.flatMap(([podSpec, source]) => {
+    const seconds = asSeconds(asObject(podSpec)['terminationGracePeriodSeconds']);
     return seconds === undefined ? [] : [{ seconds, source }];
   });
   if (!found) return undefined;
   const end = stop.at + found.seconds * 1000;
-  const lastSeen = Math.max(...read.filter((one) => one.provesPresence).map(({ moment }) => moment.earliest));
+  const lastSeen = Math.max(...read.flatMap(({ provesPresence, moment }) => (provesPresence ? moment.earliest : [])));
   const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
   const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
   const stamp = (at: number): string => new Date(at).toISOString();
@@ -191,21 +191,21 @@ function triggerOf(
   if (deleted.kind === 'Job') return { trigger: 'job', by };
   // A scale-down would not recreate the name, and a controller writes an Event when it replaces a failed pod.
   const isFailed = history.facts.some(
-    (one) => /^(Recreating|FailedDaemonPod)/.test(one.reason) && one.message.includes(deleted.name),
+    (fact) => /^(Recreating|FailedDaemonPod)/.test(fact.reason) && fact.message.includes(deleted.name),
   );
   if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
     return { trigger: 'rollout', by: `a rollout of ${by}` };
   if (deleted.kind !== 'ReplicaSet') return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
   // A rollout scales up another ReplicaSet of the same Deployment at the same time.
   const scaling = history.facts.filter(
-    (one) =>
-      one.kind === 'Deployment' &&
-      one.name === owners[1]?.name &&
-      one.reason === 'ScalingReplicaSet' &&
-      Math.abs(one.at - deleted.at) < 120_000,
+    (fact) =>
+      fact.kind === 'Deployment' &&
+      fact.name === owners[1]?.name &&
+      fact.reason === 'ScalingReplicaSet' &&
+      Math.abs(fact.at - deleted.at) < 120_000,
   );
-  const isScaledDown = scaling.some((one) => one.message.startsWith('Scaled down') && hasWord(one, deleted.name));
-  const isRollout = scaling.some((one) => one.message.startsWith('Scaled up') && !hasWord(one, deleted.name));
+  const isScaledDown = scaling.some((fact) => fact.message.startsWith('Scaled down') && hasWord(fact, deleted.name));
+  const isRollout = scaling.some((fact) => fact.message.startsWith('Scaled up') && !hasWord(fact, deleted.name));
   if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${owners[1]?.name}` };
   if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${owners[1]?.name} was scaled down` };
   return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
@@ -224,7 +224,7 @@ function clientText(
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
   const [owner] = owners;
   const others = facts.filter(
-    (one) => one.reason === 'SuccessfulDelete' && one.kind === owner?.kind && one.name === owner.name,
+    (fact) => fact.reason === 'SuccessfulDelete' && fact.kind === owner?.kind && fact.name === owner.name,
   );
   if (owner && others.length >= 20)
     return `${owner.kind} ${owner.name}, perhaps: it deleted at least ${others.length} others, and Events beyond 25 are dropped`;
@@ -244,10 +244,10 @@ export interface EndedPod {
 /** Bad ends first, then the latest. `present`: uids of pods that still exist. */
 export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>): EndedPod[] {
   const stopped = history.facts.filter(
-    (one) => isStop(one) || (one.kind === 'Pod' && readEvent(one)?.moment.name === 'evicted'),
+    (fact) => isStop(fact) || (fact.kind === 'Pod' && readEvent(fact)?.moment.name === 'evicted'),
   );
   const last = new Map(
-    stopped.filter(({ uid }) => uid !== undefined && !present.has(uid)).map((one) => [one.name, one.at]),
+    stopped.filter(({ uid }) => uid !== undefined && !present.has(uid)).map((fact) => [fact.name, fact.at]),
   );
   return [...last]
     .map(([name, at]) => {

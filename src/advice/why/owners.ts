@@ -27,9 +27,11 @@ export function mayOwn(kind: string, owner: string, pod: string): boolean {
 
 /** From the controller's Event that created or deleted the pod; else inferred from the pattern of its name. */
 export function ownersOf(name: string, history: NamespaceHistory): Owner[] {
-  const known = history.facts.findLast((one) => /^Successful(Create|Delete)$/.test(one.reason) && hasWord(one, name));
+  const known = history.facts.findLast(
+    (fact) => /^Successful(Create|Delete)$/.test(fact.reason) && hasWord(fact, name),
+  );
   const nameMatch = history.workloads
-    .filter((one) => one.kind !== 'Deployment' && mayOwn(one.kind ?? '', one.metadata?.name ?? '', name))
+    .filter(({ kind, metadata }) => kind !== 'Deployment' && mayOwn(kind ?? '', metadata?.name ?? '', name))
     .sort((a, b) => (b.metadata?.name?.length ?? 0) - (a.metadata?.name?.length ?? 0))[0];
   const { kind, name: ownerName, uid } = known ?? { kind: nameMatch?.kind, ...nameMatch?.metadata };
   if (kind === undefined || ownerName === undefined) return [];
@@ -46,7 +48,7 @@ function parentOf(replicaSet: Owner, { facts, workloads }: NamespaceHistory): Ow
     return { kind: reference.kind, name: reference.name, uid: reference.uid, isInferred: replicaSet.isInferred };
   if (object) return undefined;
   const scaled = facts.findLast(
-    (one) => one.kind === 'Deployment' && one.reason === 'ScalingReplicaSet' && hasWord(one, replicaSet.name),
+    (fact) => fact.kind === 'Deployment' && fact.reason === 'ScalingReplicaSet' && hasWord(fact, replicaSet.name),
   );
   if (scaled) return { kind: 'Deployment', name: scaled.name, uid: scaled.uid, isInferred: replicaSet.isInferred };
   const name = new RegExp(`^(.+)-${generatedCharacter}{1,10}$`).exec(replicaSet.name)?.[1];

@@ -43,9 +43,7 @@ async function main(): Promise<number> {
   });
   const clean = await sideBySide([...recordingNames, ...secondSeriesNames.map((name) => `second/${name}`)], 8, play);
   const numbers = Array.from({ length: Number(values.runs) }, (_, index) => Number(values.from) + index);
-  const runs = await sideBySide(numbers, concurrentRuns, (number) =>
-    playWithFaults(clean, Number(values.seed), number),
-  );
+  const runs = await sideBySide(numbers, concurrentRuns, (number) => faultyRun(clean, Number(values.seed), number));
   for (const run of runs.filter(({ wrong, missed }) => wrong.length + missed.length > 0 || runs.length === 1))
     process.stdout.write(`${sentence(run)}\n`);
   const wrong = runs.filter((run) => run.wrong.length > 0).length;
@@ -70,7 +68,7 @@ async function play(name: string): Promise<CleanRun> {
   return { name, scenario, wanted: { outcome: report.verdict.outcome, containers }, lastedMs: lasted };
 }
 
-async function playWithFaults(clean: readonly CleanRun[], seed: number, number: number): Promise<FaultyRun> {
+async function faultyRun(clean: readonly CleanRun[], seed: number, number: number): Promise<FaultyRun> {
   const random = seeded(seed * 1_000_003 + number * 7919);
   const { name, scenario, wanted, lastedMs } = clean[Math.floor(random() * clean.length)] as CleanRun;
   const faults = drawFaults(random, lastedMs);

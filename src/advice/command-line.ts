@@ -3,7 +3,7 @@
  * doubt the answer is `unknown` or `depends`, never `handles`. Rules of PID 1: SIGNALS.md §5 "Exit codes".
  */
 
-/** `command` replaces the image's ENTRYPOINT, `args` its CMD. If absent, the image's own apply, unseen by us. */
+/** `command` replaces the image's ENTRYPOINT, `args` its CMD. If one is absent, the image's applies (unknown). */
 export interface CommandLine {
   command: readonly string[];
   args: readonly string[];

@@ -11,7 +11,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject } from '../../mo
 /** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
 export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
 
-/** A measured length as an interval. Charts and comparisons of lengths use its middle. */
+/** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
 export interface Seconds {
   min: number;
   max: number;

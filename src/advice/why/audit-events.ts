@@ -119,7 +119,7 @@ export function uidOf(events: readonly AuditEvent[]): string | undefined {
   return [deleted, ...own.toReversed()].flatMap((event) => asString(metadataOf(event?.object)['uid']) ?? [])[0];
 }
 
-/** The event is about a pod with another uid. One without an object may be about either, so it does not count. */
+/** The event is about a pod with another uid. False for an event without an object, which may be about either. */
 export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
   const about = resource === 'events' ? asObject(object?.['involvedObject']) : metadataOf(object);
   const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;

@@ -19,26 +19,26 @@ export interface PlannedSpan {
 export interface PlannedTrace {
   root: PlannedSpan;
   children: PlannedSpan[];
-  /** Absent: the exit was as it should be. */
+  /** Absent if the exit code is 0. */
   error?: string;
 }
 
 /**
- * A span has one start and one end where the report has intervals: spans and events stand at the middle of theirs, and
- * carry its bounds and its basis as attributes. No child begins before the root or ends after it.
+ * A span has one start and one end, but the report has intervals: spans and events get the middle of their interval, and
+ * its bounds and basis as attributes. No child begins before the root or ends after it.
  */
 export function planTrace(report: ExitReport): PlannedTrace {
   const { verdict, marks, phases, traffic } = report;
   const probes = traffic?.probes ?? [];
-  const known = [
+  const times = [
     ...marks.map(({ at }) => middle(at)),
     ...[...phases, ...probes.flatMap(({ windows }) => windows)].flatMap(({ start, end }) => [
       middle(start),
       middle(end),
     ]),
   ];
-  // An exit that never began still is one trace: it stands at the deadline, the one time that every report has.
-  const moments = known.length > 0 ? known : [millis(report.grace.deadline)];
+  // An exit that never began is a trace at the deadline, the only time that every report has.
+  const moments = times.length > 0 ? times : [millis(report.grace.deadline)];
   const end = toHrTime(Math.max(...moments));
   return {
     root: {
@@ -56,7 +56,7 @@ export function planTrace(report: ExitReport): PlannedTrace {
   };
 }
 
-/** Milliseconds since the epoch (a half at most) as seconds and nanoseconds: one number of nanoseconds would not be exact. */
+/** Milliseconds since the epoch as seconds and nanoseconds: a single number of nanoseconds would not be exact. */
 function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.round((ms - seconds * 1000) * 1_000_000)];
@@ -64,7 +64,7 @@ function toHrTime(ms: number): HrTime {
 
 const millis = (time: Time): number => Date.parse(time);
 
-/** What nothing bounds from below (`earliest` is the epoch's) stands at its end. */
+/** An instant without a lower bound (`earliest` is the epoch's) counts as its latest time. */
 function middle({ earliest, latest }: Instant): number {
   const [lo, hi] = [millis(earliest), millis(latest)];
   return lo > 0 ? (lo + hi) / 2 : hi;

@@ -1,7 +1,7 @@
 /**
- * Sends an exit to an OpenTelemetry collector over OTLP/HTTP, by the official SDK. The packages read the process's
- * OTEL_* variables themselves, as the specification has them: endpoint, headers, timeout, compression, certificates,
- * service name, resource attributes, sampler.
+ * Sends an exit to an OpenTelemetry collector over OTLP/HTTP, with the official SDK. Its packages read the process's
+ * OTEL_* variables themselves, as specified: endpoint, headers, timeout, compression, certificates, service name,
+ * resource attributes, sampler.
  */
 import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace, type Link } from '@opentelemetry/api';
 import { ExportResultCode, parseTraceParent, TraceState, type ExportResult } from '@opentelemetry/core';
@@ -16,32 +16,32 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export interface ExportOptions {
   env: Env;
-  /** Of this program. */
+  /** The version of podexit. */
   version: string;
 }
 
-/** Why it could not be sent, in one sentence; undefined where it was, or where OTEL_SDK_DISABLED says not to. */
+/** Returns why the export failed, in one sentence; undefined if it succeeded or OTEL_SDK_DISABLED is set. */
 export async function exportTrace(report: ExitReport, { env, version }: ExportOptions): Promise<string | undefined> {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
-  const doubts = collectDoubts();
+  const warnings = collectWarnings();
   try {
     const result = await send(exporterFor(env), spansOf(planTrace(report), env, version), timeoutMs(env));
-    return result.code === ExportResultCode.SUCCESS ? undefined : [reasonOf(result.error), ...doubts].join('; ');
+    return result.code === ExportResultCode.SUCCESS ? undefined : [reasonOf(result.error), ...warnings].join('; ');
   } catch (error) {
-    return [reasonOf(error), ...doubts].join('; ');
+    return [reasonOf(error), ...warnings].join('; ');
   } finally {
     diag.disable();
   }
 }
 
-/** What the packages say of settings that they cannot use. */
-function collectDoubts(): string[] {
-  const doubts: string[] = [];
-  const take = (message: string): void => void doubts.push(withoutCredentials(message));
+/** Collects the warnings of the packages about settings that they cannot use. */
+function collectWarnings(): string[] {
+  const warnings: string[] = [];
+  const take = (message: string): void => void warnings.push(withoutCredentials(message));
   const ignore = (): void => {};
   const logger = { error: ignore, warn: take, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  return doubts;
+  return warnings;
 }
 
 const setting = (env: Env, name: string): string | undefined =>
@@ -67,7 +67,7 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'kubectl-podexit', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
-    // A pod of many containers has more marks than the SDK keeps by default, and each is part of the story.
+    // A pod of many containers has more marks than the SDK keeps by default, and none may be lost.
     spanLimits: { eventCountLimit: 10_000 },
     spanProcessors: [
       {
@@ -96,7 +96,7 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
 
 /**
  * The span that TRACEPARENT names (W3C Trace Context in the environment, as CI systems hand it down), as a link: the
- * exit is a trace of its own, since it often outlives the step that caused it. What is malformed is ignored.
+ * exit is a separate trace, since it often outlives the step that caused it. A malformed value is ignored.
  */
 function parentLinks(env: Env): Link[] {
   const context = parseTraceParent(env['TRACEPARENT'] ?? '');
@@ -105,17 +105,17 @@ function parentLinks(env: Env): Link[] {
   return [{ context: { ...context, isRemote: true, ...(state === '' ? {} : { traceState: new TraceState(state) }) } }];
 }
 
-/** Tries again as the exporter does, but not a moment longer than its timeout. */
+/** Waits for the exporter and its retries, but no longer than its timeout. */
 async function send(exporter: SpanExporter, spans: ReadableSpan[], ms: number): Promise<ExportResult> {
   if (spans.length === 0) return { code: ExportResultCode.SUCCESS };
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<ExportResult>((resolve) => {
+  const timedOut = new Promise<ExportResult>((resolve) => {
     const error = new Error(`the collector did not take it within ${ms / 1000} s`);
     timer = setTimeout(() => resolve({ code: ExportResultCode.FAILED, error }), ms);
   });
   const sent = new Promise<ExportResult>((resolve) => exporter.export(spans, resolve));
   try {
-    return await Promise.race([sent, late]);
+    return await Promise.race([sent, timedOut]);
   } finally {
     clearTimeout(timer);
     void exporter.shutdown().catch(() => {});

@@ -1,4 +1,4 @@
-/** The card's rows: labelled and wrapped at 80 columns, commands never wrapped; and how each container ended, with a bar. */
+/** The card's rows, labelled and wrapped at 80 columns (commands never), and the rows of containers with their bars. */
 import type { ContainerTimeline } from '../infer/timeline.ts';
 import { graceUsedLength, lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
@@ -12,34 +12,33 @@ export interface CardRow {
   readonly label: string;
   /** Escaped. */
   readonly pieces: readonly Piece[];
-  /** To paste: one line whatever its length, below the words. Escaped. */
+  /** A command to paste, below the words: one line, whatever its length. Escaped. */
   readonly command?: string;
 }
 
-/** The widest that a card is wrapped at. */
-const cardWidth = 80;
+const maxCardColumns = 80;
 
 export interface CardLayout {
   readonly pen: Pen;
   /** Columns of a line of prose. */
   readonly width: number;
   /** Columns of a label, without the blanks around it. */
-  readonly label: number;
+  readonly labelColumns: number;
 }
 
 export function cardLayout(pen: Pen, columns: number, labels: readonly string[]): CardLayout {
-  const width = Math.max(20, Math.min(cardWidth, columns));
+  const width = Math.max(20, Math.min(maxCardColumns, columns));
   const longest = Math.max(8, ...labels.map((label) => textWidth(forTerminal(label))));
-  return { pen, width, label: Math.min(longest, Math.max(8, Math.floor(width / 4))) };
+  return { pen, width, labelColumns: Math.min(longest, Math.max(8, Math.floor(width / 4))) };
 }
 
-/** Columns that are left for the words of a row. */
-const textColumns = ({ width, label }: CardLayout): number => width - label - 4;
+/** Columns left for the words of a row. */
+const textColumns = ({ width, labelColumns }: CardLayout): number => width - labelColumns - 4;
 
 export function rowLines(layout: CardLayout, { label, pieces, command }: CardRow): string[] {
   const { pen, width } = layout;
-  const hang = layout.label + 4;
-  const name = padTo(shorten(pen, forTerminal(label), layout.label), layout.label);
+  const hang = layout.labelColumns + 4;
+  const name = padTo(shorten(pen, forTerminal(label), layout.labelColumns), layout.labelColumns);
   const head = [plain('  '), piece('dim', name), plain('  ')];
   if (pieces.length === 0) return command === undefined ? [] : [commandLine(pen, command, [...head])];
   return [
@@ -73,7 +72,7 @@ export function exitRows({ timeline }: Report): ExitRow[] {
     }));
 }
 
-/** `SIGKILL`, `exited 0`: what ended it. */
+/** `SIGKILL`, `exited 0`: how the container ended. */
 function endText(container: ContainerTimeline): string {
   const probably = container.probable ? 'probably ' : '';
   if (container.outcome === 'signalled' && container.exit) return `exited ${container.exit.code ?? '?'}`;
@@ -94,7 +93,7 @@ function usedText(container: ContainerTimeline, grace: number): string {
   return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
 }
 
-/** At most `rows` containers, fewer where they need more than `room` lines. */
+/** The lines of at most `rows` containers, fewer if they need more than `room` lines. */
 export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
   const kept = limitExitRows(exits, rows);
   const cells = barCells(kept, layout);
@@ -102,18 +101,18 @@ export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: nu
   return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
 }
 
-/** Bad ends first, then main containers, which the headline speaks of, then the longest. */
+/** Bad exits first, then main containers (the headline is about them), then the grace period used. */
 const exitPriority = ({ container }: ExitRow): number =>
   (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 20) +
   (container?.kind === 'container' ? 10 : 0) +
   Math.min(9, container?.graceUsed?.shown ?? 0);
 
-/** How they ended, each way once. */
+/** The different ways in which the containers ended. */
 const distinctExits = (rows: readonly ExitRow[]): string[] => [
   ...new Set(rows.map(({ container }) => (container ? exitText(container) : ''))),
 ];
 
-/** One row for a good exit: the container in the headline, and how the others ended. */
+/** One row for a good exit: the container of the headline, and how the others ended. */
 export function mergeExitRows(rows: readonly ExitRow[]): ExitRow[] {
   const [first, ...others] = [...rows].sort((a, b) => exitPriority(b) - exitPriority(a));
   if (!first) return [];
@@ -122,21 +121,21 @@ export function mergeExitRows(rows: readonly ExitRow[]): ExitRow[] {
 }
 
 /** Keeps the rows of highest priority and counts the others. */
-function limitExitRows(rows: readonly ExitRow[], most: number): ExitRow[] {
-  if (rows.length <= most) return [...rows];
-  const kept = new Set([...rows].sort((a, b) => exitPriority(b) - exitPriority(a)).slice(0, most - 1));
+function limitExitRows(rows: readonly ExitRow[], maxRows: number): ExitRow[] {
+  if (rows.length <= maxRows) return [...rows];
+  const kept = new Set([...rows].sort((a, b) => exitPriority(b) - exitPriority(a)).slice(0, maxRows - 1));
   const left = rows.filter((row) => !kept.has(row));
   const texts = distinctExits(left);
   const words = [dim(texts.length === 1 ? `each ${texts[0] ?? ''}` : texts.join(', '))];
   return [...rows.filter((row) => kept.has(row)), { label: `${left.length} more`, grace: 0, words }];
 }
 
-const widestBar = 30;
+const maxBarCells = 30;
 
-/** Cells of every bar: what the widest words leave. */
+/** The width of every bar in cells: what the widest words leave. */
 function barCells(rows: readonly ExitRow[], layout: CardLayout): number {
   const words = rows.filter(hasBar).map((row) => textWidth(row.words.map(({ text }) => text).join('')));
-  return Math.min(widestBar, textColumns(layout) - Math.max(36, ...words.map((width) => width + 1)));
+  return Math.min(maxBarCells, textColumns(layout) - Math.max(36, ...words.map((width) => width + 1)));
 }
 
 const hasBar = ({ container }: ExitRow): boolean =>

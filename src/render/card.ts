@@ -1,7 +1,7 @@
 /**
  * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
  * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
- * lines, 8 where all went well, without the evidence that `-v` adds below it.
+ * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
 import { requestsText } from '../verdict/loss.ts';
 import type { Finding, Severity } from '../model/report.ts';
@@ -12,22 +12,22 @@ import { deletedText, ownerText, podText } from './pod-facts.ts';
 import { dim, flow, piece, plain, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
-/** What the user asked for, wherever the card is printed. */
+/** The flags of the user that change a card, wherever it is printed. */
 export interface CardFlags {
   /** Connection flags to append to suggested commands, each with a blank before it. */
   readonly flags?: string | undefined;
-  /** All rows of the card; above it evidence, phases, assumptions and gaps. */
+  /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
   readonly verbose?: boolean | undefined;
 }
 
 export interface CardOptions extends CardFlags {
   readonly pen: Pen;
-  /** Of the window; Infinity where there is none. */
+  /** Columns of the window; Infinity without a window. */
   readonly columns: number;
 }
 
-const mostLines = 20;
-const mostLinesGraceful = 8;
+const maxLines = 20;
+const maxLinesIfGood = 8;
 
 export function cardLines(report: Report, options: CardOptions): string[] {
   const { pen } = options;
@@ -42,14 +42,14 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLine(report, layout);
   const blank = isGood ? [] : [''];
-  const most = options.verbose ? Infinity : isGood ? mostLinesGraceful : mostLines;
-  const room = most - head.length - last.length - 2 * blank.length;
+  const lineLimit = options.verbose ? Infinity : isGood ? maxLinesIfGood : maxLines;
+  const room = lineLimit - head.length - last.length - 2 * blank.length;
   const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
   const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
   return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, ...last];
 }
 
-/** In their order. Each row gets its shortest form first, the most important before others, and more where lines are left. */
+/** Keeps the order. By rank, each row first gets its shortest form; then longer forms are used while lines are left. */
 function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
   const byRank = [...rows].sort((a, b) => a.rank - b.rank);
   const formsOf = (row: RankedRow): string[][] =>
@@ -67,7 +67,7 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
-/** By exit code, as scripts see it: a green tick stands for 0 and nothing else. */
+/** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
 export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): {
   readonly symbol: SymbolName;
   readonly ink: Ink;
@@ -89,7 +89,7 @@ function answerLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, pieces, { width, hang: 2 });
 }
 
-/** The same answer in one line of its own, whatever its length: `| tail -1` prints it whole. */
+/** The answer again on a single line, whatever its length: `| tail -1` prints all of it. */
 function lastLine(report: Report, { pen }: CardLayout): string[] {
   const { symbol, ink } = iconOf(report);
   return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.answer.summary, 1000))}`];
@@ -103,10 +103,10 @@ function placeLine(report: Report, { pen, width }: CardLayout): string[] {
   return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
 }
 
-/** `rank`: what is left out first where there is no room, the highest. */
+/** If there is no room, rows of the highest `rank` are left out first. */
 interface RankedRow extends CardRow {
   readonly rank: number;
-  /** Fewer and fewer words, without the command, for where there is no room for all. */
+  /** Shorter and shorter forms without the command, if there is no room for the whole row. */
   readonly brief?: readonly (readonly Piece[])[];
 }
 
@@ -125,7 +125,7 @@ function answerRows(report: Report, options: CardOptions): RankedRow[] {
       .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
     ...nextRow(report, options),
-    // On a good card what took the time goes before what may be better.
+    // On a good card, what took the time is more important than other improvements.
     ...answer.advice.map((text, index) => ({
       ...textRow('fix', text, isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3),
       brief: isGood ? shortForms(text) : [],
@@ -147,22 +147,22 @@ const textRow = (label: string, text: string, rank: number): RankedRow => ({
 
 /** Shorter and shorter forms of a sentence. */
 const shortForms = (sentence: string, end = ''): Piece[][] =>
-  cuts(forTerminal(sentence, 1000))
+  shortened(forTerminal(sentence, 1000))
     .slice(1)
     .map((text) => [plain(text + end)]);
 
-const looks: Record<Severity, readonly [SymbolName, Ink]> = {
+const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
   error: ['bad', 'bad'],
   warning: ['warning', 'warning'],
   info: ['info', 'dim'],
 };
 
 function findingRow(label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow {
-  const [symbol, ink] = looks[severity];
+  const [symbol, ink] = severitySigns[severity];
   return { label, pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(message, 1000))], rank };
 }
 
-const judgements: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
+const trafficSigns: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
   safe: ['safe', 'good', 'good'],
   'at-risk': ['at risk', 'warning', 'warning'],
   lost: ['lost', 'bad', 'bad'],
@@ -171,12 +171,12 @@ const judgements: Record<Report['answer']['traffic']['judgement'], readonly [str
 
 function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
   const { judgement, reason } = answer.traffic;
-  const [text, symbol, ink] = judgements[judgement];
+  const [text, symbol, ink] = trafficSigns[judgement];
   const head = `${pen.symbol(symbol)} ${text}${isUnmeasured(judgement, timeline.probes) ? ', not measured' : ''}: `;
   return { label: 'traffic', ...cutRow(piece(ink, head), reason), rank: 0 };
 }
 
-/** Nobody asked the Service meanwhile (`--probe`), so whether a request was lost is not known. */
+/** No probe sent requests (`--probe`), so it is unknown whether one was lost. */
 export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
   judgement === 'at-risk' && probes.length === 0;
 
@@ -186,7 +186,7 @@ const capacityRow = (text: string, pen: Pen): RankedRow => ({
   rank: 1,
 });
 
-/** A sentence behind its head, and shorter and shorter: the parts after the first are details. */
+/** A sentence after its head, and its shorter forms: the parts after the first are details. */
 function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brief'> {
   return {
     pieces: [head, plain(forTerminal(sentence, 1000))],
@@ -194,20 +194,20 @@ function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brie
   };
 }
 
-/** A sentence, and without its last part or aside, without its last two, … */
-function cuts(text: string): string[] {
+/** The sentence, the sentence without its last part or aside, without its last two, … */
+function shortened(text: string): string[] {
   const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
-  return end <= 0 ? [text] : [text, ...cuts(text.slice(0, end))];
+  return end <= 0 ? [text] : [text, ...shortened(text.slice(0, end))];
 }
 
-/** What `--probe` measured. Failures of the pod itself are no loss. */
+/** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
 function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
   return timeline.probes.slice(0, 2).map((probe) => {
     const look = probe.failed === 0 ? 'good' : 'bad';
     const head = probe.via === 'pod-proxy' ? [] : [piece(look, `${pen.symbol(look)} `)];
     const text = `${requestsText(timeline, probe, race)} · ${forTerminal(probe.target, 60)}`;
-    const forms = cuts(forTerminal(text, 1000)).filter((form) => !/^\d+ sent$/.test(form));
+    const forms = shortened(forTerminal(text, 1000)).filter((form) => !/^\d+ sent$/.test(form));
     const [pieces = [], ...brief] = forms.map((form) => [...head, plain(form)]);
     return { label: 'requests', pieces, brief, rank: 0 };
   });
@@ -233,12 +233,12 @@ interface NextCommand {
   readonly command: string;
 }
 
-/** What to run next where a deletion was not observed to its end. Unescaped. */
+/** What to run next if the deletion was not observed to its end. Unescaped. */
 function nextCommand({ timeline, verdict }: Report, flags: string): NextCommand | undefined {
   const { metadata } = timeline.pod;
   const name = `${metadata.name} -n ${metadata.namespace ?? ''}${flags}`;
   const isGone = timeline.marks.some(({ name: mark }) => mark === 'removed');
-  // Exit codes from 128 on: a signal interrupted podexit.
+  // Exit codes of 128 and above: a signal interrupted podexit.
   const wasInterrupted = verdict.exitCode >= 128;
   if (verdict.outcome === 'not-started' && !wasInterrupted) return notStarted(timeline, name);
   if (isGone || timeline.mode === 'check') return undefined;

@@ -1,4 +1,4 @@
-/** What `-v` adds to the card: phases, findings with their evidence, assumptions, and what was not seen. */
+/** What `-v` adds to the card: phases, findings with their evidence, gaps and assumptions. */
 import { assumptions } from '../model/assumptions.ts';
 import type { Finding } from '../model/report.ts';
 import { togetherWith } from '../model/reduce/notes.ts';
@@ -18,18 +18,18 @@ export function detailLines(pen: Pen, report: Report, width: number): string[] {
 /** `drain  app  3.1s  31% of the grace period  (+0.10 to +3.22)` */
 function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
   const rows = timeline.phases.map(({ name, subject = '', length, start, end }) => ({
-    name: phaseNames[name],
+    name: phaseTitles[name],
     subject: forTerminal(subject),
     length: lengthText(length),
-    share: spending.has(name) ? shareText(length, timeline.grace.effectiveSeconds * 1000) : '',
+    share: gracePhases.has(name) ? shareText(length, timeline.grace.effectiveSeconds * 1000) : '',
     ends: `from ${boundsText(start, timeline.zero)}, until ${boundsText(end, timeline.zero)}`,
   }));
-  const wide = (of: (row: (typeof rows)[number]) => string): number =>
+  const widest = (of: (row: (typeof rows)[number]) => string): number =>
     Math.max(0, ...rows.map((row) => of(row).length));
   const widths = {
-    name: wide((row) => row.name),
-    subject: wide((row) => row.subject),
-    length: wide((row) => row.length),
+    name: widest((row) => row.name),
+    subject: widest((row) => row.subject),
+    length: widest((row) => row.length),
   };
   return rows.flatMap(({ name, subject, length, share, ends }) =>
     flow(
@@ -45,8 +45,8 @@ function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
   );
 }
 
-/** Phases as people know them. */
-export const phaseNames: Record<Report['timeline']['phases'][number]['name'], string> = {
+/** The names of the phases for people. */
+export const phaseTitles: Record<Report['timeline']['phases'][number]['name'], string> = {
   accept: 'API accepted',
   notice: 'kubelet reacted',
   'route-removal': 'endpoint removed',
@@ -59,8 +59,8 @@ export const phaseNames: Record<Report['timeline']['phases'][number]['name'], st
   replace: 'replacement ready',
 };
 
-/** Phases that a container's grace period is spent on. */
-export const spending: ReadonlySet<string> = new Set(['prestop', 'sidecar-wait', 'drain']);
+/** Phases that use up a container's grace period. */
+export const gracePhases: ReadonlySet<string> = new Set(['prestop', 'sidecar-wait', 'drain']);
 
 function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): string[] {
   return verdict.findings.flatMap((finding) => {
@@ -76,14 +76,14 @@ function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): s
   });
 }
 
-/** How many of the cited observations are printed; the JSON report has them all. */
-const mostEvidence = 5;
+/** The JSON report has all cited observations. */
+const maxEvidence = 5;
 
 function evidenceText({ evidence }: Finding, notes: Note | undefined, zero: number): string | undefined {
   const cited: Note[] = [];
   for (let note = notes; note; note = note.earlier) if (evidence.includes(note.seq)) cited.unshift(note);
   if (cited.length === 0) return undefined;
-  const shown = cited.slice(-mostEvidence);
+  const shown = cited.slice(-maxEvidence);
   const texts = shown.map(
     ({ at, what }) => `${signed(at - zero, 2)} ${forTerminal(what.split(togetherWith)[0] ?? what, 160)}`,
   );

@@ -2,13 +2,13 @@
 import { figures, type Explanation } from '../verdict/explain/explanation.ts';
 import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
 
-/** Man-like: one page for each topic, wrapped to `columns`. `bold` marks headings where the terminal can. */
+/** One page per topic, like `man`, wrapped to `columns`. `bold` prints headings in bold if the terminal can. */
 export function renderExplanation(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
   const width = textWidth(columns);
   return topics.map((topic) => page(topic, width, bold)).join('\n');
 }
 
-/** At most 15 lines at 80 columns: what it is, why it matters, how to see it, how to fix it. */
+/** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
 function page({ kind, name, text }: Topic, width: number, bold: (text: string) => string): string {
   const body = labels.flatMap(([key, label]) => {
     const words = text[key];
@@ -31,7 +31,7 @@ const labels: readonly [key: keyof Explanation, label: string][] = [
   ['advice', 'Fix'],
 ];
 
-/** Columns before the text. */
+/** Columns left of the text. */
 const margin = 8;
 
 const headings: Record<TopicKind, string> = {
@@ -46,12 +46,12 @@ const headings: Record<TopicKind, string> = {
   assumption: 'assumption',
 };
 
-/** How figures are to be read, as a page of its own. */
+/** The page on how to read figures. */
 export function renderFigures(columns: number, bold: (text: string) => string): string {
   return `${bold('figures')}  (how to read them)\n\n${indented(figures.replaceAll('`', ''), textWidth(columns))}`;
 }
 
-/** What there is of one kind, each with what it is. */
+/** All topics of one kind, each with its meaning. */
 export function renderKind(
   kind: TopicKind,
   topics: readonly Topic[],
@@ -65,7 +65,7 @@ export function renderKind(
     .join('');
 }
 
-/** What there is to explain, by kind, and how to read figures. */
+/** All topics by kind, and how to read figures. */
 export function renderTopics(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
   const width = textWidth(columns);
   const namesOf = (kind: TopicKind) => topics.filter((topic) => topic.kind === kind).map(({ name }) => name);

@@ -1,8 +1,8 @@
 /**
- * The live view as lines: an answer line that always stands on top, a bar for each container against its grace period,
- * a lane for each Service, the replacement, and a loud line where the node does not respond. A pure function of the
- * Timeline, the time (ms, client's clock) and the window; never taller than `rows` - 1 and never as wide as `columns`,
- * so that it can always be painted over.
+ * The live view as lines: always an answer line on top, then a warning if the node does not respond, a bar for each
+ * container against its grace period, a lane for each Service, the replacement. A pure function of the Timeline, the time
+ * (ms, client's clock) and the window. At most `rows` - 1 lines, each narrower than `columns`, so that it can always be
+ * repainted.
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { CardFlags } from './card.ts';
@@ -18,7 +18,7 @@ export interface FrameWindow extends Pick<CardFlags, 'flags'> {
   readonly columns: number;
   readonly rows: number;
   readonly pen: Pen;
-  /** The newest log lines, oldest first; shown of containers that still run, where there is room. */
+  /** The newest log lines, oldest first. Those of containers that still run are printed if there is room. */
   readonly log?: readonly LogText[];
 }
 
@@ -33,7 +33,7 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   if (room < 1 || width < 1) return [];
   const top = clipPieces(pen, topLine(pen, timeline, now, width), width);
   if (!timeline.deleted) return [top];
-  const loud = nodeTrouble(timeline, now, flags).map((text, index) =>
+  const warning = nodeTrouble(timeline, now, flags).map((text, index) =>
     clipPieces(
       pen,
       [piece('bad', index === 0 ? `  ${pen.symbol('bad')} ` : '    '), piece('bad', forTerminal(text))],
@@ -46,29 +46,29 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
     ...probeLanes(timeline),
     ...replacementLane(timeline),
   ];
-  const space = room - 1 - Math.min(loud.length, room - 1);
+  const space = room - 1 - Math.min(warning.length, room - 1);
   const shown = fitLanes(lanes, space);
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
   return [
     top,
-    ...loud.slice(0, room - 1),
+    ...warning.slice(0, room - 1),
     ...shown
       .slice(0, left > 0 ? Math.max(0, space - 1) : space)
       .map((lane) => clipPieces(pen, laneLine(pen, lane, widths), width)),
     ...(left > 0 && space > 0 ? [clipPieces(pen, [dim(`  … ${left + 1} more`)], width)] : []),
-    ...(space - lanes.length < roomForLog
+    ...(space - lanes.length < minFreeLinesForLog
       ? []
-      : lastWords(timeline, log).map((one) => clipPieces(pen, logLine(pen, one, widths), width))),
+      : latestLogLines(timeline, log).map((line) => clipPieces(pen, logLine(pen, line, widths), width))),
   ];
 }
 
-/** Lines that the window must have beside the lanes: what scrolls by above matters more than the log. */
-const roomForLog = 16;
-const mostLogLines = 3;
+/** With fewer lines besides the lanes, no log is printed: what scrolls by above matters more. */
+const minFreeLinesForLog = 16;
+const maxLogLines = 3;
 
-const lastWords = ({ containers }: Timeline, log: readonly LogText[]): LogText[] =>
-  log.filter(({ container }) => containers.some(({ name, exit }) => name === container && !exit)).slice(-mostLogLines);
+const latestLogLines = ({ containers }: Timeline, log: readonly LogText[]): LogText[] =>
+  log.filter(({ container }) => containers.some(({ name, exit }) => name === container && !exit)).slice(-maxLogLines);
 
 const logLine = (pen: Pen, { container, text }: LogText, { name }: Widths): Piece[] => [
   plain('  '),
@@ -83,28 +83,28 @@ function topLine(pen: Pen, timeline: Timeline, now: number, width: number): Piec
     facts.flatMap(({ text, brief = text, ink: own }) => [dim(' · '), piece(own, forTerminal(isBrief ? brief : text))]);
   const leftBy = (pieces: readonly Piece[]): number => width - textWidth(word) - 1 - widthOf(pieces);
   const whole = piecesOf(false);
-  const rest = leftBy(whole) < leastName ? piecesOf(true) : whole;
-  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(leastName, leftBy(rest)));
+  const rest = leftBy(whole) < minPodColumns ? piecesOf(true) : whole;
+  const name = shorten(pen, forTerminal(podText(timeline)), Math.max(minPodColumns, leftBy(rest)));
   return [piece('strong', name), plain(' '), piece(ink, word), ...rest];
 }
 
-/** Columns of a pod's name that tell it from its siblings. */
-const leastName = 12;
+/** Enough of a pod's name to tell it from its siblings. */
+const minPodColumns = 12;
 
 interface Widths {
   readonly name: number;
   readonly bar: number;
 }
 
-const widestName = 20;
-const widestBar = 60;
+const maxNameColumns = 20;
+const maxBarCells = 60;
 
-/** Names a fifth, words 46 columns or less, the bar what is left; in a narrow window words are worth more than a bar. */
+/** Names get a fifth, words up to 46 columns, the bar the rest. In a narrow window words matter more than the bar. */
 function widthsFor(width: number, lanes: readonly Lane[]): Widths {
   const longest = Math.max(8, ...lanes.map(({ name }) => textWidth(forTerminal(name))));
-  const name = Math.min(longest, widestName, Math.max(6, Math.floor(width / 5)));
+  const name = Math.min(longest, maxNameColumns, Math.max(6, Math.floor(width / 5)));
   const rest = width - name - 4;
-  const bar = Math.min(widestBar, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
+  const bar = Math.min(maxBarCells, rest - Math.min(46, Math.ceil(rest * 0.68)) - 2);
   return { name, bar: bar < 8 ? 0 : bar };
 }
 
@@ -119,7 +119,7 @@ function laneLine(pen: Pen, lane: Lane, { name, bar }: Widths): Piece[] {
   ];
 }
 
-/** Cells of the stretches one after the other; what is left of the scale is dim. */
+/** Draws the stretches one after the other, and the rest of the scale dim. */
 function barPieces(pen: Pen, { stretches, isTrack }: Lane, cells: number): Piece[] {
   let used = 0;
   const pieces = stretches.map(({ look, ink, until }) => {
@@ -131,7 +131,7 @@ function barPieces(pen: Pen, { stretches, isTrack }: Lane, cells: number): Piece
   return [...pieces, isTrack ? dim(pen.symbol('rest').repeat(cells - used)) : plain(' '.repeat(cells - used))];
 }
 
-/** In their order; those that matter least now give way. */
+/** Keeps the order, and drops the lanes that matter least now. */
 function fitLanes(lanes: readonly Lane[], room: number): Lane[] {
   if (lanes.length <= room) return [...lanes];
   const kept = new Set([...lanes].sort((a, b) => a.rank - b.rank).slice(0, Math.max(0, room)));

@@ -1,13 +1,13 @@
-/** What a step in GitHub Actions leaves behind. Pure: who writes it, and where to, is decided elsewhere. */
+/** The annotations and the summary of a step in GitHub Actions, as text: run/documents.ts writes them. Pure. */
 import type { Report } from '../verdict/report.ts';
 import { markdownSections } from './markdown.ts';
 import { podText } from './pod-facts.ts';
 import { forCommand, forCommandProperty } from './safe-text.ts';
 
-/** The cap of a step summary; more of it is an error of the step. */
+/** GitHub's limit for a step summary: a larger one makes the step fail. */
 export const summaryBytes = 1024 * 1024;
 
-/** Workflow commands, one line each and without newlines: one for what caused the exit code, one for lost requests. */
+/** Workflow commands without newlines: one for a bad outcome and one per failed gate, else one for traffic at risk. */
 export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
   const { exitCode, gates, outcome } = verdict;
   const pod = podText(timeline);
@@ -36,7 +36,7 @@ export function githubSummary(report: Report, limit = summaryBytes): string {
   return text;
 }
 
-/** Only the line feeds between our own lines become line feeds. */
+/** `%0A` is a line feed: only those between our own lines are kept. */
 function command(name: string, title: string, lines: readonly (string | undefined)[]): string {
   const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
   return `::${name} title=${forCommandProperty(`podexit ${title}`)}::${text}`;

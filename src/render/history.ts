@@ -14,23 +14,23 @@ import { dayText, type Timestamps } from './time-text.ts';
 
 export interface HistoryOptions {
   readonly timestamps: Timestamps;
-  /** Show the containers' log lines, where the observations hold them. */
+  /** Show the containers' log lines, if the observations contain them. */
   readonly logs: boolean;
 }
 
 export interface History {
-  /** Lines (without line feeds) of at most `width` columns. `timeline` is undefined while the pod has not been seen. */
+  /** Lines (without line feeds) of at most `width` columns. `timeline` is undefined until the pod has been seen. */
   step(timeline: Timeline | undefined, observation: Observation, width: number): string[];
-  /** What was still held back. */
+  /** The lines that were still held back. */
   rest(timeline: Timeline, width: number): string[];
 }
 
 export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): History {
   let state: PrintState = nothingPrinted;
   let zero: number | undefined;
-  /** ms: when the run began to look; undefined before that. */
-  let since: number | undefined;
-  let place: 'before' | 'after' | undefined;
+  /** ms: when the run first saw the pod; undefined before that. */
+  let firstSeenAt: number | undefined;
+  let section: 'before' | 'after' | undefined;
 
   const layoutFor = (timeline: Timeline | undefined, width: number): LineLayout => ({
     pen,
@@ -40,12 +40,12 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     who: whoColumns(width, timeline?.containers.map(({ name }) => name) ?? []),
   });
 
-  /** Headings part what happened before podexit attached from what it saw itself. */
-  const parted = (event: PrintEvent, timeline: Timeline): string[] => {
+  /** With --attach, headings separate what happened before podexit attached from what it saw itself. */
+  const sectionHeading = (event: PrintEvent, timeline: Timeline): string[] => {
     if (timeline.mode !== 'attach') return [];
-    const next = event.kind === 'mark' && event.mark.at.shown < (since ?? 0) - longBefore ? 'before' : 'after';
-    if (next === place || (next === 'after' && place === undefined)) return [];
-    place = next;
+    const next = event.kind === 'mark' && event.mark.at.shown < (firstSeenAt ?? 0) - attachSlackMs ? 'before' : 'after';
+    if (next === section || (next === 'after' && section === undefined)) return [];
+    section = next;
     return [pen.paint('dim', next === 'before' ? '  before podexit attached' : '  since podexit attached')];
   };
 
@@ -54,12 +54,12 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     state = next;
     if (events.length > 0) zero ??= timeline.zero;
     const layout = layoutFor(timeline, width);
-    return events.flatMap((event) => [...parted(event, timeline), ...eventLines(event, timeline, layout)]);
+    return events.flatMap((event) => [...sectionHeading(event, timeline), ...eventLines(event, timeline, layout)]);
   };
 
   const heading = (timeline: Timeline, width: number): string[] => {
-    if (since !== undefined) return [];
-    since = timeline.now;
+    if (firstSeenAt !== undefined) return [];
+    firstSeenAt = timeline.now;
     return [...headingLines(pen, timeline, timestamps, width), ''];
   };
 
@@ -67,7 +67,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     if (!logs || observation.kind !== 'line') return [];
     const { at, container, text, skipped } = observation;
     const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
-    return texts.flatMap((one) => logLine(layoutFor(timeline, width), at, container, one));
+    return texts.flatMap((line) => logLine(layoutFor(timeline, width), at, container, line));
   };
 
   return {
@@ -79,8 +79,8 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
   };
 }
 
-/** ms; what is only a little older than the run came with its first answers. */
-const longBefore = 1000;
+/** A mark that is only a little older than the run came with its first answers. */
+const attachSlackMs = 1000;
 
 /** Which pod it is, its grace period, its containers with their hooks and probes. */
 export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamps, width: number): string[] {
@@ -98,7 +98,7 @@ export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamp
   ];
   const rows = containersOf(pod).filter(({ kind }) => kind === 'container' || kind === 'sidecar');
   const names = rows.map(({ name }) => shorten(pen, forTerminal(name), 24));
-  const wide = Math.max(0, ...names.map(textWidth));
+  const widest = Math.max(0, ...names.map(textWidth));
   return [
     ...flow(pen, title, { width, hang: 2 }),
     ...rows.flatMap(({ name, kind, container }, index) => {
@@ -108,8 +108,8 @@ export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamp
         hook === undefined ? 'no preStop' : `preStop ${hook}`,
         probeText(container.readinessProbe),
       ];
-      const pieces = [plain('  '), piece('accent', padTo(names[index] ?? '', wide)), plain(`  ${words.join(' · ')}`)];
-      return flow(pen, pieces, { width, hang: wide + 4 });
+      const pieces = [plain('  '), piece('accent', padTo(names[index] ?? '', widest)), plain(`  ${words.join(' · ')}`)];
+      return flow(pen, pieces, { width, hang: widest + 4 });
     }),
   ];
 }

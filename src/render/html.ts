@@ -1,6 +1,6 @@
 /**
- * `-o html` and `--report FILE.html`: one file that needs no network and no server, and lets nothing in: its
- * Content-Security-Policy forbids everything but this very style and script, by their hashes.
+ * `-o html` and `--report FILE.html`: one file that needs no network and no server. Its Content-Security-Policy forbids
+ * everything except its own style and script, by their hashes.
  */
 import { createHash } from 'node:crypto';
 import type { Timeline } from '../infer/timeline.ts';
@@ -28,7 +28,7 @@ const pen = penFor(plainStyle);
 
 export function renderHtml(report: Report): string {
   const { timeline } = report;
-  // Without a picture there is nothing to zoom or to point at.
+  // Without marks there is no picture, and nothing to zoom or to hover.
   const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
   return pageOf({
     title: `${report.answer.word}: ${podText(timeline)}`,
@@ -43,7 +43,7 @@ export function renderHtml(report: Report): string {
   });
 }
 
-/** All exits of a run: a lane for each pod, and the probes' below them. */
+/** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
 export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Report[]): string {
   const [first] = reports;
   const head = verdictOf(numbers);
@@ -74,7 +74,7 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
 interface Page {
   readonly title: string;
   readonly top: readonly Child[];
-  /** `notes`: the observations by number. */
+  /** `notes`: the observations by `seq`. */
   readonly picture: (Picture & { readonly notes: ReadonlyMap<number, string> }) | undefined;
   readonly tables: Child;
 }
@@ -116,7 +116,7 @@ function headOf(title: string): Html {
     'head',
     {},
     tag('meta', { charset: 'utf-8' }),
-    // Built of our own words and hashes only; its quotes must stay quotes.
+    // Contains only our own words and hashes; tag() would escape its quotes.
     trusted(`<meta http-equiv="Content-Security-Policy" content="${policy}">`),
     tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     tag('meta', { name: 'color-scheme', content: 'light dark' }),
@@ -151,7 +151,7 @@ function headerOf(
 
 type Facts = readonly (readonly [string, string | undefined])[];
 
-/** When, where, what, who and how long: what a reader of next month asks first. */
+/** When, where, what, who and how long: what a later reader asks first. */
 function factsOf(report: Report): Facts {
   const { timeline, verdict } = report;
   const { pod, containers } = timeline;
@@ -164,7 +164,7 @@ function factsOf(report: Report): Facts {
     ['deleted by', deletedBy(report)[0]],
     ['total', deletedText(report)],
     ['grace period', graceText(timeline)],
-    ['containers', containers.map((one) => `${one.name} ${exitText(one)}`).join(', ') || undefined],
+    ['containers', containers.map((container) => `${container.name} ${exitText(container)}`).join(', ') || undefined],
     ['image', imageText([report])],
     ['exit code', String(verdict.exitCode)],
   ];
@@ -175,7 +175,7 @@ const deletedBy = ({ timeline }: Report): string[] =>
 
 /** Each image once, with its container. */
 function imageText(reports: readonly Report[]): string | undefined {
-  const images = reports.flatMap(({ timeline }) => imagesOf(timeline.pod).map((one) => one.join(' ')));
+  const images = reports.flatMap(({ timeline }) => imagesOf(timeline.pod).map((image) => image.join(' ')));
   return [...new Set(images)].join(', ') || undefined;
 }
 
@@ -261,7 +261,7 @@ function notesOf({ notes }: Timeline): ReadonlyMap<number, string> {
   return seen;
 }
 
-/** Inside a script element only `<` could end it; as an escape it means the same to JSON. */
+/** Only `<` could end the script element; its escape means the same in JSON. */
 function dataOf(items: readonly Item[], notes: ReadonlyMap<number, string>): Html {
   const data = items.map(({ title, lines, evidence }) => ({
     title: forTerminal(title),

@@ -1,11 +1,11 @@
 /**
- * `-o json`: the report itself, and under it and its like an error too (schema/error.schema.json), so that scripts parse one
- * stream. Read back, it is the document; looked at on a terminal, it is harmless.
+ * `-o json`: the report. With this and similar outputs an error is JSON too (schema/error.schema.json), so that scripts
+ * parse one stream. The text is harmless on a terminal, and parses to the same document.
  */
 import type { ExitReport } from '../model/report.ts';
 import { forJson } from './safe-text.ts';
 
-/** Two spaces, the order of keys in which it was made, a final newline. */
+/** Indented by two spaces, keys in the order of the object, with a final newline. */
 export const renderJson = (report: ExitReport): string => `${jsonText(report, 2)}\n`;
 
 /** JSON with no control, bidi or invisible character in it; one line without an indent. */
@@ -18,7 +18,7 @@ export interface KnownError {
   readonly hint: string;
 }
 
-/** As schema/error.schema.json has it; like the report, only ever added to. */
+/** Described by schema/error.schema.json; as in the report, fields are only ever added. */
 export interface ErrorDocument extends KnownError {
   apiVersion: 'podexit/v1';
   kind: 'Error';

@@ -14,7 +14,7 @@ export type TemplatePart =
 
 export type JsonPathTemplate = readonly TemplatePart[];
 
-/** Reads a template, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that names the bad part. */
+/** Parses a template, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that names the bad part. */
 export function parseJsonPath(template: string): JsonPathTemplate {
   if (template === '') throw badTemplate(template, 'the template is empty');
   const tokens = tokenize(template);
@@ -89,14 +89,14 @@ function parseAction(source: string, body: string): TemplatePart {
   return { kind: 'path', ...parsePath(source, body) };
 }
 
-/** `{.a}` starts where we are, `{$.a}` at the report, `{@}` is where we are itself. */
+/** `{.a}` starts at the current item, `{$.a}` at the report; `{@}` is the current item itself. */
 function parsePath(source: string, body: string): { source: string; from: 'root' | 'here'; path: string } {
   if (!/^[.[$@]/.test(body)) throw badTemplate(source, 'a path begins with a dot, $, @ or a bracket');
   if (!balanced(body)) throw badTemplate(source, 'its brackets do not match');
   const from = body.startsWith('$') ? 'root' : 'here';
   const steps = body.replace(/^[$@]/, '');
   if (steps !== '.' && /[^.]\.$|\.\.\./.test(steps)) throw badTemplate(source, 'a dot leads nowhere');
-  // The library has no index from the end, but slices; a lone dot is the object itself.
+  // The library has no negative indexes, but slices; a single dot is the object itself.
   const path = `$${steps === '.' ? '' : steps}`.replace(/\[-(\d+)\]/g, (_all, index: string) => fromEnd(Number(index)));
   return { source, from, path };
 }
@@ -120,8 +120,8 @@ function unquote(source: string, body: string): string {
   const quoted = /^(["'])((?:\\.|(?!\1)[^\\])*)\1$/s.exec(body);
   if (quoted === null) throw badTemplate(source, 'the text in it has no closing quote');
   return (quoted[2] ?? '').replace(/\\(.)/gs, (_all, character: string) => {
-    const meant = escapes[character];
-    if (meant === undefined) throw badTemplate(source, `\\${character} means nothing in it`);
-    return meant;
+    const unescaped = escapes[character];
+    if (unescaped === undefined) throw badTemplate(source, `\\${character} means nothing in it`);
+    return unescaped;
   });
 }

@@ -5,8 +5,8 @@ import { badTemplate, parseJsonPath, type JsonPathTemplate, type TemplatePart } 
 import { forJson, forTerminal } from './safe-text.ts';
 
 /**
- * The template, filled in: strings as they are, objects as JSON, several results of one path with a space between
- * them, nothing for a path that leads nowhere. As with kubectl there is no newline that the template does not ask for.
+ * The filled-in template: strings as they are, objects as JSON, several results of one path separated by spaces, nothing
+ * for a path that matches nothing. As in kubectl, only newlines of the template are printed.
  * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
  */
 export function renderJsonPath(report: ExitReport, template: string): string {
@@ -18,7 +18,7 @@ export function renderJsonPathAsJson(report: ExitReport, template: string): stri
   return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
 }
 
-/** The template as it can be filled in. Throws what is wrong with it, filters included, whatever a report may hold. */
+/** Parses a template and checks its filters. Throws for every error that does not depend on the report. */
 export function readTemplate(template: string): JsonPathTemplate {
   const parts = parseJsonPath(template);
   assertFilters(parts);
@@ -47,8 +47,8 @@ function evaluate(part: Exclude<TemplatePart, { kind: 'text' }>, root: unknown, 
   const json = part.from === 'root' ? root : here;
   if (typeof json !== 'object' || json === null) return part.path === '$' ? [json] : [];
   try {
-    // `safe` interprets filters; nothing that a template holds is ever compiled to code. An item without the field that
-    // a filter asks for does not match, as with kubectl.
+    // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
+    // that a filter asks for does not match.
     const how = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
     return JSONPath<unknown[]>({ path: part.path, json, ...how }) ?? [];
   } catch (error) {
@@ -75,16 +75,16 @@ function assertStep(step: string, source: string): void {
   if (step === '@other()') throw badTemplate(source, 'there is no type of this name');
   if (!step.startsWith('?(')) return;
   try {
-    JSONPath({ path: `$[${step}]`, json: [anything], eval: Reading });
+    JSONPath({ path: `$[${step}]`, json: [anyItem], eval: FilterCheck });
   } catch (error) {
     throw badTemplate(source, error instanceof Error ? error.message : 'it cannot be evaluated');
   }
 }
 
-/** Has every field, so that also a filter inside a filter is read. */
-const anything: object = new Proxy({}, { get: () => [anything] });
+/** Has every field, so that nested filters are checked too. */
+const anyItem: object = new Proxy({}, { get: () => [anyItem] });
 
-/** The part of an expression's tree that is looked at. */
+/** The part of an expression's syntax tree that is checked. */
 interface Node {
   type: string;
   name?: string;
@@ -92,12 +92,12 @@ interface Node {
   property?: Node;
 }
 
-/** The library's own parser, which it does not export by itself. */
+/** The library's own parser, which it does not export directly. */
 const { Script } = (JSONPath as unknown as { prototype: { safeVm: { Script: new (code: string) => { ast: Node } } } })
   .prototype.safeVm;
 
-/** Takes the place of the library's evaluator: reads each filter, and matches nothing. */
-class Reading {
+/** Replaces the library's evaluator: checks each filter, and matches nothing. */
+class FilterCheck {
   constructor(code: string) {
     assertNode(new Script(code).ast);
   }
@@ -107,14 +107,14 @@ class Reading {
   }
 }
 
-/** What the evaluator takes for an error on every item, whatever that holds. */
+/** Throws for what the evaluator rejects on every item, whatever its fields. */
 function assertNode(node: Node): void {
   const { type, name = '', computed, property, ...rest } = node;
   if (!evaluated.has(type)) throw new Error('its filter is not one comparison');
   if (type === 'Identifier' && !name.startsWith('_$_'))
     throw new Error(`"${name}" in it is no field and no quoted text`);
   if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is no field`);
-  // The name behind a dot is a field's, and stands for itself.
+  // A name after a dot is a field, which needs no check.
   const below = [...Object.values(rest), ...(computed ? [property] : [])].flat();
   below.filter(isNode).forEach(assertNode);
 }

@@ -1,6 +1,6 @@
 /**
- * JUnit XML, as Jenkins' schema has it: a suite for the run, the case `exit` for the pod and one for each gate, or a case
- * for each of several pods. GitLab drops a failure's attributes, so the card also stands in its body.
+ * JUnit XML by Jenkins' schema: one suite for the run, with the case `exit` for the pod and one for each gate, or with one
+ * case for each of several pods. GitLab drops a failure's attributes, so its body contains the card.
  */
 import type { Gate } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
@@ -10,7 +10,7 @@ import { ownerText, podText } from './pod-facts.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { writeXml, type XmlElement } from './xml.ts';
 
-/** Red where the exit code is: with `--warn-only` (exit code 0) nothing fails, and the cases still say what was. */
+/** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
 export function renderJunit(report: Report): string {
   const { timeline, verdict } = report;
   const cases = [exitCase(report, 'exit'), ...verdict.gates.map((gate) => gateCase(report, gate))];
@@ -23,7 +23,7 @@ export function renderJunit(report: Report): string {
   });
 }
 
-/** A run over several pods: one suite, and in it a case for each pod. A pod that was not observed is an error. */
+/** A run over several pods: one suite with a case for each pod. A pod that was not observed is an error. */
 export function renderRolloutJunit(
   { target, total, unseen, sentence, exitCode }: RolloutNumbers,
   reports: readonly Report[],
@@ -51,7 +51,7 @@ export function renderRolloutJunit(
 interface Suite {
   readonly name: string;
   readonly ms: number;
-  /** ms, client's clock; not finite where no pod was deleted. */
+  /** ms, client's clock; not finite if no pod was deleted. */
   readonly timestamp: number;
   readonly properties: readonly XmlElement[];
   readonly cases: readonly XmlElement[];
@@ -79,7 +79,7 @@ function document({ name, ms, timestamp, properties: known, cases }: Suite): str
 
 function properties({ timeline, verdict, answer }: Report): XmlElement[] {
   const { pod, grace, trigger, mode } = timeline;
-  // Nobody deletes what is only predicted.
+  // A check only predicts an exit: nobody deletes the pod.
   const isCheck = mode === 'check';
   const values = {
     [isCheck ? 'forecast' : 'outcome']: verdict.outcome,
@@ -104,13 +104,13 @@ const propertiesOf = (values: Readonly<Record<string, string | number | undefine
     value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
   );
 
-/** Alone, a pod's gates are cases of their own; as one of several it fails where one of them does. */
+/** A single pod's gates are separate cases; among several pods, a failed gate fails the case of its pod. */
 function exitCase(report: Report, name: string): XmlElement {
   const { answer } = report;
   const { outcome, exitCode } = report.verdict;
   const isGraceful = outcome === 'graceful' || outcome === 'removed';
   const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
-  // Not a bad exit but one that was not observed to its end: stuck, unknown, interrupted.
+  // An error is an exit that was not observed to its end: stuck, unknown, interrupted.
   const kind = exitCode === 2 || isGraceful ? 'failure' : 'error';
   const seconds = ((report.timeline.total?.shown ?? 0) / 1000).toFixed(3);
   return testCase(report, name, seconds, isBad ? faultOf(report, kind, outcome, answer.summary) : undefined);
@@ -133,14 +133,14 @@ function faultOf(report: Report, name: 'failure' | 'error', type: string, messag
   return { name, attributes: { message, type }, lines: bodyOf(report) };
 }
 
-/** What a fault says in its body is not said again. */
+/** `system-out` does not repeat the body of a fault. */
 function testCase(report: Report, name: string, time: string, fault?: XmlElement, message?: string): XmlElement {
   const out: XmlElement = { name: 'system-out', lines: message === undefined ? bodyOf(report) : [message] };
   const children = fault?.lines ? [fault] : [...(fault ? [fault] : []), out];
   return { name: 'testcase', attributes: { name, classname: classOf(report), time }, children };
 }
 
-/** The owner, so that runs of one workload stand together whatever its pods are called: `shop.ReplicaSet.checkout-6677656c54`. */
+/** The owner, so that runs of one workload are grouped whatever its pods are called: `shop.deployment.checkout`. */
 function classOf({ timeline }: Report): string {
   const { namespace = '', name } = timeline.pod.metadata;
   return `${namespace}.${ownerText(timeline)?.replace('/', '.') ?? name}`;

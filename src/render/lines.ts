@@ -1,4 +1,4 @@
-/** Lines mode: one line a change as it becomes known, then the card. The same document from a report alone is `.txt`. */
+/** Lines mode: one line per change as it becomes known, then the card. `.txt` reports are the same document. */
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
@@ -15,16 +15,16 @@ export interface LinesOptions extends CardFlags {
   readonly write: (text: string) => void;
   readonly style: Style;
   readonly timestamps: Timestamps;
-  /** Columns of the terminal, now; absent: no terminal, so that only the card is wrapped. */
+  /** Current columns of the terminal; absent without a terminal: then only the card is wrapped. */
   readonly columns?: (() => number) | undefined;
-  /** Show the containers' log lines, where the observations hold them. */
+  /** Show the containers' log lines, if the observations contain them. */
   readonly logs: boolean;
 }
 
 export interface Lines {
-  /** `timeline` is undefined while the pod has not been seen. */
+  /** `timeline` is undefined until the pod has been seen. */
   step(timeline: Timeline | undefined, observation: Observation): void;
-  /** What was held back, and the card. */
+  /** Prints what was held back, and the card. */
   end(report: Report): void;
 }
 
@@ -42,7 +42,7 @@ export function createLines(options: LinesOptions): Lines {
   };
 }
 
-/** The card, and the details below it where they are asked for. */
+/** The card, and with `verbose` the details above it. */
 export function endLines(pen: Pen, report: Report, columns: number, { verbose = false, flags }: CardFlags): string[] {
   const card = cardLines(report, { pen, columns, flags, verbose });
   // The answer stays the last line.

@@ -3,17 +3,17 @@ import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '..
 import { exitInk, exitText, hookText, otherReady, shareInk, signalName } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';
 import { offsetText } from './time-text.ts';
-import { minutes } from './status.ts';
+import { durationText } from './status.ts';
 
 export interface Lane {
   readonly name: string;
-  /** One after the other from the left; `until`: share of the whole bar, 0 to 1. */
+  /** One after the other from the left; `until`: ratio of the whole bar. */
   readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
-  /** Whether the rest of the bar is drawn: it is what is left of the grace period. */
+  /** Whether to draw the rest of the bar, which is what is left of the grace period. */
   readonly isTrack: boolean;
   readonly words: string;
   readonly ink: Ink;
-  /** What gives way first where the window is low: the highest. */
+  /** If the window is too low, lanes of the highest rank are dropped first. */
   readonly rank: number;
 }
 
@@ -44,7 +44,7 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
   };
 }
 
-/** ms: when the kubelet started termination of it; the zero while that is not known. */
+/** ms: when the kubelet started to stop the container; until that is known, the zero of the timeline. */
 function startOf({ name }: ContainerTimeline, { marks, zero }: Timeline): number {
   const own = marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
   return (own ?? marks.find((mark) => mark.name === 'acknowledged'))?.at.shown ?? zero;
@@ -59,33 +59,35 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
   if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
   if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
   if (stopSignal && stopSignal.shown <= now)
-    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, running for ${minutes(now - stopSignal.shown)}`;
-  const sent = sentBy(container, timeline);
-  if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${minutes(now - sent)}`;
+    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, running for ${durationText(now - stopSignal.shown)}`;
+  const sent = signalSentBy(container, timeline);
+  if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${durationText(now - sent)}`;
   if (preStop && (preStop.end?.shown ?? Infinity) > now)
-    return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${minutes(now - preStop.start.shown)}`;
+    return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${durationText(now - preStop.start.shown)}`;
   const isStopping = timeline.marks.some((mark) => mark.name === 'stopping' && mark.subject === name);
-  if (kind === 'sidecar' && timeline.containers.some((one) => one.kind === 'container' && one.ran && !one.exit))
+  if (kind === 'sidecar' && timeline.containers.some((other) => other.kind === 'container' && other.ran && !other.exit))
     return 'waits for the other containers';
   return isStopping || preStop ? 'kubelet started termination' : 'running';
 }
 
-/** ms; a kubelet sends the signal within this after it started, or after the hook (SIGNALS.md §2). */
-const signalLag = 1000;
+/** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
+const maxSignalDelayMs = 1000;
 
 /**
- * ms: by when the stop signal has surely been sent though nothing has been observed since; undefined where something
- * still comes before it. The Timeline itself places no moment after its newest observation.
+ * ms by which the stop signal has surely been sent, although nothing has been observed since; undefined if something else
+ * still comes first. The Timeline itself has no moment after its newest observation.
  */
-function sentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
+function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;
   const stopping = timeline.marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
   if (!stopping || kind === 'sidecar') return undefined;
-  if (hookText(name, timeline) === undefined) return stopping.at.latest + signalLag;
-  return preStop?.sleepSeconds === undefined ? undefined : stopping.at.latest + preStop.sleepSeconds * 1000 + signalLag;
+  if (hookText(name, timeline) === undefined) return stopping.at.latest + maxSignalDelayMs;
+  return preStop?.sleepSeconds === undefined
+    ? undefined
+    : stopping.at.latest + preStop.sleepSeconds * 1000 + maxSignalDelayMs;
 }
 
-/** One for each Service, whatever number of slices it has; slices of none have their own. */
+/** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
 export function serviceLanes(timeline: Timeline, now: number): Lane[] {
   const groups = new Map<string, EndpointTimeline[]>();
   for (const one of timeline.endpoints) {
@@ -99,16 +101,16 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
   const { zero, grace, marks } = timeline;
   const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
   const others = Math.min(...slices.map(({ otherReady: count }) => count));
-  const wasReady = slices.some((one) => one.wasReady);
+  const wasReady = slices.some((slice) => slice.wasReady);
   const gone = marks.find(({ name }) => name === 'removed')?.at.shown;
   const length = Math.max(1, grace.effectiveSeconds * 1000);
   const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
-  const isAlone = others === 0;
+  const isLastEndpoint = others === 0;
   return {
     name: `svc/${service}`,
     stretches: [
       { look: 'routed', ink: 'good', until: wasReady ? share(removed?.shown ?? now) : 0 },
-      { look: 'unrouted', ink: isAlone ? 'warning' : 'dim', until: share(gone ?? now) },
+      { look: 'unrouted', ink: isLastEndpoint ? 'warning' : 'dim', until: share(gone ?? now) },
     ],
     isTrack: false,
     words: !wasReady
@@ -116,12 +118,12 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
       : removed
         ? `removed ${offsetText(removed, zero)}s · ${otherReady(others)}`
         : 'ready, gets new connections',
-    ink: removed ? (isAlone ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
+    ink: removed ? (isLastEndpoint ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
     rank: 1,
   };
 }
 
-/** A tick for each half second in which requests failed; those to the dying pod itself are no loss. */
+/** A tick for each half second in which requests failed. Failed requests to the pod itself are not lost traffic. */
 export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[] =>
   probes.map(({ via, sent, failed, slices }, index) => {
     const length = Math.max(1, grace.effectiveSeconds * 1000, seen - zero);
@@ -140,9 +142,9 @@ export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[]
     };
   });
 
-/** Known only once all slices have it. */
+/** The latest time; undefined until all slices have one. */
 function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {
-  const known = times.filter((one) => one !== undefined);
+  const known = times.filter((time) => time !== undefined);
   return known.length < times.length ? undefined : known.sort((a, b) => a.shown - b.shown).at(-1);
 }
 

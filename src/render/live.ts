@@ -1,6 +1,6 @@
 /**
- * The live view: changes scroll by above, the frame below them is kept up to date (screen.ts). At most ten paintings a
- * second, one write each, and one a second where nothing changed but the time.
+ * The live view: changes scroll by, and the frame below them is repainted in place (screen.ts): at most ten times a
+ * second, with one write each, and once a second if only the time has changed.
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
@@ -27,7 +27,7 @@ export interface TerminalOptions {
 
 export interface LiveOptions extends TerminalOptions, CardFlags {
   readonly timestamps: Timestamps;
-  /** Let the containers' log lines scroll by, where the observations hold them; otherwise the newest are shown below. */
+  /** Let the containers' log lines scroll by, if the observations contain them; else the frame shows the newest. */
   readonly logs?: boolean;
 }
 
@@ -38,15 +38,15 @@ interface LiveClock {
 }
 
 export interface Live {
-  /** `timeline` is undefined while the pod has not been seen. */
+  /** `timeline` is undefined until the pod has been seen. */
   step(timeline: Timeline | undefined, observation: Observation): void;
-  /** The window has another size. */
+  /** The window was resized. */
   resize(): void;
-  /** A message of ours, whole lines, to scroll by above the picture. */
+  /** Prints our own message, whole lines, above the frame. */
   say(text: string): void;
-  /** The picture gives way to the card, which stays; to its last line where somebody left with Ctrl-C. */
+  /** Replaces the frame by the card, or after Ctrl-C by its last line. */
   end(report: Report): void;
-  /** Gives the terminal back, whatever happened; may be called more than once. */
+  /** Restores the terminal, whatever happened; may be called more than once. */
   close(): void;
 }
 
@@ -79,21 +79,21 @@ export function createLive(options: LiveOptions): Live {
   };
 }
 
-/** Enough that those of a container that still runs are among them. */
-const keptLines = 20;
+/** Enough to include lines of a container that still runs. */
+const maxKeptLogLines = 20;
 
 const withLine = (log: readonly LogText[], observation: Observation): readonly LogText[] =>
   observation.kind === 'line' && observation.text !== undefined
-    ? [...log, { container: observation.container, text: observation.text }].slice(-keptLines)
+    ? [...log, { container: observation.container, text: observation.text }].slice(-maxKeptLogLines)
     : log;
 
-/** A region that is painted over and over, lines that scroll by above it, and the spinner before there is either. */
+/** A region that is repainted, lines that scroll by above it, and a spinner before there is either. */
 interface Painting {
-  /** Lines to scroll by above the region, which is soon drawn again. */
+  /** Prints lines above the region, which is repainted soon. */
   add(lines: readonly string[]): void;
   resize(): void;
   say(text: string): void;
-  /** Lines in the place of the region. */
+  /** Replaces the region by lines that stay. */
   leave(lines: readonly string[]): void;
 }
 
@@ -107,26 +107,26 @@ export function createPainting(
   let above: string[] = [];
   let closed = false;
   const paint = (): void => {
-    beat.stop();
+    repaint.stop();
     if (closed) return;
     const lines = region();
     if (lines.length + above.length > 0) spinner.stop();
-    if (lines.length + above.length > 0 && screen.paint(above, lines)) beat.painted();
+    if (lines.length + above.length > 0 && screen.paint(above, lines)) repaint.painted();
     above = [];
-    if (lines.length > 0) beat.again();
+    if (lines.length > 0) repaint.again();
   };
-  const beat = createBeat(clock, paint);
+  const repaint = createRepaintTimer(clock, paint);
   const add = (lines: readonly string[]): void => {
     if (closed) return;
     above.push(...lines);
-    beat.soon();
+    repaint.soon();
   };
   return {
     add,
     resize: () => {
       if (closed) return;
       screen.forget();
-      beat.soon();
+      repaint.soon();
     },
     say: (text) => {
       const lines = messageLines(pen, text, columns());
@@ -136,19 +136,18 @@ export function createPainting(
     leave: (lines) => {
       if (closed) return;
       closed = true;
-      beat.stop();
+      repaint.stop();
       spinner.stop();
       screen.leave([...above, ...lines]);
     },
   };
 }
 
-/** ms between paintings, at least; and until the next one where nothing changes but the time. */
-const leastPause = 100;
-const heartbeat = 1000;
+const minRepaintMs = 100;
+const idleRepaintMs = 1000;
 
-/** When it is painted: soon after a change, but not more often than it can be read, and once a second without one. */
-function createBeat(clock: LiveClock, paint: () => void) {
+/** Schedules repaints: soon after a change, but not more often than people can read, and once a second without one. */
+function createRepaintTimer(clock: LiveClock, paint: () => void) {
   let paintedAt = -Infinity;
   let cancel = (): void => {};
   const after = (ms: number): void => {
@@ -157,17 +156,17 @@ function createBeat(clock: LiveClock, paint: () => void) {
   };
   return {
     soon: () => {
-      const due = paintedAt + leastPause - clock.now();
+      const due = paintedAt + minRepaintMs - clock.now();
       if (due <= 0) paint();
       else after(due);
     },
-    again: () => after(heartbeat),
+    again: () => after(idleRepaintMs),
     painted: () => void (paintedAt = clock.now()),
     stop: () => cancel(),
   };
 }
 
-/** Wrapped here: where the terminal did it, what it painted before would show behind the last row. */
+/** Wrapped here: if the terminal wrapped it, an older painting would show after the last row. */
 const messageLines = (pen: Pen, text: string, width: number): string[] =>
   text
     .replace(/\n$/, '')
@@ -175,7 +174,7 @@ const messageLines = (pen: Pen, text: string, width: number): string[] =>
     .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
 
 interface Spinner {
-  /** Takes its line away; may be called more than once. */
+  /** Erases its line; may be called more than once. */
   stop(): void;
 }
 
@@ -186,12 +185,12 @@ interface SpinnerOptions {
   readonly text: string;
 }
 
-/** Neither hides the cursor nor reads stdin nor asks the environment for colours: those are the caller's. */
+/** Leaves cursor, stdin and colours to the caller. */
 function startSpinner({ write, columns, pen, text }: SpinnerOptions): Spinner {
   const frames = pen.style.unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
   const spinner = ora({
     text,
-    // ora calls no more of a stream than this.
+    // ora uses only these members of a stream.
     stream: terminalOf(write, columns) as unknown as NodeJS.WriteStream,
     isEnabled: true,
     discardStdin: false,

@@ -1,4 +1,4 @@
-/** One change as one line: time of day, offset, who, what. Wrapped below its words where the terminal is narrow. */
+/** One change as one line: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
 import type { Interval, Timeline } from '../infer/timeline.ts';
 import { exitText, markText, signalName, type MarkText } from './mark-text.ts';
 import type { PrintEvent } from './next-to-print.ts';
@@ -14,20 +14,19 @@ export interface LineLayout {
   readonly width: number;
   /** Columns of the name. */
   readonly who: number;
-  /** What offsets count from, ms; undefined while nothing is known of the deletion. */
+  /** What offsets count from, ms; undefined until something is known of the deletion. */
   readonly zero: number | undefined;
 }
 
 /** `replacement`, the widest name that is not a container's. */
-const leastWho = 11;
-const mostWho = 24;
-/** The longest name that Kubernetes allows. */
-const longestName = 63;
+const minNameColumns = 11;
+const maxNameColumns = 24;
+const maxKubernetesName = 63;
 
-/** How wide the names' column is: up to a third of a narrow line. */
+/** The width of the names' column: up to a third of a narrow line. */
 export function whoColumns(width: number, containers: readonly string[]): number {
-  const limit = width === Infinity ? longestName : mostWho;
-  const wanted = Math.min(limit, Math.max(leastWho, ...containers.map((name) => textWidth(forTerminal(name)))));
+  const limit = width === Infinity ? maxKubernetesName : maxNameColumns;
+  const wanted = Math.min(limit, Math.max(minNameColumns, ...containers.map((name) => textWidth(forTerminal(name)))));
   return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
 }
 
@@ -72,14 +71,13 @@ const now = ({ now: at }: Timeline): Moment => ({ earliest: at, latest: at, show
 /** A line of a container's log; `at`: ms. */
 export const logLine = (layout: LineLayout, at: number, container: string, text: string): string[] =>
   line(layout, { earliest: at, latest: at, shown: at, basis: 'observed' }, container, [
-    dim(`${layout.pen.symbol('bar')} ${forTerminal(text, longestLogLine)}`),
+    dim(`${layout.pen.symbol('bar')} ${forTerminal(text, maxLogLineLength)}`),
   ]);
 
-/** Characters of a log line; what is longer is cut. */
-const longestLogLine = 4000;
+const maxLogLineLength = 4000;
 
-/** Fewer columns than this beside the head are not worth using: the words are then below it. */
-const leastWords = 18;
+/** If fewer columns are left beside the head, the words are printed below it. */
+const minTextColumns = 18;
 
 function line(
   { pen, timestamps, width, who: columns, zero }: LineLayout,
@@ -92,6 +90,6 @@ function line(
   const name = padTo(shorten(pen, forTerminal(who), columns), columns);
   const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
   const hang = widthOf(head);
-  if (width - hang >= leastWords) return flow(pen, [...head, ...words], { width, hang });
+  if (width - hang >= minTextColumns) return flow(pen, [...head, ...words], { width, hang });
   return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];
 }

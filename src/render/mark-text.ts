@@ -1,4 +1,4 @@
-/** What a mark says in kubectl's words, and under which name it stands. One table for lines, HTML and Markdown. */
+/** The text of a mark in kubectl's words, and the name before it. One table for lines, HTML and Markdown. */
 import type { ContainerTimeline, EndpointTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
@@ -6,7 +6,7 @@ import type { Ink } from './palette.ts';
 import { clockText, type Timestamps } from './time-text.ts';
 
 export interface MarkText {
-  /** The container, or a room of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */
+  /** The container, or a part of the cluster: `api`, `kubelet`, `service`, `node`, `replacement`. Unescaped. */
   readonly who: string;
   /** Unescaped. */
   readonly text: string;
@@ -66,7 +66,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
   'node-ready': ({ mark }) => ['node', `${mark.subject ?? ''} is Ready again`],
 };
 
-/** SIGTERM, or what the pod or its image names instead. */
+/** SIGTERM, or the stop signal that the pod or its image names instead. */
 export const signalName = (container: ContainerTimeline | undefined): string =>
   container?.stopSignal?.signal ?? 'SIGTERM';
 
@@ -85,7 +85,7 @@ function removedText(mark: Mark, timeline: Timeline): string {
   return `removed from ${serviceText(mark, timeline)} (${serving}${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
 }
 
-/** `sleep 4s`, `exec`; undefined where the container has no preStop hook. */
+/** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */
 export function hookText(container: string | undefined, { pod }: Timeline): string | undefined {
   const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   const hook = all.find(({ name }) => name === container)?.lifecycle?.preStop;

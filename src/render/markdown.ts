@@ -7,7 +7,7 @@ import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitRows } from './card-rows.ts';
 import { iconOf } from './card.ts';
-import { phaseNames, spending } from './details.ts';
+import { phaseTitles, gracePhases } from './details.ts';
 import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { deletedText, ownerText, podText } from './pod-facts.ts';
@@ -19,7 +19,7 @@ export function renderMarkdown(report: Report): string {
   return `${markdownSections(report).join('\n\n')}\n`;
 }
 
-/** The page in parts that stand by themselves, the answer first. */
+/** The page as independent sections, the answer first. */
 export function markdownSections(report: Report): string[] {
   const sections = [
     answerSection,
@@ -36,7 +36,7 @@ export function markdownSections(report: Report): string[] {
 export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly Report[]): string {
   const { symbol } = iconOf({ verdict: verdictOf(numbers) });
   const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map(({ label, pieces }) =>
       `- ${label} ${forMarkdown(pieces.map(({ text }) => text).join(''), 1000)}`.replace('-  ', '- '),
     );
@@ -56,12 +56,12 @@ export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-/** With the heading and the line below it, ten. */
-const mostRows = 8;
+/** Ten lines together with the heading and the line below it. */
+const maxRows = 8;
 
 const pen = penFor(plainStyle);
 
-/** Heading, place, and one line each for containers, traffic, requests, gates and why: ten at most. */
+/** Heading, pod, and one line each for containers, traffic, requests, gates and why: ten at most. */
 function answerSection(report: Report): string {
   const { timeline, verdict, answer } = report;
   const place = [forMarkdownCode(podText(timeline)), ownerText(timeline), deletedText(report)];
@@ -79,7 +79,7 @@ function answerSection(report: Report): string {
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];
   const title = `### ${pen.symbol(iconOf(report).symbol)} ${forMarkdown(answer.summary, 1000)}`;
-  const where = place.flatMap((one, index) => (one === undefined ? [] : index === 0 ? one : forMarkdown(one)));
+  const where = place.flatMap((fact, index) => (fact === undefined ? [] : index === 0 ? fact : forMarkdown(fact)));
   return `${title}\n${where.join(' · ')}\n${lines.join('\n')}`;
 }
 
@@ -101,7 +101,7 @@ function timelineTable({ timeline }: Report): string {
       forMarkdownCode(who),
       forMarkdown(text),
       mark.at.basis,
-      within(mark.at, timeline.zero),
+      boundsText(mark.at, timeline.zero),
     ];
   });
   return folded(`Timeline (${rows.length})`, table(['offset', 'who', 'what', 'basis', 'lies within'], rows));
@@ -109,9 +109,9 @@ function timelineTable({ timeline }: Report): string {
 
 function phaseTable({ timeline }: Report): string {
   const grace = timeline.grace.effectiveSeconds * 1000;
-  const share = ({ name, length }: Phase): string => (spending.has(name) ? shareText(length, grace) : '');
+  const share = ({ name, length }: Phase): string => (gracePhases.has(name) ? shareText(length, grace) : '');
   const rows = timeline.phases.map((phase) => [
-    phaseNames[phase.name],
+    phaseTitles[phase.name],
     phase.subject === undefined ? '' : forMarkdownCode(phase.subject),
     lengthText(phase.length),
     share(phase),
@@ -137,7 +137,6 @@ function limits({ timeline }: Report): string {
 }
 
 const offset = (at: Interval, zero: number): string => `${offsetText(at, zero)}s`;
-const within = (at: Interval, zero: number): string => boundsText(at, zero);
 
 const folded = (summary: string, body: string): string =>
   body === '' ? '' : `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;

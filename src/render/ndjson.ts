@@ -1,34 +1,34 @@
 /**
- * `-o ndjson`: a line for each mark as soon as it is known, corrected under the same id when more is known, and the
+ * `-o ndjson`: a line for each mark as soon as it is known, corrections under the same id when more is known, and the
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
 import type { ExitReport, Mark, Time } from '../model/report.ts';
 import { errorDocument, jsonText, type KnownError } from './json.ts';
 
-/** A mark that later facts may still move or take back. */
+/** A mark that later facts may still move or retract. */
 export type ProvisionalMark = Mark & { provisional: boolean };
 
 type Gap = ExitReport['gaps'][number];
 
 export interface Ndjson {
-  /** Prints what is new, changed or gone among all marks of the trace. `at`: client clock, now. */
+  /** Prints what is new, changed or gone among all marks of the trace. `at`: now, client's clock. */
   marks(at: Time, marks: readonly ProvisionalMark[]): void;
   /** Prints what is new or changed among all gaps so far. */
   gaps(at: Time, gaps: readonly Gap[]): void;
-  /** Settles every mark as the report has it, then writes the report. Nothing is written after it. */
+  /** Prints the final state of every mark, then the report. Nothing is written after it. */
   end(report: ExitReport): void;
-  /** Ends a stream that comes to no report. */
+  /** Ends the stream with an error instead of a report. */
   fail(error: KnownError): void;
 }
 
 /** Which pod a line is about, in a run over several. */
 export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
-type News = { at: Time; pod?: PodOfLine | undefined };
+type LineContext = { at: Time; pod?: PodOfLine | undefined };
 
 type Line =
-  | (News & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
-  | (News & { type: 'gap'; gap: Gap })
+  | (LineContext & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
+  | (LineContext & { type: 'gap'; gap: Gap })
   | { type: 'report'; report: ExitReport }
   | { type: 'error'; error: ReturnType<typeof errorDocument> };
 
@@ -41,8 +41,8 @@ interface Printed {
 }
 
 /**
- * `write` gets whole lines, each with its newline: all that one call brings, at once, since each write costs both ends of a
- * pipe more than a line does. Marks may come as often as one likes: only changes are printed.
+ * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
+ * than a line does. Callers may pass unchanged marks: only changes are printed.
  */
 export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): Ndjson {
   const printed = new Map<string, Printed>();
@@ -53,9 +53,9 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
 
   const printMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
     const before = printed.get(id);
-    // Compared as it is: to put all marks in order and make them harmless costs more than to conclude them.
+    // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
     const text = JSON.stringify(next);
-    if (before?.text === text || (before && !settling && isHardlyNews(before, next))) return;
+    if (before?.text === text || (before && !settling && isMinorChange(before, next))) return;
     const revision = (before?.revision ?? 0) + 1;
     printed.set(id, { ...next, revision, text });
     const { provisional, withdrawn, mark } = next;
@@ -108,7 +108,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
   };
 }
 
-/** Lines until they are written together; none after `close`. */
+/** Collects lines until they are written together; accepts none after `close`. */
 function bufferFor(write: (lines: string) => void) {
   let lines: string[] = [];
   let closed = false;
@@ -123,24 +123,24 @@ function bufferFor(write: (lines: string) => void) {
   };
 }
 
-/** ms: what is shaved off an interval is printed when it comes to this much, or with the report. */
-const noticeable = 100;
+/** A narrower interval is printed from this difference on, or with the report. */
+const minNarrowingMs = 100;
 
-/** The same mark, a little narrower. */
-function isHardlyNews(before: Printed, next: Omit<Printed, 'revision' | 'text'>): boolean {
+/** The same mark with only a slightly narrower interval. */
+function isMinorChange(before: Printed, next: Omit<Printed, 'revision' | 'text'>): boolean {
   const isSame =
     before.provisional === next.provisional &&
     before.withdrawn === next.withdrawn &&
     before.mark.note === next.mark.note &&
     before.mark.at.basis === next.mark.at.basis;
-  const shaved = [
+  const narrowedBy = [
     Date.parse(next.mark.at.earliest) - Date.parse(before.mark.at.earliest),
     Date.parse(before.mark.at.latest) - Date.parse(next.mark.at.latest),
   ];
-  return isSame && shaved.every((ms) => ms >= 0) && shaved.reduce((sum, ms) => sum + ms) < noticeable;
+  return isSame && narrowedBy.every((ms) => ms >= 0) && narrowedBy.reduce((sum, ms) => sum + ms) < minNarrowingMs;
 }
 
-/** The report knows no "now": it is settled as of the newest thing it cites. */
+/** The report has no "now": its marks are final as of the newest time that it contains. */
 function lastSeen(report: ExitReport): Time {
   const times = [...report.observations.map(({ at }) => at), ...report.marks.map(({ at }) => at.latest)];
   return times.reduce(later, times[0] ?? report.grace.deadline);

@@ -1,53 +1,53 @@
 /**
- * Which marks lines mode prints after an observation. A printed line stays, so a moment that is still uncertain is held
- * back: until it narrows, until its container has ended, or until a second after it was certainly over. Then it is
- * printed once, causes before their effects. Only what turns out to be really different is printed again, as one
- * update. A value that takes a step; pure.
+ * Which marks lines mode prints after an observation. A printed line stays, so an uncertain mark is held back until its
+ * interval narrows, until its container has ended, or until a second after it has certainly happened. Then it is printed
+ * once, causes before their effects. It is printed again, as one update, only if it turns out to be really different.
+ * Pure: takes the state, and returns the next one.
  */
 import type { ContainerTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
 import type { MarkName } from '../model/report.ts';
 
 export type PrintEvent =
   | { readonly kind: 'mark'; readonly mark: Mark }
-  /** It was printed at `was`, and is known better now. */
+  /** It was printed at `was`, and is known more exactly now. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly was: Interval }
   /** It was printed and did not happen. */
   | { readonly kind: 'retracted'; readonly mark: Mark };
 
 export interface PrintState {
   readonly printed: ReadonlyMap<string, PrintedMark>;
-  /** Marks that are held back, and since when (ms) each was certainly over. */
+  /** Marks that are held back, and since when (ms) each has certainly happened. */
   readonly held: ReadonlyMap<string, number | undefined>;
 }
 
 interface PrintedMark {
   readonly mark: Mark;
-  /** What was printed beside the time, as far as it can change. */
+  /** The part of the printed text that can still change. */
   readonly result: string;
 }
 
 export const nothingPrinted: PrintState = { printed: new Map(), held: new Map() };
 
-/** ms; an inferred moment that is wider waits. */
-const wide = 500;
-/** ms; it does not wait longer than this after it was certainly over. */
-const patience = 1000;
+/** An inferred mark with a wider interval is held back. */
+const maxWidthMs = 500;
+/** No mark is held back longer than this after it has certainly happened. */
+const maxHoldMs = 1000;
 
-/** `last`: there is no other chance to print. */
+/** `isLast`: prints all, since nothing follows. */
 export function nextToPrint(
   before: PrintState,
   timeline: Timeline,
-  last = false,
+  isLast = false,
 ): { state: PrintState; events: PrintEvent[] } {
   const { now } = timeline;
   const marks = worthPrinting(timeline.marks, before.printed);
   const heldSince = (mark: Mark): number | undefined =>
     before.held.get(mark.id) ?? (mark.at.latest <= now + 1 ? now : undefined);
   const ready = new Set(
-    marks.filter((mark) => last || before.printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
+    marks.filter((mark) => isLast || before.printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
   );
   for (const mark of [...ready])
-    if (!before.printed.has(mark.id)) causesOf(mark, marks).forEach((one) => ready.add(one));
+    if (!before.printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
   const printed = new Map(before.printed);
   const held = new Map<string, number | undefined>();
   const events: PrintEvent[] = [];
@@ -61,14 +61,14 @@ export function nextToPrint(
     printed.set(mark.id, { mark, result });
   }
   for (const [id, { mark }] of before.printed) {
-    if (marks.some((one) => one.id === id)) continue;
+    if (marks.some((current) => current.id === id)) continue;
     printed.delete(id);
     events.push({ kind: 'retracted', mark });
   }
   return { state: { printed, held }, events };
 }
 
-/** That the kubelet started termination is said of its containers, not again of the pod. */
+/** If containers have the mark `stopping`, `acknowledged` would say the same of the pod. */
 export const worthPrinting = (marks: readonly Mark[], printed?: ReadonlyMap<string, unknown>): readonly Mark[] =>
   marks.some(({ name }) => name === 'stopping')
     ? marks.filter((mark) => mark.name !== 'acknowledged' || printed?.has(mark.id))
@@ -80,45 +80,45 @@ function eventOf(old: PrintedMark | undefined, mark: Mark, result: string): Prin
   return result === old.result ? undefined : { kind: 'mark', mark };
 }
 
-/** Where it was printed is not where it can have been. */
+/** The printed time is no longer possible. */
 const hasMoved = (was: Interval, at: Interval): boolean =>
-  was.shown < at.earliest - wide || was.shown > at.latest + wide;
+  was.shown < at.earliest - maxWidthMs || was.shown > at.latest + maxWidthMs;
 
-/** Exit code and hook result: what else is printed of a mark does not change. */
+/** Exit code and hook result: nothing else that is printed of a mark can change. */
 function resultOf(mark: Mark, { containers }: Timeline): string {
   const container = containers.find(({ name }) => name === mark.subject);
   if (mark.name === 'exited')
     return mark.provisional ? '' : `${container?.exit?.code ?? ''} ${container?.outcome ?? ''}`;
-  return mark.name === 'prestop-ended' ? (badHook(container) ?? '') : '';
+  return mark.name === 'prestop-ended' ? (badHookOutcome(container) ?? '') : '';
 }
 
-/** That a hook completed, after it was printed as finished, is not worth a line. */
-const badHook = (container: ContainerTimeline | undefined): string | undefined => {
+/** After "finished", it is not worth a line that a hook completed. */
+const badHookOutcome = (container: ContainerTimeline | undefined): string | undefined => {
   const outcome = container?.preStop?.outcome;
   return outcome === 'failed' || outcome === 'cut-off' ? outcome : undefined;
 };
 
-/** What a hook's end decides. */
-const afterHook: ReadonlySet<MarkName> = new Set(['prestop-ended', 'stop-signal']);
+/** Marks that depend on the end of a hook. */
+const hookDependent: ReadonlySet<MarkName> = new Set(['prestop-ended', 'stop-signal']);
 
 function isReady(mark: Mark, { marks, containers, now }: Timeline, since: number | undefined): boolean {
   const { name, subject, at, provisional } = mark;
-  const hasEnded = marks.some((one) => one.name === 'exited' && one.subject === subject && !one.provisional);
-  const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > wide;
-  // The end of a log is shown at once: nothing else says for seconds that the container is gone.
+  const hasEnded = marks.some((other) => other.name === 'exited' && other.subject === subject && !other.provisional);
+  const isUncertain = at.basis === 'inferred' && at.latest - at.earliest > maxWidthMs;
+  // The end of a log is printed at once: for seconds, nothing else shows that the container is gone.
   if (hasEnded || !isUncertain || (name === 'exited' && provisional)) return true;
-  // Nothing but the container's end says whether such a hook ended at all before the grace period did.
-  const hook = containers.find((one) => one.name === subject)?.preStop;
-  if (afterHook.has(name) && provisional && hook?.outcome === 'unknown') return false;
-  return since !== undefined && now - since >= patience;
+  // Only the container's end shows whether such a hook ended before the grace period did.
+  const hook = containers.find((container) => container.name === subject)?.preStop;
+  if (hookDependent.has(name) && provisional && hook?.outcome === 'unknown') return false;
+  return since !== undefined && now - since >= maxHoldMs;
 }
 
 /** Marks of the whole pod that follow from the ends of all its containers. */
-const afterAll: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
+const podEndMarks: ReadonlySet<MarkName> = new Set(['containers-done', 'final-delete', 'removed']);
 
-/** Those that are before it in the timeline and led to it. */
+/** Earlier marks of the timeline that led to this one. */
 function causesOf(mark: Mark, marks: readonly Mark[]): Mark[] {
   const before = marks.slice(0, marks.indexOf(mark));
-  if (afterAll.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
+  if (podEndMarks.has(mark.name)) return before.filter(({ name }) => !name.startsWith('replacement'));
   return mark.subject === undefined ? [] : before.filter(({ subject }) => subject === mark.subject);
 }

@@ -1,6 +1,6 @@
 /**
- * Colours and symbols, in one table, and whether a terminal gets them. Nothing is said by colour alone: each
- * ink goes with a word or a symbol. No process here: what decides comes in as arguments.
+ * Colours and symbols, and whether a terminal gets them. Colour alone never carries meaning: each ink goes with a word or
+ * a symbol. Pure: flags and environment are arguments.
  */
 import { Chalk, type ColorSupportLevel } from 'chalk';
 
@@ -10,7 +10,7 @@ export interface Style {
   readonly unicode: boolean;
 }
 
-/** For files and wherever nothing is known of the reader's terminal. */
+/** For files, and if the reader's terminal is unknown. */
 export const plainStyle: Style = { color: 0, unicode: true };
 
 export interface StyleFlags {
@@ -20,7 +20,7 @@ export interface StyleFlags {
 
 export interface StyleEnv {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the stream that is written to, not of another one. */
+  /** Of the stream that is written to. */
   readonly isTty: boolean;
   /** As in process.platform. */
   readonly platform: string;
@@ -30,7 +30,7 @@ export function styleOf(flags: StyleFlags, terminal: StyleEnv): Style {
   return { color: colorOf(flags, terminal), unicode: !flags.ascii && canShowUnicode(terminal) };
 }
 
-/** The order: flag, NO_COLOR (set and not empty, as no-color.org has it), FORCE_COLOR, then kubectl's rule. */
+/** In this order: flag, NO_COLOR (set and not empty, see no-color.org), FORCE_COLOR, then kubectl's rule. */
 function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleEnv): ColorSupportLevel {
   if (color === 'never') return 0;
   const best = depthOf(env, platform);
@@ -39,13 +39,13 @@ function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleEnv): Col
   const forced = forcedLevel(env['FORCE_COLOR'], best);
   if (forced !== undefined) return forced;
   if (!isTty || env['TERM'] === 'dumb') return 0;
-  // kubectl asks Windows for the new terminal; the old console shows escape sequences as they are.
+  // Like kubectl, require Windows Terminal: the old console prints escape sequences as text.
   if (platform === 'win32' && !env['WT_SESSION']) return 0;
-  // The viewers of CI logs know the sixteen colours, whatever the runner's TERM says.
+  // Viewers of CI logs know sixteen colours, whatever the runner's TERM says.
   return env['CI'] ? 1 : best;
 }
 
-/** Node's own reading of FORCE_COLOR: empty, `1` and `true` switch on, `2` and `3` name the depth, `0` switches off. */
+/** FORCE_COLOR as Node reads it: empty, `1` and `true` switch on, `2` and `3` name the depth, `0` switches off. */
 function forcedLevel(value: string | undefined, best: ColorSupportLevel): ColorSupportLevel | undefined {
   if (value === undefined) return undefined;
   if (value === '0' || value === 'false') return 0;
@@ -59,7 +59,7 @@ function depthOf(env: StyleEnv['env'], platform: string): 1 | 2 | 3 {
   return /256(color)?$/i.test(env['TERM'] ?? '') ? 2 : 1;
 }
 
-/** The kernel's console has no glyphs for bars; a locale that is named and is not UTF-8 has no bytes for them. */
+/** The Linux console has no glyphs for bars; a locale that is set and is not UTF-8 cannot encode them. */
 function canShowUnicode({ env, platform }: StyleEnv): boolean {
   if (platform === 'win32') return Boolean(env['WT_SESSION'] ?? env['TERM_PROGRAM'] ?? env['CI']);
   if (env['TERM'] === 'linux') return false;
@@ -67,13 +67,13 @@ function canShowUnicode({ env, platform }: StyleEnv): boolean {
   return !locale || /utf-?8/i.test(locale);
 }
 
-/** Whether the stream can be painted over: a dumb terminal shows cursor movements as letters. */
+/** Whether the terminal can be repainted: a dumb one prints cursor movements as text. */
 export const canRepaint = ({ env, isTty }: StyleEnv): boolean => isTty && env['TERM'] !== 'dumb';
 
-/** What a piece of text is, to the eye. */
+/** The look of a piece of text. */
 export type Ink = 'plain' | 'strong' | 'dim' | 'good' | 'info' | 'warning' | 'bad' | 'accent';
 
-/** Each symbol with its stand-in of one ASCII character. */
+/** Each symbol with its replacement of one ASCII character. */
 export const symbols = {
   good: ['✔', '+'],
   warning: ['▲', '!'],
@@ -94,11 +94,11 @@ export const symbols = {
 } as const;
 export type SymbolName = keyof typeof symbols;
 
-/** What writes in a style. */
+/** Formats text in a style. */
 export interface Pen {
   paint(ink: Ink, text: string): string;
   symbol(name: SymbolName): string;
-  /** The text with no character that the terminal cannot draw. To be called before anything is measured. */
+  /** Replaces characters that the terminal cannot draw. Call it before measuring the text. */
   letters(text: string): string;
   readonly style: Style;
 }
@@ -133,7 +133,7 @@ const spellings: Readonly<Record<string, string>> = {
   '≤': '<=',
 };
 
-/** Our own signs have a spelling; what a cluster wrote in other letters is shown by its number. */
+/** Our own signs have a spelling; other characters, from the cluster, are printed as code points. */
 const asAscii = (text: string): string =>
   // eslint-disable-next-line no-control-regex -- the whole of ASCII is meant
   text.replace(/[^\u0000-\u007f]/gu, (sign) => spellings[sign] ?? `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -1,4 +1,4 @@
-/** What every output says of a pod: its name, its owner, its grace period, who deleted it and how long that took. */
+/** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
 import type { Interval, Length, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
@@ -20,7 +20,7 @@ export function ownerText({ pod, workload }: Pick<Timeline, 'pod' | 'workload'>)
 export const graceText = ({ grace: { effectiveSeconds, specSeconds } }: Timeline): string =>
   `${effectiveSeconds}s${effectiveSeconds === specSeconds ? '' : ` (${specSeconds}s in its spec)`}`;
 
-/** `preempted by a higher-priority pod`, with what more is known of it. */
+/** `preempted by a higher-priority pod`, with the note of the trigger. */
 export const deletedByText = ({ trigger: { kind, note } }: Timeline): string =>
   note === undefined ? triggerText[kind] : `${triggerText[kind]}, ${note}`;
 
@@ -33,37 +33,37 @@ export function deletedText({ timeline, answer }: Report): string | undefined {
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${deletedByText(timeline)})`;
   if (!total) return `still terminating${by}`;
-  const isExplained = answer.cause !== undefined && delaysOfSignal.has(answer.cause.code);
+  const isExplained = answer.cause !== undefined && signalDelayCauses.has(answer.cause.code);
   return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;
 }
 
-/** Causes that say themselves why the stop signal came late. */
-const delaysOfSignal: ReadonlySet<string> = new Set([
+/** Causes that already explain why the stop signal came late. */
+const signalDelayCauses: ReadonlySet<string> = new Set([
   'node-silent',
   'slow-start',
   'kubelet-restarted',
   'runtime-unavailable',
 ]);
 
-/** What the exits themselves do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
+/** Parts of the total that the exits do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
 export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
   const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
   const known = parts.flatMap((part) => part ?? []);
   return known.length === 0 ? '' : `: ${known.join(', ')}`;
 }
 
-/** Of pods without a preStop hook, which explains it. */
+/** Only without a preStop hook, which would explain the wait. */
 function untilSignal({ containers, zero }: Timeline): string | undefined {
   const mains = containers.filter(({ ran, kind }) => ran && kind === 'container');
   if (mains.some(({ preStop, stopSignal }) => preStop || !stopSignal)) return undefined;
   const [first] = mains.flatMap(({ stopSignal }) => stopSignal ?? []).sort((a, b) => a.shown - b.shown);
-  if (!first || first.earliest - zero < longWait / 2 || first.shown - zero < longWait) return undefined;
+  if (!first || first.earliest - zero < longWaitMs / 2 || first.shown - zero < longWaitMs) return undefined;
   const length = { min: first.earliest - zero, max: first.latest - zero, shown: first.shown - zero };
   return `${lengthText(length)} until ${first.signal ?? 'SIGTERM'}`;
 }
 
-/** ms that a person asks about. */
-const longWait = 1000;
+/** A shorter wait needs no explanation. */
+const longWaitMs = 1000;
 
 function afterExit({ containers, marks }: Timeline, total: Length): string | undefined {
   const gone = marks.find(({ name }) => name === 'removed')?.at;
@@ -73,9 +73,9 @@ function afterExit({ containers, marks }: Timeline, total: Length): string | und
   const min = gone.earliest - last(({ latest }) => latest);
   const shown = gone.shown - last((at) => at.shown);
   const max = gone.latest - last(({ earliest }) => earliest);
-  // Where the news of either may have come late the least is next to nothing, and the most says little if it is not much less.
-  const isSure = min > longWait / 2;
-  if (!(isSure ? shown >= longWait : shown >= 3 * longWait && max < total.shown)) return undefined;
+  // If one of the two may have arrived late, `min` is near 0, and `max` is worth printing only if it is below the total.
+  const isSure = min > longWaitMs / 2;
+  if (!(isSure ? shown >= longWaitMs : shown >= 3 * longWaitMs && max < total.shown)) return undefined;
   const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
   return `${length} after the last exit`;
 }

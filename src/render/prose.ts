@@ -1,4 +1,4 @@
-/** Text of several inks, laid out in lines of a given width. Widths are columns of a terminal, not characters. */
+/** Lays out text of several inks in lines of a given width. Widths are columns of a terminal, not characters. */
 import stringWidth from 'string-width';
 import type { Ink, Pen } from './palette.ts';
 
@@ -19,16 +19,16 @@ export interface Layout {
 }
 
 /** Columns that an indent must leave for the text. */
-const leastText = 10;
+const minTextColumns = 10;
 
 /**
- * Wraps between words, never between a number and its unit; what is longer than a line is broken where the line ends.
- * Always at least one line.
+ * Wraps between words, never between a number and its unit; a word longer than a line is broken at the end of the line.
+ * Returns at least one line.
  */
 export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout): string[] {
-  // Below a few columns nothing can be laid out; then a line may be longer than asked.
+  // In a few columns nothing can be laid out: then a line may be wider than asked.
   const room = Math.max(width, 2);
-  const indent = hang + leastText <= room ? hang : 2 + leastText <= room ? 2 : 0;
+  const indent = hang + minTextColumns <= room ? hang : 2 + minTextColumns <= room ? 2 : 0;
   const lines = [new Line(0)];
   const words = tokens(
     pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })),
@@ -50,7 +50,7 @@ export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout
         lines.push(new Line(indent));
       } else {
         const head = cutToWidth(rest, left);
-        // Not even one wide character fits behind the indent: it takes the line as it is.
+        // If not even one wide character fits after the indent, it exceeds the line.
         const taken = head === '' && line.isEmpty ? firstOf(rest) : head;
         line.add({ ink, text: taken });
         rest = rest.slice(taken.length);
@@ -84,7 +84,7 @@ export const textWidth = (text: string): number => stringWidth(text);
 export const widthOf = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, { text }) => sum + stringWidth(text), 0);
 
-/** To `width` columns, with blanks behind. */
+/** Pads to `width` columns with trailing blanks. */
 export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 
 /** A name in at most `width` columns, its middle left out: names of one kind differ at their ends. */
@@ -111,7 +111,7 @@ class Line {
     return this.runs.length === 0;
   }
 
-  /** Blanks wait for what follows them, so that no line ends in one. */
+  /** Blanks are kept back until text follows, so that no line ends in a blank. */
   add({ ink, text }: Piece): void {
     if (text === '') return;
     this.width += stringWidth(text);
@@ -131,7 +131,7 @@ class Line {
   }
 }
 
-/** Words and the blanks between them. A number and its unit are one word, where a line of `room` columns can hold both. */
+/** Words and the blanks between them. A number and its unit are one word, if a line of `room` columns can hold both. */
 const tokens = (pieces: readonly Piece[], room: number): Piece[] =>
   pieces.flatMap(({ ink, text }) =>
     (text.match(wordOrBlanks) ?? [])

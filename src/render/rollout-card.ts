@@ -1,6 +1,6 @@
 /**
- * The card that ends a run over several pods: the answer, counts, the slowest, drain and grace used, traffic and capacity
- * over the whole, causes, the worst three, one fix; and the one line that lines mode prints for each pod that has ended.
+ * The card that ends a run over several pods: the answer, counts, the slowest pod, drain and grace used, traffic and
+ * capacity, causes, the worst three pods, one fix; and the line that lines mode prints for each pod that has ended.
  */
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
@@ -23,13 +23,13 @@ export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, ti
   return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${summary}`;
 }
 
-/** What the icon of the whole depends on. */
+/** What the icon of the whole run depends on. */
 export const verdictOf = ({ exitCode, outcomes, incomplete }: Omit<RolloutNumbers, 'fix'>) => ({
   exitCode,
   outcome: outcomes.stuck || incomplete !== undefined ? ('stuck' as const) : ('unknown' as const),
 });
 
-/** Where the fix stands elsewhere on the page. */
+/** For pages that print the fix elsewhere. */
 type RolloutWithoutFix = Omit<RolloutNumbers, 'fix'> & { readonly fix: undefined };
 
 export function rolloutCardLines(
@@ -50,7 +50,7 @@ export function rolloutCardLines(
   ];
 }
 
-/** What stands between the first and the last line. `flags`: connection flags behind a suggested command. */
+/** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pen, flags = ''): CardRow[] {
   const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, incomplete, pods, noReady, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
@@ -94,14 +94,14 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
 const slowestText = ({ timeline, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
   `${timeline.pod.metadata.name} gone after ${secondsText(total.shown)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${secondsText(drain)}`}`;
 
-/** Of a few pods the longest says all. */
+/** For a few pods the maximum says enough. */
 const quantiles = ({ p50, p90, max }: Quantiles, pods: number, text: (value: number) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
 const graceShare = (ratio: number): string =>
   ratio > 1.005 ? 'more than all' : `${Math.round(Math.min(1, ratio) * 100)}%`;
 
-const looks = {
+const trafficSigns = {
   lost: ['lost', 'bad'],
   'at-risk': ['at risk', 'warning'],
   safe: ['safe', 'good'],
@@ -114,7 +114,7 @@ function trafficRows(
   pen: Pen,
 ): CardRow[] {
   return traffic.map(({ judgement, pods: count, reason }, index) => {
-    const [word, symbol] = looks[judgement];
+    const [word, symbol] = trafficSigns[judgement];
     const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
     const ink = symbol === 'unknown' ? 'dim' : symbol;
     return {

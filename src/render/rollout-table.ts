@@ -1,8 +1,8 @@
 /**
- * Many pods at once: one table that is kept up to date, a row for each pod that still terminates, ended ones folded into
- * one line. A pure function of the state, the time (ms, client's clock) and the window.
+ * The live view of several pods: a table with a row for each pod that is still terminating, and one line that counts the
+ * ended ones. The frame is a pure function of the state, the time (ms, client's clock) and the window.
  */
-import { isStillRunning, killDueIn, minutes, nodeTrouble, statusOf } from './status.ts';
+import { isStillRunning, killDueIn, durationText, nodeTrouble, statusOf } from './status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText } from '../verdict/length-text.ts';
 import type { CardFlags } from './card.ts';
@@ -18,7 +18,7 @@ import { createPainting, type TerminalOptions } from './live.ts';
 import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
 import type { Timestamps } from './time-text.ts';
 
-/** Never taller than `rows` - 1, never as wide as `columns`. */
+/** At most `rows` - 1 lines, each narrower than `columns`. */
 function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
@@ -26,7 +26,7 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   const open = state.pods.filter(({ report }) => report === undefined);
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
   const fixed = 2 + (trouble === undefined ? 0 : 1) + (ended.length > 0 ? 1 : 0);
-  // The oldest deletions first: those end next, or hang.
+  // Oldest deletions first: those pods end next, or hang.
   const shown = open.slice(0, Math.max(0, room - fixed - (open.length > room - fixed ? 1 : 0)));
   const rowsOfTable = shown.map((pod) => rowOf(pod, now));
   const lines: Piece[][] = [
@@ -46,7 +46,7 @@ function topLine({ target, namespace, pods, progress }: RolloutState, now: numbe
   const facts = [
     pods.length === 0 ? 'waiting for a pod to be deleted' : `${done} of ${pods.length} terminated`,
     ...(progress ? [`${progress.updated} of ${progress.desired} updated, ${progress.available} available`] : []),
-    ...(pods.length > 0 ? [minutes(now - start)] : []),
+    ...(pods.length > 0 ? [durationText(now - start)] : []),
   ];
   return [piece('strong', forTerminal(`${namespace} ${target}`)), ...facts.map((fact) => plain(` · ${fact}`))];
 }
@@ -68,7 +68,7 @@ interface Row {
   readonly ink: Ink;
 }
 
-const titles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
+const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
 
 function rowOf({ timeline }: RolloutPod, now: number): Row {
   const grace = timeline.grace.effectiveSeconds * 1000;
@@ -80,7 +80,7 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
   return {
     cells: [
       timeline.pod.metadata.name,
-      minutes(now - timeline.zero),
+      durationText(now - timeline.zero),
       stepOf(timeline, now),
       running.length > 0 && since !== undefined ? shareText({ min: used, max: used, shown: used }, grace) : '–',
       left === undefined ? '–' : left <= 0 ? 'due' : `${Math.ceil(left / 1000)}s`,
@@ -90,7 +90,7 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
   };
 }
 
-/** What it is doing, in a word or two. */
+/** What the pod is doing, in a word or two. */
 function stepOf(timeline: Timeline, now: number): string {
   const has = (name: string): boolean => timeline.marks.some((mark) => mark.name === name);
   if (has('removed')) return 'deleted';
@@ -105,9 +105,9 @@ function stepOf(timeline: Timeline, now: number): string {
 
 function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
   const narrow = width < 90;
-  const heads = narrow ? ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'] : titles;
+  const heads = narrow ? ['POD', 'AGE', 'PHASE', 'GRACE', 'SIGKILL', 'RESULT'] : columnTitles;
   const wide = heads.map((title, at) => Math.max(title.length, ...rows.map(({ cells }) => textWidth(cells[at] ?? ''))));
-  const rest = wide.slice(1).reduce((sum, one) => sum + one + 2, 2);
+  const rest = wide.slice(1).reduce((sum, columns) => sum + columns + 2, 2);
   wide[0] = Math.min(wide[0] ?? 0, Math.max(8, width - rest));
   const line = (cells: readonly string[], ink: Ink): Piece[] => [
     plain('  '),
@@ -118,20 +118,20 @@ function tableLines(pen: Pen, rows: readonly Row[], width: number): Piece[][] {
   return [line(heads, 'dim'), ...rows.map(({ cells, ink }) => line(cells, ink))];
 }
 
-/** One pod of the run; its numbers stay in its Timeline and Verdict. `report` is there once the pod has ended, or once the run has. */
+/** One pod of the run. `report` is present once the pod has ended, or the run has. */
 interface RolloutPod {
   readonly timeline: Timeline;
   readonly report?: Report;
 }
 
-/** What the live table is drawn from, after each observation: a value, not a stream of changes. */
+/** All that the live table is drawn from, after each observation. */
 interface RolloutState {
   /** `deployment/checkout`, `-l app=checkout`. */
   readonly target: string;
   readonly namespace: string;
   /** Every pod whose deletion was seen, in the order in which their deletions began. */
   readonly pods: readonly RolloutPod[];
-  /** The workload's own progress, where it has any: replicas that are updated and available, of how many. */
+  /** Progress of the workload's rollout, if it reports any: updated and available replicas, and how many it wants. */
   readonly progress?: { readonly updated: number; readonly available: number; readonly desired: number };
 }
 
@@ -140,16 +140,16 @@ interface RolloutLiveOptions extends TerminalOptions, Pick<CardFlags, 'flags'> {
 }
 
 interface RolloutLive {
-  /** The table is due; `state` is asked for when it is painted. */
+  /** Requests a repaint of the table, which then calls `state`. */
   show(state: () => RolloutState): void;
-  /** A pod that was not graceful, for good above the table; the others are only counted in it. */
+  /** Prints a pod with a bad exit code above the table; other pods are only counted. */
   ended(report: Report): void;
   resize(): void;
-  /** A message of ours, whole lines. */
+  /** Prints our own message, whole lines, above the table. */
   say(text: string): void;
-  /** The table gives way to the card, which stays. */
+  /** Replaces the table by the card. */
   end(numbers: RolloutNumbers): void;
-  /** Gives the terminal back, whatever happened; may be called more than once. */
+  /** Restores the terminal, whatever happened; may be called more than once. */
   close(): void;
 }
 

@@ -1,12 +1,12 @@
 /**
- * The one place that makes a string from a cluster safe to show. Names, messages and reasons come from anybody who may
- * write to the API server (or edited the recording), and every format has its own way to be tricked: a terminal by
- * escape sequences and bidi marks, markup by `<`, Markdown by mentions, a workflow command by a line feed.
+ * The only place that makes strings from a cluster safe to print. Names, messages and reasons come from anybody who can
+ * write to the API server (or edit the recording), and every format has its own attacks: escape sequences and bidi marks
+ * in a terminal, `<` in markup, mentions in Markdown, a line feed in a workflow command.
  *
- * Each function takes raw text and returns text that is inert in its format; nothing else may be escaped again.
+ * Each function takes raw text and returns text that is inert in its format. No other code escapes anything.
  */
 
-/** Longer strings are cut, with an ellipsis: nobody reads more, and a report may hold a string of a megabyte. */
+/** Longer strings are cut, with an ellipsis: nobody reads more, and a report may contain a string of a megabyte. */
 const defaultLimit = 500;
 
 /** Controls, format and bidi characters, line separators, everything drawn with no width, noncharacters, surrogates. */
@@ -14,22 +14,21 @@ function unseen(): RegExp {
   return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 }
 
-/** Asked of plain text first, which most is: V8 takes two milliseconds to look up the sets of `unseen`. */
+/** Tests first for plain ASCII, which most text is: V8 takes two milliseconds to look up the sets of `unseen`. */
 const withoutUnseen = (text: string, write: (character: string) => string): string =>
   /[^ -~]/.test(text) ? text.replace(unseen(), write) : text;
 
 /**
- * Text for a terminal, and the base of all the others: what acts or hides becomes visible (`\x1b`, `\u202e`, `\n`),
- * a lone surrogate U+FFFD. `limit` is in UTF-16 units of the input.
+ * Text for a terminal, and the base of the other functions: active and invisible characters become visible (`\x1b`,
+ * `\u202e`, `\n`), a lone surrogate becomes U+FFFD. `limit` is in UTF-16 units of the input.
  */
 export function forTerminal(text: string, limit = defaultLimit): string {
   return withoutUnseen(cut(text, limit), visible).replace(workflowCommand, (mark) => hexOf(mark) + mark.slice(1));
 }
 
 /**
- * What begins a command for a GitHub runner that reads the log: `::name …::` at the beginning of a line (also of one that is
- * only wrapped there), and for older runners `##[name]` (Azure
- * Pipelines: `##vso[name]`) anywhere.
+ * The start of a command for a GitHub runner that reads the log: `::name …::` at the beginning of a line (after wrapping, any
+ * word can be there), and for older runners `##[name]` (Azure Pipelines: `##vso[name]`) anywhere.
  */
 const workflowCommand = /(?<=^|\s)::(?=[a-z][^\n]*::)|##(?=\w*\[)/gi;
 
@@ -41,8 +40,8 @@ export function forMarkup(text: string, limit = defaultLimit): string {
 }
 
 /**
- * Prose in GitHub-flavoured Markdown, also inside a table's cell. An empty comment parts `@` from what follows, since
- * mentions are looked for after backslashes are gone.
+ * Prose in GitHub-flavoured Markdown, also inside a table's cell. An empty comment separates `@` from what follows, since
+ * GitHub looks for mentions after it has removed backslashes.
  */
 export function forMarkdown(text: string, limit = defaultLimit): string {
   return forTerminal(text, limit)
@@ -71,28 +70,28 @@ export function forCommandProperty(text: string, limit = defaultLimit): string {
   return forCommand(text, limit).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Text of a JSON document, made safe to look at: what acts or hides is written as `\uXXXX`, which means the same. */
+/** A JSON document, made safe to print: active and invisible characters become `\uXXXX`, which means the same. */
 export function forJson(json: string): string {
   return escaped(json, units).replace(/##(?=\w*\[)/g, `${unit(0x23)}#`);
 }
 
-/** The same of YAML, whose escapes of 16 bits do not join. */
+/** The same for YAML, in which two escapes of 16 bits do not form one character. */
 export function forYaml(yaml: string): string {
   return escaped(yaml, (character) => (character.length > 1 ? longUnit(character) : units(character)));
 }
 
-/** Of a whole document, whose line feeds are its own. */
+/** Escapes a whole document, except its line feeds. */
 const escaped = (document: string, write: (character: string) => string): string =>
   withoutUnseen(document, (character) => (character === '\n' ? character : write(character)));
 
-/** Whether a string holds anything that `forTerminal` would make visible. */
+/** Whether a string contains anything that `forTerminal` would make visible. */
 export function hasUnseen(text: string): boolean {
   return text.search(unseen()) >= 0;
 }
 
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // The first half of a pair would be shown as a broken character.
+  // The first half of a surrogate pair would be printed as a broken character.
   const head = text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
   return `${head}…`;
 }
@@ -116,7 +115,7 @@ const longUnit = (character: string): string => `\\U${(character.codePointAt(0) 
 const reference = (character: string): string => `&#${character.charCodeAt(0)};`;
 const leading = (mark: string): string => (/\d/.test(mark) ? `${mark}\\` : `\\${mark}`);
 
-/** Several lines of ours that may quote what the cluster wrote. */
+/** Several lines of our own that may quote strings from the cluster. */
 export const safeLines = (text: string): string =>
   text
     .split('\n')

@@ -1,9 +1,8 @@
 /**
- * Lines that stay and, below them, a region that is kept up to date. Only the columns that changed are written, each
- * run of one colour once, and nothing is erased before it is drawn. New lines push the region down with the terminal's
- * own line insertion, so that they scroll into its history as usual. The cursor waits, hidden, in the region's last
- * line: terminals that wrap lines again on a resize keep it there, so how far up the region begins can be counted from
- * the new width.
+ * Prints lines that stay and, below them, a region that is repainted in place. Only changed columns are written, each run
+ * of one colour once, and nothing is erased before it is drawn. New lines push the region down with the terminal's own
+ * line insertion, so that they scroll into its history as usual. Between paintings the hidden cursor stays in the region's
+ * last line. Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
  */
 import stringWidth from 'string-width';
 import type { Ink, Pen } from './palette.ts';
@@ -13,13 +12,13 @@ import type { Piece } from './prose.ts';
 export type Line = readonly Piece[];
 
 export interface Screen {
-  /** Text as it is: for the spinner. */
+  /** Writes text as it is, for the spinner. */
   put(text: string): void;
-  /** Whether anything had to be written. `region` has fewer lines than the window. */
+  /** Returns whether it wrote anything. `region` must have fewer lines than the window. */
   paint(above: readonly string[], region: readonly Line[]): boolean;
-  /** The window was reshaped: what is on it may not be what was painted. */
+  /** Call this after a resize: the screen may no longer show what was painted. */
   forget(): void;
-  /** Lines in the place of the region; the cursor below them, to be seen again. May be called more than once. */
+  /** Replaces the region by lines, and shows the cursor again below them. May be called more than once. */
   leave(lines: readonly string[]): void;
 }
 
@@ -37,14 +36,14 @@ const eraseRest = '\u001b[K';
 
 export function createScreen(write: (text: string) => void, window: Window, pen: Pen): Screen {
   let region: readonly Cells[] = [];
-  let current = true;
-  let hidden = false;
+  let isKnown = true;
+  let isCursorHidden = false;
 
   const send = (text: string): void => {
-    write((hidden ? '' : hideCursor) + text);
-    hidden = true;
+    write((isCursorHidden ? '' : hideCursor) + text);
+    isCursorHidden = true;
   };
-  /** To the first column of the region's first line, wherever a resize has put it. */
+  /** Moves to the first column of the region's first line, wherever a resize has put it. */
   const home = (): string => {
     const columns = Math.max(1, window.columns());
     const rows = region.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells.length / columns)), 0);
@@ -62,37 +61,37 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       const next = lines.map((line) => cellsOf(line));
       const fits = above.length + Math.max(region.length, next.length) < window.rows();
       const text =
-        current && region.length > 0 && next.length > 0 && fits
+        isKnown && region.length > 0 && next.length > 0 && fits
           ? inserted(above, region.length) + changed(pen, region, next)
-          : current &&
+          : isKnown &&
               above.length === 0 &&
               next.length === region.length &&
-              next.every((one, at) => isSame(one, region[at]))
+              next.every((cells, at) => isSame(cells, region[at]))
             ? ''
             : beginSync + whole(above, next) + endSync;
       region = next;
-      current = true;
+      isKnown = true;
       if (text === '') return false;
       send(text);
       return true;
     },
     forget: () => {
-      current = false;
+      isKnown = false;
     },
     leave: (lines) => {
       const text =
         region.length + lines.length > 0
           ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow
           : '';
-      const cursor = hidden ? showCursor : '';
+      const cursor = isCursorHidden ? showCursor : '';
       region = [];
-      hidden = false;
+      isCursorHidden = false;
       if (text + cursor !== '') write(text + cursor);
     },
   };
 }
 
-/** One column each; the second one of a wide character is empty. */
+/** One cell per column; the second cell of a wide character is empty. */
 type Cells = readonly { readonly ink: Ink; readonly text: string }[];
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -111,7 +110,7 @@ const isSame = (a: Cells | undefined, b: Cells | undefined): boolean =>
 const isSameCell = (a: Cells[number] | undefined, b: Cells[number] | undefined): boolean =>
   a?.text === b?.text && (a?.ink === b?.ink || (a?.text === ' ' && b !== undefined));
 
-/** Room for lines above the region, and the lines; the cursor comes from its last line and goes back there. */
+/** Inserts lines above the region. The cursor starts and ends in the region's last line. */
 function inserted(above: readonly string[], height: number): string {
   if (above.length === 0) return '';
   const count = above.length;
@@ -120,7 +119,7 @@ function inserted(above: readonly string[], height: number): string {
   return `${'\n'.repeat(count)}${toFirst}\r\u001b[${count}L${above.map((line) => `${line}\r\n`).join('')}${back}`;
 }
 
-/** What leads from one region to another; the cursor ends in the last line of `next`. */
+/** Turns the region `before` into `next`. The cursor ends in the last line of `next`. */
 function changed(pen: Pen, before: readonly Cells[], next: readonly Cells[]): string {
   let row = before.length - 1;
   let text = '';
@@ -143,15 +142,15 @@ function changed(pen: Pen, before: readonly Cells[], next: readonly Cells[]): st
   return text;
 }
 
-/** Columns that are written again rather than jumped over: a jump costs about as much. */
-const nearby = 6;
+/** Up to so many unchanged columns are rewritten: jumping over them would cost as much. */
+const maxRewrittenColumns = 6;
 
 function changedLine(pen: Pen, before: Cells, next: Cells): string {
   let text = '';
   for (let at = 0; at < next.length; at++) {
     if (isSameCell(before[at], next[at])) continue;
     let end = at + 1;
-    for (let ahead = end; ahead < next.length && ahead < end + nearby; ahead++)
+    for (let ahead = end; ahead < next.length && ahead < end + maxRewrittenColumns; ahead++)
       if (!isSameCell(before[ahead], next[ahead])) end = ahead + 1;
     // Half of a wide character cannot be written.
     while (at > 0 && (next[at]?.text === '' || before[at]?.text === '')) at--;

@@ -1,6 +1,6 @@
 /**
- * Where a deletion stands at a moment, in a word and a few facts: the live view's top line and the table's columns;
- * and when the node does not do its part, with the command to look further. Pure.
+ * The progress of a deletion at a given time, in a word and a few facts, for the live view's top line and the table's
+ * columns; and a warning if the node does not respond, with the command to look further. Pure.
  */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import type { Ink } from './palette.ts';
@@ -13,7 +13,7 @@ interface Fact {
 }
 
 export interface Status {
-  /** As `kubectl get pods` would say it, where it says anything. */
+  /** As in `kubectl get pods`, if that has a word for it. */
   readonly word: string;
   readonly ink: Ink;
   /** Unescaped, the most important first. */
@@ -23,19 +23,19 @@ export interface Status {
 /** `now`: ms, client's clock. */
 export function statusOf(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
-  const elapsed = minutes(now - timeline.zero);
+  const elapsed = durationText(now - timeline.zero);
   if (hasMark(timeline, 'removed'))
     return {
       word: 'Deleted',
       ink: 'strong',
-      facts: [{ text: `after ${minutes(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
+      facts: [{ text: `after ${durationText(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
     };
   const services = serviceFact(timeline);
   return {
     word: 'Terminating',
     ink: 'warning',
     facts: [
-      { text: `${elapsed} of ${minutes(timeline.grace.effectiveSeconds * 1000)}`, ink: 'plain' },
+      { text: `${elapsed} of ${durationText(timeline.grace.effectiveSeconds * 1000)}`, ink: 'plain' },
       stepFact(timeline, now),
       ...(services ? [services] : []),
     ],
@@ -58,7 +58,8 @@ function stepFact(timeline: Timeline, now: number): Fact {
   const finalizers = timeline.marks.find(({ name }) => name === 'finalizing');
   if (finalizers) return { text: `waiting for finalizers ${finalizers.note ?? ''}`, ink: 'warning' };
   const done = timeline.marks.find(({ name }) => name === 'containers-done');
-  if (done) return { text: `all containers terminated, cleaning up for ${minutes(now - done.at.shown)}`, ink: 'plain' };
+  if (done)
+    return { text: `all containers terminated, cleaning up for ${durationText(now - done.at.shown)}`, ink: 'plain' };
   const running = timeline.containers.filter(isStillRunning);
   if (running.length === 0) return { text: 'waiting for the kubelet', ink: 'plain' };
   return killFact(killDueIn(timeline, now));
@@ -68,10 +69,13 @@ function killFact(left: number | undefined): Fact {
   if (left === undefined) return { text: 'kubelet has not reacted', ink: 'warning' };
   const seconds = Math.ceil(left / 1000);
   if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
-  return { text: `SIGKILL in ${seconds >= 120 ? minutes(left) : `${seconds}s`}`, ink: seconds <= 5 ? 'bad' : 'plain' };
+  return {
+    text: `SIGKILL in ${seconds >= 120 ? durationText(left) : `${seconds}s`}`,
+    ink: seconds <= 5 ? 'bad' : 'plain',
+  };
 }
 
-export const isStillRunning = (one: ContainerTimeline): boolean => one.ran && !one.exit;
+export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
 
 /** ms until the first running container is killed; negative when it is overdue, undefined while nothing counts yet. */
 export function killDueIn({ containers }: Timeline, now: number): number | undefined {
@@ -85,9 +89,9 @@ function serviceFact({ endpoints }: Timeline): Fact | undefined {
   ];
   if (services.length === 0) return undefined;
   const isIn = (service: string): boolean =>
-    endpoints.some(
-      (one) => (one.service ?? one.slice) === service && one.wasReady && !one.unroutedAt && !one.removedAt,
-    );
+    endpoints
+      .filter((endpoint) => (endpoint.service ?? endpoint.slice) === service)
+      .some(({ wasReady, unroutedAt, removedAt }) => wasReady && !unroutedAt && !removedAt);
   const still = services.filter(isIn);
   const what = (names: readonly string[]): string =>
     names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
@@ -99,24 +103,24 @@ function serviceFact({ endpoints }: Timeline): Fact | undefined {
 const hasMark = ({ marks }: Timeline, name: string): boolean => marks.some((mark) => mark.name === name);
 
 /** `0:21`, `1:02:03`; never negative. ms. */
-export function minutes(ms: number): string {
+export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [hours, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${hours > 0 ? `${hours}:${two(rest)}` : String(rest)}:${two(seconds % 60)}`;
 }
 
-/** ms after the acceptance; a kubelet starts termination within a second (SIGNALS.md §2). */
-const silentAfter = 5000;
-/** ms past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
-const overdueAfter = 5000;
+/** After the acceptance; a kubelet starts termination within a second (SIGNALS.md §2). */
+const silentAfterMs = 5000;
+/** Past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
+const overdueAfterMs = 5000;
 
-/** Nothing, or what is wrong and what to run. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
+/** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
 export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
   const { pod, marks } = timeline;
   const has = (name: string): boolean => marks.some((mark) => mark.name === name);
   if (has('removed') || has('containers-done') || has('final-delete')) return [];
-  const text = wordsOf(timeline, now);
+  const text = troubleText(timeline, now);
   if (text === undefined) return [];
   const node = pod.spec.nodeName;
   return [
@@ -127,21 +131,21 @@ export function nodeTrouble(timeline: Timeline, now: number, flags: string): str
   ];
 }
 
-function wordsOf(timeline: Timeline, now: number): string | undefined {
+function troubleText(timeline: Timeline, now: number): string | undefined {
   const { pod, marks, containers } = timeline;
   const node = pod.spec.nodeName ?? 'its node';
   const downAt = marks.find(({ name }) => name === 'node-not-ready')?.at.shown;
   const upAt = marks.find(({ name }) => name === 'node-ready')?.at.shown;
   if (downAt !== undefined && (upAt === undefined || upAt < downAt))
-    return `node ${node} has been NotReady for ${minutes(now - downAt)}: nothing stops this pod until it is back`;
+    return `node ${node} has been NotReady for ${durationText(now - downAt)}: nothing stops this pod until it is back`;
   const accepted = marks.find(({ name }) => name === 'accepted')?.at.shown;
   const reacted = marks.some(({ name }) => name === 'acknowledged' || name === 'stopping');
   const waits = containers.some(isStillRunning);
-  if (!reacted && waits && accepted !== undefined && now - accepted > silentAfter)
-    return `kubelet on ${node} is not responding: no reaction for ${minutes(now - accepted)}`;
+  if (!reacted && waits && accepted !== undefined && now - accepted > silentAfterMs)
+    return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
   const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
   if (trouble !== undefined) return trouble;
   const left = killDueIn(timeline, now);
-  if (left === undefined || left > -overdueAfter) return undefined;
-  return `kubelet on ${node} is not responding: SIGKILL is overdue by ${minutes(-left)}`;
+  if (left === undefined || left > -overdueAfterMs) return undefined;
+  return `kubelet on ${node} is not responding: SIGKILL is overdue by ${durationText(-left)}`;
 }

@@ -1,4 +1,4 @@
-/** When something was, as people read it: on the clock, and seconds after the timeline's zero. All times are ms, client's clock. */
+/** Prints times for people: on the clock, and in seconds after the timeline's zero. All times are ms, client's clock. */
 import type { Interval } from '../infer/timeline.ts';
 
 export type Timestamps = 'relative' | 'local' | 'utc';
@@ -6,26 +6,26 @@ export type Timestamps = 'relative' | 'local' | 'utc';
 /** What an offset needs of an Interval. */
 export type Moment = Pick<Interval, 'earliest' | 'latest' | 'shown' | 'basis' | 'open'>;
 
-/** ms; a moment known this closely is printed without `≈`. */
-const exactWidth = 300;
+/** A moment known at least this exactly is printed without `≈`. */
+const maxExactWidthMs = 300;
 
 const isExact = ({ earliest, latest, basis, open }: Moment): boolean =>
-  !open && (basis === 'observed' || latest - earliest <= exactWidth);
+  !open && (basis === 'observed' || latest - earliest <= maxExactWidthMs);
 
-/** Two decimals up to a tenth of a second of doubt, one up to a second and a half, else none. */
+/** Two decimals for an interval of up to 0.1 s, one up to 1.5 s, else none. */
 function decimalsOf(moment: Moment): number {
   if (moment.basis === 'observed' && !moment.open) return 2;
   const width = moment.latest - moment.earliest;
   return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
 }
 
-/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` where nothing bounds it from below. No unit. */
+/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound. No unit. */
 export function offsetText(moment: Moment, zero: number): string {
   const approximately = moment.open ? '≤' : isExact(moment) ? '' : '≈';
   return `${approximately}${signed(moment.shown - zero, decimalsOf(moment))}`;
 }
 
-/** The same in 9 columns, the points below one another. */
+/** The same in 9 columns, with the decimal points aligned. */
 export function offsetColumn(moment: Moment, zero: number): string {
   const [whole = '', fraction] = offsetText(moment, zero).split('.');
   return whole.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(3);
@@ -37,15 +37,15 @@ export function signed(ms: number, decimals: number): string {
   return `${ms < 0 && Number(text) !== 0 ? '−' : '+'}${text}`;
 }
 
-/** `+2.10 to +3.30`: both ends, for those who asked for evidence. */
+/** `+2.10 to +3.30`: both ends of the interval, for outputs with evidence. */
 export const boundsText = ({ earliest, latest, open }: Moment, zero: number): string =>
   open ? `until ${signed(latest - zero, 2)}` : `${signed(earliest - zero, 2)} to ${signed(latest - zero, 2)}`;
 
-/** `23:04:29.9` in 13 columns, with no more decimals than are known; empty for `relative`. */
+/** `23:04:29.9` in 12 columns, with no more decimals than are known; empty for `relative`. */
 export const clockColumn = (moment: Moment, timestamps: Timestamps): string =>
   timestamps === 'relative' ? '' : clockText(moment.shown, Math.min(2, decimalsOf(moment)), timestamps).padEnd(12);
 
-/** `23:04:29.60`; `relative` is printed in UTC where a time of day is needed all the same. */
+/** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {
   const unit = 10 ** (3 - decimals);
   const date = new Date(Math.round(time / unit) * unit);

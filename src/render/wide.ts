@@ -1,4 +1,4 @@
-/** `-o wide`: the exit as kubectl would list it, one row for `column` and the eye; `-o name`: what kubectl would call it. */
+/** `-o wide`: the exit as a row like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
 import stringWidth from 'string-width';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
@@ -21,14 +21,14 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 
-/** A header and one row, three spaces apart; what is not known is `<none>`. */
+/** A header and one row, three spaces apart; `<none>` for what is not known. */
 export function renderWide(report: Report, { headers = true }: { headers?: boolean } = {}): string {
   const cells = columns.map(([title, value]) => [title, forTerminal(value(report) || '<none>')] as const);
   const rows = headers ? [0, 1] : [1];
   return rows.map((row) => line(cells.map((cell) => [cell[row] ?? '', width(cell)]))).join('');
 }
 
-/** Of the container that used most of the grace period. */
+/** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
   const grace = timeline.grace.effectiveSeconds * 1000;
   const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));

@@ -3,10 +3,10 @@ import { forMarkup } from './safe-text.ts';
 
 export interface XmlElement {
   readonly name: string;
-  /** Absent ones (undefined) are left out. */
+  /** Undefined ones are left out. */
   readonly attributes?: Readonly<Record<string, string | number | undefined>>;
   readonly children?: readonly XmlElement[];
-  /** Text instead of children, one entry a line: a line feed inside an entry is not ours and is made visible. */
+  /** Text instead of children, one entry per line; a line feed inside an entry is not ours and becomes visible. */
   readonly lines?: readonly string[];
 }
 
@@ -16,12 +16,12 @@ export function writeXml(root: XmlElement): string {
 }
 
 /** Long enough for any sentence of ours. */
-const limit = 4000;
+const maxTextLength = 4000;
 
 function element({ name, attributes = {}, children = [], lines }: XmlElement, indent: string): string {
-  const known = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  const open = `${name}${known.map(([key, value]) => ` ${key}="${forMarkup(String(value), limit)}"`).join('')}`;
-  if (lines) return `${indent}<${open}>${lines.map((line) => forMarkup(line, limit)).join('\n')}</${name}>\n`;
+  const present = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  const open = `${name}${present.map(([key, value]) => ` ${key}="${forMarkup(String(value), maxTextLength)}"`).join('')}`;
+  if (lines) return `${indent}<${open}>${lines.map((line) => forMarkup(line, maxTextLength)).join('\n')}</${name}>\n`;
   if (children.length === 0) return `${indent}<${open}/>\n`;
   return `${indent}<${open}>\n${children.map((child) => element(child, `${indent}  `)).join('')}${indent}</${name}>\n`;
 }

@@ -5,7 +5,7 @@ import { forYaml, hasUnseen } from './safe-text.ts';
 
 /**
  * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
- * One line a value, which greps better.
+ * One line per value, for grep.
  */
 export const renderYaml = (report: ExitReport): string => yamlText(report);
 
@@ -20,7 +20,7 @@ export function yamlText(value: unknown): string {
   return forYaml(text);
 }
 
-/** Double quotes are the one style that can escape what nobody sees. */
+/** Only double quotes can escape invisible characters. */
 const quoteUnseen: ScalarStyleRule = (layout) => {
   if (hasUnseen(layout.node.value)) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
 };

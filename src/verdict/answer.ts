@@ -21,20 +21,20 @@ export interface Answer {
   readonly summary: string;
   /** Why it was not graceful, or what took the time. */
   readonly cause?: { readonly code: FindingCode; readonly container?: string };
-  /** Why, with its numbers, where the headline does not say it already. */
+  /** The reason with its numbers, if the headline does not give it. */
   readonly why?: string;
-  /** What else went wrong with the exit, the gravest first. */
+  /** What else went wrong with the exit, most severe first. */
   readonly also: readonly JudgedFinding[];
   readonly traffic: TrafficAnswer;
-  /** That new connections had no ready backend, where `traffic` does not say so already. */
+  /** Says that new connections had no ready backend, if `traffic` does not say so. */
   readonly capacity?: string;
-  /** What to change where no patch can: the command of the image, the node, a pod without a template. */
+  /** What to change if no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
   readonly fix: readonly FixAnswer[];
 }
 
-/** `input` is absent where no deletion was observed. */
+/** `input` is absent if no deletion was observed. */
 export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
   const { findings } = verdict;
   const judged = { timeline, verdict };
@@ -42,29 +42,29 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
   const word = wordOf(timeline, verdict);
   const { brief, full } = headlineOf({ timeline, verdict, cause });
   const others = findings.filter(({ code }) => code !== cause?.code);
-  const worse = others.filter(({ code }) => aggravating.has(code));
+  const aggravations = others.filter(({ code }) => aggravating.has(code));
   const isGraceFixed = longerGrace(judged) !== undefined;
   const isLossFixed = lossOf(timeline)?.preStopSeconds !== undefined;
-  const unfixed = [cause, worse.find(({ code }) => code === 'no-signal-handling')].filter(
-    (one) => !(one?.needsGrace && isGraceFixed) && !(one?.code === 'requests-lost' && isLossFixed),
+  const unfixed = [cause, aggravations.find(({ code }) => code === 'no-signal-handling')].filter(
+    (finding) => !(finding?.needsGrace && isGraceFixed) && !(finding?.code === 'requests-lost' && isLossFixed),
   );
   return {
     word,
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, worse, brief),
-    also: others.filter((one) => !aggravating.has(one.code) && isNews(one, cause, brief)),
+    why: whyOf(cause, aggravations, brief),
+    also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
     ...trafficOf(input, findings),
-    advice: [...unfixed.map((one) => one?.advice && asClause(one.advice)), manifestAdvice(judged)].flatMap(
+    advice: [...unfixed.map((finding) => finding?.advice && asClause(finding.advice)), manifestAdvice(judged)].flatMap(
       (text) => text ?? [],
     ),
     fix: fixesOf(judged),
   };
 }
 
-/** What ended it, the most causal first: where several hold, an earlier one explains a later one. */
-const ends: readonly FindingCode[] = [
+/** Causes of a bad exit. If several hold, an earlier one explains a later one. */
+const badExitCauses: readonly FindingCode[] = [
   'force-deleted',
   'oom-on-exit',
   'prestop-cut-off',
@@ -74,8 +74,8 @@ const ends: readonly FindingCode[] = [
   'exit-nonzero',
 ];
 
-/** What took the time, where nothing went wrong with the containers. */
-const delays: readonly FindingCode[] = [
+/** Causes of a slow exit, if the containers ended well. */
+const delayCauses: readonly FindingCode[] = [
   'node-silent',
   'runtime-unavailable',
   'kubelet-restarted',
@@ -85,8 +85,8 @@ const delays: readonly FindingCode[] = [
   'prestop-heavy',
 ];
 
-/** Worth a mention even where they cost no time. */
-const oddities: readonly FindingCode[] = [
+/** Worth a mention even if they cost no time. */
+const noteworthy: readonly FindingCode[] = [
   'requests-lost',
   'endpoint-not-removed',
   'oom-in-container',
@@ -95,19 +95,19 @@ const oddities: readonly FindingCode[] = [
   'grace-nearly-spent',
 ];
 
-/** Undefined where nothing is to be explained. */
+/** Undefined if nothing needs an explanation. */
 function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): JudgedFinding | undefined {
   const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
-  const ending = isBad ? firstOf(ends, endingOf(timeline, findings)) : undefined;
+  const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;
   if (ending) return ending;
   const slowest = findings
-    .filter(({ code, cost }) => delays.includes(code) && cost !== undefined)
-    .sort((a, b) => (b.cost ?? 0) - (a.cost ?? 0))[0];
-  return slowest ?? firstOf([...delays, ...oddities], findings);
+    .filter(({ code, delayMs }) => delayCauses.includes(code) && delayMs !== undefined)
+    .sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0))[0];
+  return slowest ?? firstOf([...delayCauses, ...noteworthy], findings);
 }
 
-/** Of containers that did not end well: a hook that was long but harmless explains no other container's kill. */
-function endingOf({ containers }: Timeline, findings: readonly JudgedFinding[]): JudgedFinding[] {
+/** Findings about containers that ended badly: a long but harmless hook explains no other container's kill. */
+function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedFinding[]): JudgedFinding[] {
   const bad = containers.filter(({ kind, outcome, pastGrace }) => {
     const counts = kind === 'container' || kind === 'init' || outcome === 'abandoned';
     return counts && (['killed', 'oom', 'failed', 'abandoned'].includes(outcome) || pastGrace !== undefined);
@@ -128,25 +128,25 @@ const aggravating: ReadonlySet<FindingCode> = new Set([
   'no-signal-handling',
 ]);
 
-/** What shows the cause, and what made it worse; nothing that the headline says. */
+/** Explains the cause and what made it worse, without what the headline already says. */
 function whyOf(
   cause: JudgedFinding | undefined,
-  worse: readonly JudgedFinding[],
+  aggravations: readonly JudgedFinding[],
   headline: string,
 ): string | undefined {
-  const parts = [cause?.why, ...worse.map(({ clause, why }) => why ?? clause)];
+  const parts = [cause?.why, ...aggravations.map(({ clause, why }) => why ?? clause)];
   const known = [...new Set(parts.flatMap((part) => part ?? []))].filter((part) => !headline.includes(part));
   return known.length > 0 ? known.slice(0, 2).join('; ') : undefined;
 }
 
-/** Findings with one cause: where one of them is the cause, the others add nothing. */
+/** Groups of findings with one cause: if one of them is the reported cause, the others add nothing. */
 const sameCause: readonly (readonly FindingCode[])[] = [
   ['killed-at-grace', 'no-signal-handling', 'prestop-cut-off', 'prestop-heavy', 'grace-nearly-spent', 'exit-nonzero'],
   ['node-silent', 'slow-start', 'kubelet-restarted'],
   ['oom-on-exit', 'killed-at-grace'],
 ];
 
-/** What the card's rows traffic and capacity say, or -v. */
+/** Findings that other rows of the card print, or only -v. */
 const inOtherRows: ReadonlySet<FindingCode> = new Set([
   'drain-race',
   'stays-ready',
@@ -158,17 +158,13 @@ const inOtherRows: ReadonlySet<FindingCode> = new Set([
   'evidence-lost',
 ]);
 
-/** Neither the headline nor another row says it. */
-function isNews(
-  { code, severity, clause }: JudgedFinding,
-  cause: JudgedFinding | undefined,
-  headline: string,
-): boolean {
+/** Neither the headline nor another row of the card says it. */
+function isNew({ code, severity, clause }: JudgedFinding, cause: JudgedFinding | undefined, headline: string): boolean {
   if (severity === 'info' || inOtherRows.has(code)) return false;
-  if (cause && sameCause.some((story) => story.includes(code) && story.includes(cause.code))) return false;
+  if (cause && sameCause.some((group) => group.includes(code) && group.includes(cause.code))) return false;
   return clause === undefined || !headline.includes(clause);
 }
 
-/** As a row of the card has it: without a capital and a full stop. */
+/** For a row of the card: without capital letter and full stop. */
 const asClause = (sentence: string): string =>
   sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

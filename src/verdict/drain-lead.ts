@@ -1,6 +1,6 @@
 /**
- * How long before its stop signal a serving container had left the endpoints of its Services, and who may have routed to it
- * unseen: no lead is proven by what was not watched. Pure.
+ * The drain lead: how long before its stop signal a serving container left the ready endpoints of its Services. Where
+ * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
@@ -12,21 +12,21 @@ import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 
-/** The removal of one endpoint, and one container that serves its Service. */
+/** The removal of one endpoint, paired with one container that serves its Service. */
 export interface DrainLead {
   readonly endpoint: EndpointTimeline;
   readonly container: ContainerTimeline;
-  /** From the removal to the stop signal, ms; negative where the signal came first. */
+  /** From the removal to the stop signal, ms; negative if the signal came first. */
   readonly lead: Length;
-  /** It exited, or refused connections, less than a second after the removal. */
-  readonly hard: boolean;
+  /** The container exited, or refused connections, less than a second after the removal. */
+  readonly stoppedAtOnce: boolean;
   readonly evidence: readonly number[];
 }
 
-/** Load balancers and proxies learn of a removal later than the API: less than this (ms) is no head start. */
-export const headStart = second;
+/** Load balancers and proxies learn of a removal later than the API: a shorter lead gives them no time to react. */
+export const minLeadMs = second;
 
-/** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come at any time before. */
+/** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come before the removal. */
 export function leadText({ min, max, shown }: Pick<Length, 'min' | 'max' | 'shown'>): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
@@ -34,26 +34,26 @@ export function leadText({ min, max, shown }: Pick<Length, 'min' | 'max' | 'show
   return `${text.replace('≤', 'at most ')} after`;
 }
 
-/** Services, or slices without one, each once. */
+/** Names without duplicates: of the Service, or of the slice if it belongs to no Service. */
 export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
   ...new Set(endpoints.map(({ service, slice }) => service ?? slice)),
 ];
 
-/** Containers that load balancers may still have sent requests to when their signal came, the worst first. */
-export function racesIn(input: RuleInput): DrainLead[] {
-  // A forced deletion is a risk of its own (traffic.ts).
+/** Containers that got their stop signal while load balancers may still have sent them requests, worst first. */
+export function drainRaces(input: RuleInput): DrainLead[] {
+  // traffic.ts reports a forced deletion as a risk by itself.
   if (wasForced(input.timeline)) return [];
   const isGone = input.trace.gone !== undefined;
   return drainLeads(input)
     .filter((lead) => isRace(lead, isGone))
-    .sort((a, b) => Number(b.hard) - Number(a.hard) || a.lead.max - b.lead.max);
+    .sort((a, b) => Number(b.stoppedAtOnce) - Number(a.stoppedAtOnce) || a.lead.max - b.lead.max);
 }
 
-/** Nothing delayed the signal. An interval that may yet narrow is judged only once the pod is gone. */
+/** Surely too short; or possibly, if nothing delayed the signal and, with the pod gone, the interval cannot narrow. */
 const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
-  lead.max < headStart || (isGone && lead.min < headStart && !container.preStop && container.kind !== 'sidecar');
+  lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !container.preStop && container.kind !== 'sidecar');
 
-/** None where the removal or the signal was not seen. */
+/** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
 export const drainLeads = (input: RuleInput): DrainLead[] =>
   input.timeline.endpoints
     .filter(({ staysReady, wasReady }) => wasReady && !staysReady)
@@ -63,36 +63,36 @@ export const drainLeads = (input: RuleInput): DrainLead[] =>
 
 function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline): DrainLead[] {
   const { unroutedAt } = endpoint;
-  const call = signalCall(input, container);
+  const call = stopRequestedAt(input, container);
   if (!unroutedAt || !call) return [];
   const min = call.earliest - unroutedAt.latest;
   const max = Math.max(min, call.latest - unroutedAt.earliest);
   const shown = Math.min(Math.max(call.shown - unroutedAt.shown, min), max);
-  const hard = [container.exit?.at.latest, container.servedUntil?.latest, refusedBy(input, container)].some(
+  const stoppedAtOnce = [container.exit?.at.latest, container.servedUntil?.latest, portClosedBy(input, container)].some(
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
   const evidence = [...new Set([...unroutedAt.evidence, ...call.evidence])];
-  return [{ endpoint, container, lead: { min, max, shown, basis: 'inferred' }, hard, evidence }];
+  return [{ endpoint, container, lead: { min, max, shown, basis: 'inferred' }, stoppedAtOnce, evidence }];
 }
 
 /**
- * Without a hook, a turn or a second try the kubelet asks for the signal right when it starts (SIGNALS.md §2 S5): how long the runtime
- * takes after that is an assumption, and leaves no room for clients.
+ * When the kubelet asked the runtime to stop the container. Without a preStop hook, a sidecar turn or a second attempt it
+ * asks as soon as it starts termination (SIGNALS.md §2 S5). The runtime's own delay is only assumed: it is no lead.
  */
-function signalCall(input: RuleInput, container: ContainerTimeline): Interval | undefined {
+function stopRequestedAt(input: RuleInput, container: ContainerTimeline): Interval | undefined {
   const { name, kind, preStop, stopSignal } = container;
-  const tries = input.exit.containers.find(({ spec }) => spec.name === name)?.killings.length ?? 0;
+  const attempts = input.exit.containers.find(({ spec }) => spec.name === name)?.killings.length ?? 0;
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
-  // While the pod is there a kubelet that restarts may yet show that it never got so far.
-  const isLater = preStop !== undefined || kind === 'sidecar' || tries > 1 || !input.trace.gone;
-  const call = isLater ? signal : (markOf(input.timeline, 'stopping', name)?.at ?? signal);
+  // Until the pod is gone, a restarted kubelet may still show that this attempt never reached the signal.
+  const isDelayed = preStop !== undefined || kind === 'sidecar' || attempts > 1 || !input.trace.gone;
+  const call = isDelayed ? signal : (markOf(input.timeline, 'stopping', name)?.at ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };
 }
 
-/** By when (ms) a readiness probe had found the port closed, after the deletion. */
-function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): number | undefined {
+/** Client ms by which a readiness probe had found the port closed after the deletion. */
+function portClosedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): number | undefined {
   const since = exit.deletion.accepted.client.lo;
   const stopping = exit.containers.find(({ spec }) => spec.name === name)?.stopping;
   const refused = trace.events.find(
@@ -109,34 +109,33 @@ function refusedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): num
   return refused && refused.at + 1;
 }
 
-/** No endpoint seen is proof only where endpoints could be seen. */
-export function withoutRoutes({ trace, exit }: RuleInput): Omit<Gate, 'name'> {
+/** The gate result for a pod without endpoints: passes only if endpoints could be watched. */
+export function resultWithoutEndpoints({ trace, exit }: RuleInput): Omit<Gate, 'name'> {
   const isBlind =
-    // Before its own DELETE a run waits for them, or states a gap.
+    // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    trace.refused.some(({ value }) => routeStreams.has(value.stream)) ||
-    trace.gaps.some(({ value }) => routeStreams.has(value.stream) && value.to === undefined);
+    trace.refused.some(({ value }) => endpointStreams.has(value.stream)) ||
+    trace.gaps.some(({ value }) => endpointStreams.has(value.stream) && value.to === undefined);
   if (isBlind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
-const routeStreams: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
+const endpointStreams: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
 
 /**
- * Why it is not known who routed to the pod when its deletion was accepted. What was seen of endpoints afterwards is then
- * no more than what was left of them; where every Service that may follow readiness had still to unroute it, nothing is
- * missing.
+ * Why it is unknown which Services routed to the pod when its deletion was accepted; undefined if it is known. Endpoints
+ * seen later are what was left by then: none is missing if every Service that depends on readiness had the pod ready.
  */
-export function unseenRoutes(input: RuleInput): string | undefined {
+export function whyEndpointsUnknown(input: RuleInput): string | undefined {
   const { trace, exit } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !isUnwatched(input)) || !mayHideRoutes(trace, exit.endpoints)) return undefined;
+  if ((!isLate && !isUnwatched(input)) || !mayMissEndpoints(trace, exit.endpoints)) return undefined;
   return isLate
     ? 'attached too late: the pod was already terminating'
     : 'endpoints were not being watched when the pod was deleted';
 }
 
-/** The slices were not in sync, or could not be read, when the deletion was accepted. */
+/** EndpointSlices were not in sync, or could not be read, when the deletion was accepted. */
 function isUnwatched({ trace, exit }: RuleInput): boolean {
   const { lo, hi } = exit.deletion.accepted.client;
   return (
@@ -149,13 +148,14 @@ function isUnwatched({ trace, exit }: RuleInput): boolean {
 }
 
 /**
- * A Service with publishNotReadyAddresses does not depend on readiness. One without a selector has its endpoints managed
- * elsewhere (`kubernetes` in the namespace default): it counts only where no endpoint was seen.
+ * A Service with publishNotReadyAddresses does not depend on readiness. A Service without a selector has its endpoints
+ * managed elsewhere (`kubernetes` in the namespace default): it counts only if no endpoint was seen.
  */
-function mayHideRoutes(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
+function mayMissEndpoints(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
   const isMissing = ({ metadata, spec }: Service): boolean =>
     spec.publishNotReadyAddresses !== true &&
     (endpoints.length === 0 || Object.keys(spec.selector ?? {}).length > 0) &&
     !endpoints.some(({ service }) => service === metadata.name);
-  return endpoints.some((one) => !one.staysReady && !one.wasReady) || [...trace.services.values()].some(isMissing);
+  const services = [...trace.services.values()];
+  return endpoints.some(({ staysReady, wasReady }) => !staysReady && !wasReady) || services.some(isMissing);
 }

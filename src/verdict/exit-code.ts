@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/report.ts';
 import type { Interrupted } from '../model/observation.ts';
 
-/** What a pipeline reads: part of the contract (docs/architecture.md). */
+/** Exit codes by outcome, for pipelines: part of the contract (docs/architecture.md). */
 export const exitCodes: Record<Outcome, number> = {
   graceful: 0,
   removed: 0,
@@ -15,7 +15,7 @@ export const exitCodes: Record<Outcome, number> = {
   unknown: 4,
 };
 
-/** 128 + the signal's number, as shells have it. */
+/** 128 + the signal's number, as in shells. */
 export const signalCodes: Record<Interrupted['signal'], number> = {
   SIGINT: 130,
   SIGTERM: 143,
@@ -23,7 +23,7 @@ export const signalCodes: Record<Interrupted['signal'], number> = {
   SIGPIPE: 141,
 };
 
-/** The exit was graceful, and a gate failed all the same. */
+/** The exit was graceful, but a gate failed. */
 export const gateFailed = 5;
 
 interface Inputs {
@@ -39,10 +39,10 @@ export function exitCodeOf({ outcomes, gatesFailed, warnOnly, interrupted }: Inp
   return (code === 2 || code === gateFailed) && warnOnly ? 0 : code;
 }
 
-/** Where several hold, the more important first. */
+/** If several codes apply, the first of these counts. */
 export const precedence = [1, 3, 4, 2, gateFailed];
 
-/** A signal's own code stands above all. */
+/** The code of a signal comes before all others. */
 export function worstCode(codes: readonly number[]): number {
   const signal = codes.find((code) => code > 128);
   return signal ?? precedence.find((code) => codes.includes(code)) ?? 0;

@@ -73,12 +73,12 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
   return withoutUndefined({ ...report, observations: citedIn(report, timeline.notes) });
 }
 
-/** YAML, jsonpath and go-templates have no word for `undefined`. */
+/** YAML, jsonpath and go-templates cannot express `undefined`. */
 function withoutUndefined<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutUndefined) as T;
   if (typeof value !== 'object' || value === null) return value;
-  const known = Object.entries(value).filter(([, one]) => one !== undefined);
-  return Object.fromEntries(known.map(([key, one]) => [key, withoutUndefined(one as unknown)])) as T;
+  const defined = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(defined.map(([key, item]) => [key, withoutUndefined(item as unknown)])) as T;
 }
 
 /** Rounded outward to milliseconds. */
@@ -172,7 +172,7 @@ const trafficReport = (
   probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
 });
 
-/** Without what only people are shown. */
+/** Drops the fields that only people see. */
 const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => {
   return { code, severity, message, advice, evidence };
 };
@@ -181,7 +181,7 @@ const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
   offsetMs: { min: Math.floor(min), max: Math.ceil(max) },
 });
 
-/** One line for each observation that is cited, the oldest first. */
+/** One line per cited observation, oldest first. */
 function citedIn(report: Omit<ExitReport, 'observations'>, newest: Timeline['notes']): ExitReport['observations'] {
   const cited = new Set<number>();
   collect(report, cited);

@@ -1,14 +1,14 @@
 /**
- * What to change in the workload so that the next exit goes better: patches with computed numbers. Pure; reports and the
- * `fix` command share it. None where a patch would not help: an application that ignores its signal is not helped by a
- * longer grace period, a bare pod has no template, and nothing helps a forced deletion or one of a whole namespace.
+ * Patches of the workload, with computed numbers, so that the next exit goes better. Shared by reports and the `fix`
+ * command. No patch if it would not help: a longer grace period does not help an application that ignores its signal, a
+ * bare pod has no template, and nothing helps against a forced deletion or the deletion of a whole namespace. Pure.
  */
 import type { ContainerTimeline, Timeline, Workload } from '../infer/timeline.ts';
 import type { FindingCode } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
-import { containerSpec, ranIn } from './rule-input.ts';
+import { containerSpec, ranContainers } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
 export interface FixAnswer {
@@ -20,7 +20,6 @@ export interface FixAnswer {
   readonly command: string;
 }
 
-/** What fixes are computed from. */
 interface FixInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
@@ -28,21 +27,21 @@ interface FixInput {
 
 export function fixesOf(input: FixInput): FixAnswer[] {
   const { workload, pod } = input.timeline;
-  if (!workload || !isPatchable(workload) || isHopeless(input)) return [];
+  if (!workload || !isPatchable(workload) || isUnfixable(input)) return [];
   const namespace = pod.metadata.namespace ?? 'default';
   const fixes = [templateFix(input), replicasFix(input)];
-  return fixes.flatMap((fix) => (fix ? [addressed(workload, namespace, fix)] : []));
+  return fixes.flatMap((fix) => (fix ? [fixAnswer(workload, namespace, fix)] : []));
 }
 
-/** The same for a pod that no template makes, in words. */
+/** The fix in words, for a pod that no patchable template makes. */
 export function manifestAdvice(input: FixInput): string | undefined {
-  if (isHopeless(input) || (input.timeline.workload && isPatchable(input.timeline.workload))) return undefined;
+  if (isUnfixable(input) || (input.timeline.workload && isPatchable(input.timeline.workload))) return undefined;
   const change = templateFix(input);
   return change && `in its manifest: ${change.reason}`;
 }
 
-/** Nothing in a spec helps against force, or keeps a pod whose namespace or owner goes. */
-const isHopeless = ({ timeline: { trigger, workload }, verdict }: FixInput): boolean =>
+/** No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted. */
+const isUnfixable = ({ timeline: { trigger, workload }, verdict }: FixInput): boolean =>
   verdict.outcome === 'forced' ||
   workload?.replicas === 0 ||
   trigger.kind === 'namespace-deletion' ||
@@ -62,11 +61,11 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** Names come from the cluster and go into a shell: only what Kubernetes allows as a name gets there. */
+/** Names come from the cluster and go into a shell command, so only valid Kubernetes names are accepted. */
 const isPatchable = ({ kind, name }: Workload): boolean =>
   Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
-function addressed(workload: Workload, namespace: string, { reason, patch }: Change): FixAnswer {
+function fixAnswer(workload: Workload, namespace: string, { reason, patch }: Change): FixAnswer {
   const { kind, name } = workload;
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
@@ -74,14 +73,14 @@ function addressed(workload: Workload, namespace: string, { reason, patch }: Cha
   return { reason, target: { kind, name }, patch, command };
 }
 
-/** What one container needs; `sleepSeconds`: of a preStop sleep that it is to get. */
+/** What one container needs. `sleepSeconds`: the preStop sleep to add. */
 interface Need {
   readonly container: ContainerTimeline;
   readonly sleepSeconds?: number;
   readonly hookSeconds: number;
-  /** Of one that was killed at least the grace period that it had. */
+  /** For a killed container at least the grace period that it had. */
   readonly drainSeconds: number;
-  /** What it will need once it handles its signal is not known: a longer grace period would only delay its SIGKILL. */
+  /** A longer grace period would only delay its SIGKILL: what it needs once it handles the signal is unknown. */
   readonly ignoresSignal: boolean;
 }
 
@@ -89,17 +88,17 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
   const { grace, pod } = timeline;
   const measured = lossOf(timeline)?.preStopSeconds;
   const seconds = measured ?? defaultPreStopSeconds;
-  // Of lost requests a hook keeps only those that were sent too late.
+  // A hook prevents only the loss of requests that are sent too late.
   const isRace = (code: FindingCode): boolean =>
     code === 'drain-race' || (code === 'requests-lost' && measured !== undefined);
   const raced = new Set(verdict.findings.filter(({ code }) => isRace(code)).map(({ container }) => container));
-  return ranIn(timeline).map((container) => {
+  return ranContainers(timeline).map((container) => {
     const { name, preStop, drain, kill, reaction } = container;
     const spec = containerSpec(pod, name);
     const hook = spec?.lifecycle?.preStop;
-    // A hook of another kind stays: two kinds in one hook are refused, and its work is not ours to drop.
-    const isFree = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
-    const sleepSeconds = raced.has(name) && isFree ? seconds : undefined;
+    // A hook of another kind stays: the API rejects two kinds in one hook, and its work must not be dropped.
+    const canSetSleep = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
+    const sleepSeconds = raced.has(name) && canSetSleep ? seconds : undefined;
     const planned = preStop?.sleepSeconds ?? hook?.exec?.seconds ?? 0;
     const drained = (drain?.shown ?? 0) / 1000;
     return {
@@ -112,7 +111,7 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
   });
 }
 
-/** A preStop sleep where traffic was at risk, and the grace period that hook and drain need. */
+/** A preStop sleep if traffic was at risk, and the grace period that hook and drain need. */
 function templateFix(input: FixInput): Change | undefined {
   const { timeline } = input;
   const needs = needsOf(input);
@@ -146,13 +145,13 @@ function sleepPatches(needs: readonly Need[], kind: ContainerTimeline['kind']): 
 const sleepReason = (timeline: Timeline): string =>
   `, to keep serving until load balancers know; ${lossOf(timeline)?.preStopSeconds === undefined ? 'adjust the sleep to your load balancer' : 'the sleep covers what was measured'}`;
 
-/** Seconds; undefined where the grace period is long enough, or where its length was not the cause. */
+/** The grace period to set, s; undefined if today's is long enough or was not the cause. */
 export function longerGrace(input: FixInput): number | undefined {
   const { timeline, verdict } = input;
   const { specSeconds, effectiveSeconds } = timeline.grace;
   const needs = needsOf(input);
-  const isShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
-  if (!isShort && needs.every(({ sleepSeconds }) => sleepSeconds === undefined)) return undefined;
+  const wasGraceTooShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
+  if (!wasGraceTooShort && needs.every(({ sleepSeconds }) => sleepSeconds === undefined)) return undefined;
   const grace = Math.max(
     ...needs.map((need) =>
       need.ignoresSignal ? Math.ceil((need.hookSeconds + effectiveSeconds) / 5) * 5 : graceFor(need),
@@ -161,11 +160,11 @@ export function longerGrace(input: FixInput): number | undefined {
   return grace > specSeconds ? grace : undefined;
 }
 
-/** ` (preStop 30s + drain 1.1s + 25%)`, with a new sleep ` (10s + drain 1.1s + 25%)`: of the container that needs most. */
+/** ` (preStop 30s + drain 1.1s + 25%)`, with a new sleep ` (10s + drain 1.1s + 25%)`; for the container that needs most. */
 function graceReason({ grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {
-  const [most] = [...needs].sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
-  if (!most) return '';
-  const { container, hookSeconds, drainSeconds, ignoresSignal } = most;
+  const [neediest] = [...needs].sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
+  if (!neediest) return '';
+  const { container, hookSeconds, drainSeconds, ignoresSignal } = neediest;
   const hook = hookSeconds > 0 ? `${hasSleep ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
   if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)})`;
   return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%)`;
@@ -176,11 +175,11 @@ const wholeText = (seconds: number): string => secondsText(seconds * 1000, secon
 const nested = (path: readonly string[], leaf: object): object =>
   path.reduceRight<object>((inner, key) => ({ [key]: inner }), leaf);
 
-/** Only a Deployment's pods are sure to be able to run twice. */
+/** Only for a Deployment: pods of other kinds may not be able to run twice. */
 function replicasFix({ timeline, verdict }: FixInput): Change | undefined {
   const { workload, trigger } = timeline;
-  const isAlone = verdict.findings.some(({ code }) => code === 'last-endpoint');
-  if (workload?.kind !== 'Deployment' || !isAlone || trigger.kind === 'scale-down') return undefined;
+  const wasLastEndpoint = verdict.findings.some(({ code }) => code === 'last-endpoint');
+  if (workload?.kind !== 'Deployment' || !wasLastEndpoint || trigger.kind === 'scale-down') return undefined;
   if (trigger.kind === 'rollout')
     return {
       reason: 'start the new pod before the old one stops',

@@ -1,9 +1,8 @@
 /**
  * Gates for pipelines: limits on one exit, each a named check of the report. Pure.
  *
- * A gate passes only where the evidence proves that its limit was kept. Where the interval of what was measured
- * reaches beyond the limit the gate fails and says that it is a matter of proof: a gate that passes what is
- * unknown is no protection.
+ * A gate passes only if the evidence proves that its limit was kept. If the measured interval reaches beyond the limit,
+ * the gate fails and says that this is not proven: a gate that passes the unknown protects nothing.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
@@ -17,39 +16,39 @@ import type { Trace } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import {
   graceText,
-  longestGrace,
-  mainsIn,
+  longestGraceMs,
+  mainContainers,
   ranExitsOf,
   servingContainers,
-  shortestGrace,
+  shortestGraceMs,
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadText, unseenRoutes, withoutRoutes } from './drain-lead.ts';
+import { leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';
 
-/** Judges one limit. */
+/** Judges one gate. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
-  if (spec.kind === 'fail-on') return withoutFinding(spec.code, findings);
+  if (spec.kind === 'fail-on') return failOnGate(spec.code, findings);
   if (!input)
     return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
   if (spec.kind === 'max-lost') return lostWithin(input.trace, spec);
-  if (spec.kind === 'max-duration') return duration(input, spec.ms);
-  if (spec.kind === 'max-grace-used') return graceUsed(input, spec.share);
-  return drainLead(input, spec.ms);
+  if (spec.kind === 'max-duration') return durationGate(input, spec.ms);
+  if (spec.kind === 'max-grace-used') return graceUsedGate(input, spec.share);
+  return drainLeadGate(input, spec.ms);
 }
 
-function withoutFinding(code: FindingCode, findings: readonly Finding[]): Gate {
+function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
   const found = findings.filter((finding) => finding.code === code);
   const name = `fail-on ${code}`;
   if (found.length === 0) return { name, passed: true, message: `no finding ${code}` };
   return { name, passed: false, message: found.map(({ message }) => message).join('; ') };
 }
 
-function duration({ trace, timeline, exit }: RuleInput, limit: number): Gate {
+function durationGate({ trace, timeline, exit }: RuleInput, limit: number): Gate {
   const { ours, accepted } = exit.deletion;
   const start = ours ? onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, []) : accepted;
   const end = exit.removal.removed;
-  const took = between(start, end ?? since(trace));
+  const took = between(start, end ?? notBeforeNow(trace));
   const text = end
     ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
     : `not over after ${secondsText(took.lo)}`;
@@ -58,28 +57,28 @@ function duration({ trace, timeline, exit }: RuleInput, limit: number): Gate {
   return { ...gate, ...atMost(took, limit, text, (most) => secondsText(most, 2)) };
 }
 
-/** The container that used most; a sidecar shares the grace period, so all that passed before its turn counts. */
-function graceUsed(input: RuleInput, limit: number): Gate {
+/** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
+function graceUsedGate(input: RuleInput, limit: number): Gate {
   const gate = { name: 'max-grace-used', limit: percent(limit) };
   const used = ranExitsOf(input.exit).map((container) => ({ name: container.spec.name, ...usedBy(input, container) }));
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most)
     return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
-  const share = { lo: most.lo / longestGrace(input.timeline), hi: most.hi / shortestGrace(input.timeline) };
+  const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
   const text = `${most.name} used ${usedText(input.timeline, most.name, share)}`;
   return { ...gate, ...atMost(share, limit, text, percent) };
 }
 
-/** `≈31% of its grace period`, `all of its 6s grace period, ended 0.1s past the grace period`. */
+/** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
 function usedText(timeline: Timeline, name: string, { lo, hi }: Span): string {
-  const container = timeline.containers.find((one) => one.name === name);
+  const container = timeline.containers.find((candidate) => candidate.name === name);
   const grace = graceText(timeline);
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   const past = container?.pastGrace;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
   const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGrace(timeline);
+  const ms = longestGraceMs(timeline);
   return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
@@ -95,8 +94,8 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
 }
 
 /**
- * Where nothing shows its end for certain: not before the last sign that it ran, and not after the status that ends the pod.
- * That the object is gone proves no end (SIGNALS.md §2 "Force"), nor does a status prove that it ran on ("No earlier status").
+ * The container's end. If none is certain: after the last sign that it ran, and before the status that ends the pod. A
+ * removed object proves no end (SIGNALS.md §2 "Force"), and the status may come long after it ("No earlier status").
  */
 function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
   if (ended && !ended.provisional) return ended.at;
@@ -106,69 +105,70 @@ function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerEx
   return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
 }
 
-/** The least lead of all pairs of a route that follows readiness and a container that serves it. */
-function drainLead(input: RuleInput, limit: number): Gate {
+/** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */
+function drainLeadGate(input: RuleInput, limit: number): Gate {
+  const { trace } = input;
   const gate = { name: 'min-drain-lead', limit: limitText(limit) };
-  const unseen = unseenRoutes(input);
+  const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return { ...gate, passed: false, message: unseen };
-  const routes = routesOf(input);
-  if (routes.length === 0) return { ...gate, ...withoutRoutes(input) };
-  const leads = routes.flatMap((route) =>
-    servingOf(input, route).map((container) => ({ route, container, ...leadSpan(input.trace, route, container) })),
+  const endpoints = routedEndpoints(input);
+  if (endpoints.length === 0) return { ...gate, ...resultWithoutEndpoints(input) };
+  const leads = endpoints.flatMap((endpoint) =>
+    servingOf(input, endpoint).map((container) => ({ endpoint, container, ...leadSpan(trace, endpoint, container) })),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
   if (!least) return { ...gate, passed: true, message: 'no container was running, so no stop signal was sent' };
-  const { route, container, lo, hi } = least;
+  const { endpoint, container, lo, hi } = least;
   const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
-  const service = route.service === undefined ? route.slice : `Service ${route.service}`;
+  const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
   const text = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { ...gate, passed: lo >= limit, message: text };
   const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'nothing bounds it';
   return { ...gate, passed: false, message: `${text}, not proven to be above the limit: ${possible}` };
 }
 
-/** Where it is unknown which container serves, each of the main ones may. */
-function servingOf(input: RuleInput, { service }: Route): ContainerExit[] {
-  const names = (servingContainers(input, service) ?? mainsIn(input.timeline)).map(({ name }) => name);
+/** If it is unknown which container serves the Service, each main container may. */
+function servingOf(input: RuleInput, { service }: RoutedEndpoint): ContainerExit[] {
+  const names = (servingContainers(input, service) ?? mainContainers(input.timeline)).map(({ name }) => name);
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
-type Route = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
+type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
 
-/** Those that the deletion unrouted, and those that something else had unrouted before, however shortly. */
-const routesOf = ({ trace, exit }: RuleInput): Route[] => [
-  ...exit.endpoints.filter((one) => one.wasReady && !one.staysReady),
+/** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
+const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
+  ...exit.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady),
   ...unroutedBefore(exit, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
   ),
 ];
 
-/** From the removal to the stop signal, ms; negative where the signal came first. */
-function leadSpan(trace: Trace, { unrouted }: Route, container: ContainerExit): Span {
+/** From the removal to the stop signal, ms; negative if the signal came first. */
+function leadSpan(trace: Trace, { unrouted }: RoutedEndpoint, container: ContainerExit): Span {
   const { signal } = container;
   if (!signal || !isSignalSettled(trace, container)) return anyTime;
-  const { lo, hi } = (unrouted ?? since(trace)).client;
+  const { lo, hi } = (unrouted ?? notBeforeNow(trace)).client;
   return { lo: signal.client.lo - hi, hi: signal.client.hi - lo };
 }
 
-const since = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
+const notBeforeNow = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 
-/** `say`: how the far end of what is possible is said. */
+/** Compares an interval with its limit. `format` prints the upper bound. */
 function atMost(
   { lo, hi }: Span,
   limit: number,
   text: string,
-  say: (value: number) => string,
+  format: (value: number) => string,
 ): Pick<Gate, 'passed' | 'message'> {
   if (hi <= limit) return { passed: true, message: text };
   if (lo > limit) return { passed: false, message: text };
-  const most = Number.isFinite(hi) ? `it may have been ${say(hi)}` : 'nothing bounds it';
+  const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'nothing bounds it';
   return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
 }
 
 const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));
 
-/** `4s`, `0.5s`: as people write a limit. */
+/** `4s`, `0.5s` */
 const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
 
 const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;
@@ -180,7 +180,7 @@ export function withImpliedLoss(trace: Trace, gates: readonly Gate[]): Gate[] {
   return isImplied ? [...gates, lostWithin(trace, { kind: 'max-lost', count: 0 })] : [...gates];
 }
 
-/** It passes only where requests were measured. */
+/** Passes only if requests were measured. */
 export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   const name = 'max-lost';
   const { sent, failed } = lostBy(probeResultsOf(trace.probes, {}));
@@ -193,5 +193,5 @@ export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   return { name, passed: failed <= limit.share * sent, message: `${message}${shares}` };
 }
 
-/** `0.1%`: a share of many requests is worth its digits. */
+/** `0.1%`, `0.012%`: small shares of many requests matter. */
 const shareOfSent = (share: number): string => `${Number((share * 100).toPrecision(2))}%`;

@@ -7,7 +7,7 @@ import type { FindingCode, Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, lengthText, secondsText, shareText } from './length-text.ts';
-import { graceLength, graceText, longestGrace, mainsIn, markOf, ranIn, signalName } from './rule-input.ts';
+import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
 import { list, plural } from './words.ts';
 
 interface HeadlineInput {
@@ -23,19 +23,19 @@ interface Headline {
   readonly full: string;
 }
 
-/** The first word of the card; it follows the exit code. */
+/** The card's first word. A failed gate or an interruption, by the exit code, comes before the outcome. */
 export function wordOf(timeline: Timeline, { outcome, exitCode, findings, gates }: JudgedVerdict): string {
   if (exitCode === gateFailed) {
     const isLoss = gates.every(({ name, passed }) => passed || name === 'max-lost');
     return isLoss && findings.some(({ code }) => code === 'requests-lost') ? 'Requests lost' : 'Gate failed';
   }
   if (exitCode > 128) return 'Interrupted';
-  if (outcome !== 'failed') return words[outcome];
-  const failed = mainsIn(timeline).find((one) => one.outcome === 'failed');
+  if (outcome !== 'failed') return outcomeWords[outcome];
+  const failed = mainContainers(timeline).find(({ outcome: ended }) => ended === 'failed');
   return `Exited ${failed?.exit?.code ?? 'with an error'}`;
 }
 
-const words: Readonly<Record<Exclude<Outcome, 'failed'>, string>> = {
+const outcomeWords: Readonly<Record<Exclude<Outcome, 'failed'>, string>> = {
   graceful: 'Graceful',
   removed: 'Removed',
   killed: 'SIGKILLed',
@@ -62,24 +62,24 @@ export function headlineOf(input: HeadlineInput): Headline {
 const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) => string>> = {
   graceful: gracefulText,
   removed: ({ timeline }) => `nothing was running${stateText(timeline)}`,
-  failed: (input) => `${clauseOf(input, 'exit-nonzero')}${rest(input.timeline, 'failed')}`,
-  oom: (input) => `${clauseOf(input, 'oom-on-exit')}${rest(input.timeline, 'oom')}`,
+  failed: (input) => `${clauseOf(input, 'exit-nonzero')}${otherContainersText(input.timeline, 'failed')}`,
+  oom: (input) => `${clauseOf(input, 'oom-on-exit')}${otherContainersText(input.timeline, 'oom')}`,
   overran: overranText,
   forced: forcedText,
   stuck: ({ timeline }) =>
-    `still terminating after ${secondsText(timeline.now - timeline.zero, 0)}: waiting for ${missingIn(timeline)}`,
+    `still terminating after ${secondsText(timeline.now - timeline.zero, 0)}: waiting for ${pendingStep(timeline)}`,
   'not-started': notStartedText,
   unknown: unknownText,
 };
 
 function gracefulText({ timeline, verdict, cause }: HeadlineInput): string {
-  const exits = exitsText(timeline) + waitText(timeline) + lateReportText(timeline) + sidecarText(verdict);
-  const place = cause && causePlaces[cause.code];
+  const exits = exitsText(timeline) + sidecarDelayText(timeline) + lateReportText(timeline) + sidecarText(verdict);
+  const place = cause && placeCause[cause.code];
   return cause?.clause && place ? place(cause.clause, exits) : exits;
 }
 
-/** What delayed it before the containers were stopped stands first, what held the pod afterwards last. */
-const causePlaces: Partial<Record<FindingCode, (cause: string, exits: string) => string>> = {
+/** Delays before the containers were stopped are printed first, what held the pod afterwards last. */
+const placeCause: Partial<Record<FindingCode, (cause: string, exits: string) => string>> = {
   'node-silent': (cause, exits) => `${cause}, then ${exits}`,
   'slow-start': (cause, exits) => `${cause}, then ${exits}`,
   'kubelet-restarted': (cause, exits) => `${cause}; ${exits}`,
@@ -90,14 +90,14 @@ const causePlaces: Partial<Record<FindingCode, (cause: string, exits: string) =>
 };
 
 function exitsText(timeline: Timeline): string {
-  const mains = mainsIn(timeline);
-  const [slowest] = [...(mains.length > 0 ? mains : ranIn(timeline))].sort(byUse);
+  const mains = mainContainers(timeline);
+  const [slowest] = [...(mains.length > 0 ? mains : ranContainers(timeline))].sort(byGraceUsed);
   if (!slowest) return 'whatever still ran exited by itself';
   const own = exitText(timeline, slowest);
   return mains.length > 1 ? `all ${mains.length} containers exited by themselves, the slowest: ${own}` : own;
 }
 
-const byUse = (a: ContainerTimeline, b: ContainerTimeline): number =>
+const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>
   (b.graceUsed?.shown ?? 0) - (a.graceUsed?.shown ?? 0);
 
 /** `preStop took 4.0s, then app exited 2.1s after SIGTERM (61% of the 10s grace period)`. */
@@ -106,63 +106,64 @@ function exitText(timeline: Timeline, container: ContainerTimeline): string {
   const code = exit?.code === undefined ? '' : ` ${exit.code}`;
   const hook =
     preStop?.length && preStop.outcome !== 'unknown'
-      ? `preStop${plannedText(preStop)} ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
+      ? `preStop${plannedSleepText(preStop)} ${hookVerb(preStop.outcome)} ${lengthText(preStop.length)}, then `
       : '';
   const share = shareOf(timeline, container, hook === '' ? '' : 'together ');
-  if (!stopSignal) return `${name} exited${code}${preStop ? besideHook(preStop) : ''}${share}`;
+  if (!stopSignal) return `${name} exited${code}${preStop ? duringHookText(preStop) : ''}${share}`;
   const exited = exit?.code === 0 || exit?.code === undefined ? 'exited' : `exited${code}`;
   return `${hook}${name} ${exited}${drain ? afterText(lengthText(drain), signalName(container)) : ''}${share}`;
 }
 
-/** Without a stop signal that is proved, the container may still have got one after a short hook. */
-const besideHook = ({ outlasted }: PreStopExit): string =>
+/** No stop signal is proven, but after a short hook the container may still have got it. */
+const duringHookText = ({ outlasted }: PreStopExit): string =>
   outlasted ? ' during its preStop hook' : ' during or after its preStop hook';
 
-/** A sleep that took visibly longer than it was to: its kubelet was held up, or the node was. */
-const plannedText = ({ sleepSeconds, length }: PreStopExit): string =>
-  sleepSeconds !== undefined && length && length.shown - sleepSeconds * 1000 >= noticed
+/** Names the planned sleep if it took noticeably longer: the kubelet or its node was delayed. */
+const plannedSleepText = ({ sleepSeconds, length }: PreStopExit): string =>
+  sleepSeconds !== undefined && length && length.shown - sleepSeconds * 1000 >= noticeableMs
     ? ` (sleep ${sleepSeconds}s)`
     : '';
 
 const hookVerb = (outcome: string): string => (outcome === 'failed' ? 'failed after' : 'took');
 
-/** Never more than all of it: what came after the grace period is said in seconds. */
-function shareOf(timeline: Timeline, container: ContainerTimeline, of: string): string {
+/** At most 100%: time past the grace period is printed in seconds. */
+function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: string): string {
   const { graceUsed, pastGrace, drain } = container;
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
-  const grace = graceLength(timeline);
-  // Counted from a second start of the kubelet it says nothing of the whole.
+  const grace = graceMs(timeline);
+  // A share that counts from a second start of the kubelet does not cover the whole drain.
   const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
   if (!graceUsed || isOfSecondStart || !Number.isFinite(graceUsed.max)) return '';
   const share = graceUsedLength(container, grace);
-  return share === undefined ? '' : ` (${of}${shareText(share, grace)} of its ${graceText(timeline)})`;
+  return share === undefined ? '' : ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
 }
 
-/** ms that a person notices. */
-const noticed = 1000;
+const noticeableMs = 1000;
 
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
-function waitText(timeline: Timeline): string {
-  const lastOf = (kind: ContainerKind): number =>
-    Math.max(...ranIn(timeline).map((one) => (one.kind === kind ? (one.exit?.at.shown ?? -Infinity) : -Infinity)));
+function sidecarDelayText(timeline: Timeline): string {
+  const lastOf = (kind: ContainerKind): number => {
+    const own = ranContainers(timeline).filter((container) => container.kind === kind);
+    return Math.max(...own.map(({ exit }) => exit?.at.shown ?? -Infinity));
+  };
   const more = lastOf('sidecar') - lastOf('container');
-  return Number.isFinite(more) && more >= noticed ? `, its sidecars ${secondsText(more)} later` : '';
+  return Number.isFinite(more) && more >= noticeableMs ? `, its sidecars ${secondsText(more)} later` : '';
 }
 
-/** ms that a person asks about. */
-const longReport = 3000;
+/** A shorter delay is not worth mentioning. */
+const lateReportMs = 3000;
 
-/** A busy kubelet or API server: the API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10). */
+/** The API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10): late if the kubelet is busy. */
 function lateReportText(timeline: Timeline): string {
   const done = markOf(timeline, 'containers-done')?.at;
-  const exits = ranIn(timeline).map(({ exit }) => exit?.at);
+  const exits = ranContainers(timeline).map(({ exit }) => exit?.at);
   const min = done ? done.earliest - Math.max(...exits.map((at) => at?.latest ?? Infinity)) : -Infinity;
-  if (!done || !Number.isFinite(min) || min < longReport) return '';
+  if (!done || !Number.isFinite(min) || min < lateReportMs) return '';
   const shown = done.shown - Math.max(...exits.map((at) => at?.shown ?? 0));
   return `, reported by its kubelet ${lengthText({ min, max: shown * 2 - min, shown })} later`;
 }
 
-/** A killed or failed sidecar does not change the outcome, but is mentioned. */
+/** A killed or failed sidecar does not change the outcome, but the headline mentions it. */
 function sidecarText({ findings }: JudgedVerdict): string {
   const clauses = findings.flatMap(({ code, severity, clause }) =>
     code === 'sidecar-killed' || (code === 'exit-nonzero' && severity !== 'error') ? (clause ?? []) : [],
@@ -171,11 +172,11 @@ function sidecarText({ findings }: JudgedVerdict): string {
 }
 
 const clauseOf = ({ verdict }: HeadlineInput, code: FindingCode): string =>
-  verdict.findings.find((one) => one.code === code)?.clause ?? 'a container ended with an error';
+  verdict.findings.find((finding) => finding.code === code)?.clause ?? 'a container ended with an error';
 
 /** `; web exited 0, worker exited 143`. */
-function rest(timeline: Timeline, outcome: ContainerTimeline['outcome']): string {
-  const others = mainsIn(timeline).filter((one) => one.outcome !== outcome);
+function otherContainersText(timeline: Timeline, outcome: ContainerTimeline['outcome']): string {
+  const others = mainContainers(timeline).filter((container) => container.outcome !== outcome);
   const few = others.slice(0, 4).map(endText);
   const more = others.length > few.length ? [`${others.length - few.length} more`] : [];
   return few.length > 0 ? `; ${[...few, ...more].join(', ')}` : '';
@@ -187,37 +188,37 @@ const endText = ({ name, exit, outcome }: ContainerTimeline): string =>
     : `${name} ${outcome === 'oom' ? 'was OOMKilled' : `exited ${exit.code}`}`;
 
 function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
-  const [first, ...more] = mainsIn(timeline)
+  const [first, ...more] = mainContainers(timeline)
     .filter(({ outcome }) => outcome === 'killed')
-    .sort(byUse);
+    .sort(byGraceUsed);
   const name = first?.name ?? 'a container';
   const own = cause?.container === name ? cause : undefined;
   const runtime = verdict.findings.find(({ code }) => code === 'runtime-unavailable')?.clause;
   const tail = [
     runtime === undefined ? '' : `, and ${runtime}`,
-    more.length === 0 ? '' : `; so ${more.length > 1 ? 'were' : 'was'} ${list(more.map((one) => one.name))}`,
-    rest(timeline, 'killed'),
+    more.length === 0 ? '' : `; so ${more.length > 1 ? 'were' : 'was'} ${list(more.map(({ name }) => name))}`,
+    otherContainersText(timeline, 'killed'),
   ].join('');
   if (first?.probable) {
     const text = `${name} was probably killed when its ${graceText(timeline)} ended (137 may also be its own exit code)${tail}`;
     return { brief: text, full: text };
   }
   const head = own?.clause ?? `${name} did not exit`;
-  return { brief: `${head} (exit 137)${tail}`, full: `${head}${againstGrace(timeline, first?.drain, own)}${tail}` };
+  return { brief: `${head} (exit 137)${tail}`, full: `${head}${graceSuffix(timeline, first?.drain, own)}${tail}` };
 }
 
-/** ` of its 6s grace period`; where it was given several of them, how long each was. */
-function againstGrace(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {
+/** ` of its 6s grace period`; if it got several grace periods, how long each was. */
+function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {
   const grace = graceText(timeline);
   if (cause?.code === 'killed-at-grace') return `, at the end of its ${grace}`;
   if (cause?.code !== 'no-signal-handling') return '';
-  if (longestGrace(timeline) < minimumGrace)
+  if (longestGraceMs(timeline) < minimumGrace)
     return ` (${grace}; the kubelet leaves at least ${secondsText(minimumGrace, 0)})`;
-  return drain && drain.max > longestGrace(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
+  return drain && drain.max > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
 
 function overranText({ timeline, cause }: HeadlineInput): string {
-  const late = mainsIn(timeline).flatMap(({ name, pastGrace }) =>
+  const late = mainContainers(timeline).flatMap(({ name, pastGrace }) =>
     pastGrace ? [`${name} exited ${lengthText(pastGrace)} past the grace period`] : [],
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
@@ -233,21 +234,21 @@ function forcedText({ timeline, verdict }: HeadlineInput): string {
   return `the pod was removed${after} while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`;
 }
 
-/** What a pod that is still there is waiting for. */
-function missingIn(timeline: Timeline): string {
+/** What a pod that still exists is waiting for. */
+function pendingStep(timeline: Timeline): string {
   const finalizing = markOf(timeline, 'finalizing');
   if (finalizing) return `finalizers ${finalizing.note ?? ''}`.trim();
   if (markOf(timeline, 'final-delete')) return 'the API server to delete the pod';
   if (markOf(timeline, 'containers-done')) return "the kubelet's cleanup (volumes, cgroup, sandbox)";
-  const noticed = markOf(timeline, 'acknowledged');
-  if (!noticed)
+  const acknowledged = markOf(timeline, 'acknowledged');
+  if (!acknowledged)
     return `the kubelet${timeline.pod.spec.nodeName ? ` on ${timeline.pod.spec.nodeName}` : ''}, which is not responding`;
-  const running = ranIn(timeline).filter(({ exit }) => !exit);
+  const running = ranContainers(timeline).filter(({ exit }) => !exit);
   const names = list(running.slice(0, 5).map(({ name }) => name)) || 'its containers';
-  return `${names} to exit${noticed.note === undefined ? '' : `: ${noticed.note}`}`;
+  return `${names} to exit${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
 }
 
-/** Why nothing ran: the state that the deletion found. */
+/** Why nothing was running: the state of the pod when it was deleted. */
 function stateText({ pod }: Timeline): string {
   if (isFinished(pod)) return `, the pod had ${pod.status.phase === 'Succeeded' ? 'completed' : 'failed'}`;
   if (pod.spec.nodeName === undefined) return ', the pod was not scheduled yet';
@@ -275,8 +276,8 @@ function unknownText({ timeline, verdict }: HeadlineInput): string {
   if (verdict.exitCode > 128)
     return isGone
       ? 'interrupted before the result was complete'
-      : `the pod is still terminating, waiting for ${missingIn(timeline)}`;
-  const mains = mainsIn(timeline);
+      : `the pod is still terminating, waiting for ${pendingStep(timeline)}`;
+  const mains = mainContainers(timeline);
   const unclear = mains.filter(({ outcome }) => outcome === 'unknown');
   if (mains.length > 0 && unclear.length === 0)
     return `unclear whether ${list(mains.map(({ name }) => name))} exited before or after the ${graceText(timeline)} ended`;

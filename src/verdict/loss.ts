@@ -1,4 +1,4 @@
-/** What probes say of the traffic: how many requests were lost, when, why, and what would have kept them. Pure. */
+/** Requests lost, as probes measured them: how many, when, why, and what would have prevented the loss. Pure. */
 import type { ContainerTimeline, FailureStretch, FailureWindow, ProbeResult, Timeline } from '../infer/timeline.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
@@ -8,66 +8,65 @@ import { signalName } from './rule-input.ts';
 import { byFrequency, list, plural, servicesNamed } from './words.ts';
 
 type LossCause =
-  /** Before the deletion began: not its doing. */
+  /** Requests failed before the deletion began, so the deletion did not cause it. */
   | 'before-deletion'
   /** No other endpoint was ready between this pod and its replacement. */
   | 'no-ready-backend'
-  /** Only the kept connection failed. */
+  /** Only the kept-alive connection failed. */
   | 'kept-connection-cut'
-  /** The app took requests and did not answer them while it shut down. */
+  /** The app accepted requests and did not answer them while it shut down. */
   | 'unanswered-while-draining'
-  /** Traffic still came after the app had stopped to take it. */
+  /** Requests still arrived after the app had stopped accepting them. */
   | 'sent-too-late'
-  /** None of these fits what was seen. */
+  /** None of these fits the observations. */
   | 'unexplained';
 
-/** A measured loss. */
 interface Loss {
   readonly cause: LossCause;
-  /** Seconds of a preStop sleep that would have covered it, with a margin, where requests were sent too late. */
+  /** For `sent-too-late`: seconds of a preStop sleep that would have covered the loss, with a margin. */
   readonly preStopSeconds?: number;
   /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
   readonly what: string;
-  /** Why, in half a sentence. */
+  /** The cause, as part of a sentence. */
   readonly why: string;
-  /** What to change, in a sentence without a full stop; none where nothing is known to help. */
+  /** What to change, a sentence without its full stop; absent if no change is known to help. */
   readonly advice?: string;
   /** `seq` of observations. */
   readonly evidence: readonly number[];
 }
 
-/** Undefined where no probe ran, or none of its requests failed. */
+/** Undefined if no probe ran or none of its requests failed. */
 export function lossOf(timeline: Timeline): Loss | undefined {
   const probes = lossProbes(timeline.probes);
   const { sent, failed } = lostBy(probes);
-  const windows = probes.flatMap((probe) => probe.windows).sort((one, other) => one.start - other.start);
-  const [begin] = windows;
-  if (!begin) return undefined;
+  const windows = probes.flatMap((probe) => probe.windows).sort((a, b) => a.start - b.start);
+  const first = windows[0]?.start;
+  if (first === undefined) return undefined;
   const stretches = windows.flatMap((window) => window.stretches);
   const last = Math.max(...windows.map(({ end }) => end));
   const moments = momentsOf(timeline);
   const sentAfterRemovalMs = last - (moments.unrouted ?? last);
-  const context = { timeline, ...moments, probes, windows, stretches, first: begin.start, last, sentAfterRemovalMs };
+  const context = { timeline, ...moments, probes, windows, stretches, first, last, sentAfterRemovalMs };
   const cause = causes.find(({ holds }) => holds(context));
   return {
     cause: cause?.name ?? 'unexplained',
-    preStopSeconds: cause?.name === 'sent-too-late' ? preStopFor(sentAfterRemovalMs) : undefined,
-    what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, begin.start, last)} (${wordsOf(stretches)})`,
+    preStopSeconds: cause?.name === 'sent-too-late' ? preStopSecondsFor(sentAfterRemovalMs) : undefined,
+    what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
     why: cause?.why(context) ?? 'nothing that was seen of the shutdown explains it',
     advice: cause?.advice?.(context),
-    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, mostEvidence),
+    evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
   };
 }
 
-/** `no loss measured (412 requests)`; undefined where no probe ran, or requests were lost. */
+/** `no loss measured (412 requests)`; undefined if no probe ran or requests were lost. */
 export function noLossText(timeline: Timeline): string | undefined {
   const { sent, failed } = lostBy(timeline.probes);
   return sent === 0 || failed > 0 ? undefined : `no loss measured (${plural(sent, 'request')})`;
 }
 
 /**
- * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came …`. `race`: what the
- * finding drain-race says.
+ * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came …`. `race`: the
+ * clause of the finding drain-race.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
@@ -83,12 +82,12 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
       answered ? `last answered at ${offsetText(timeline, answered.last)}` : 'none answered',
       ...(refusedBy ? [`connections refused from ${offsetText(timeline, refusedBy.at)}`] : []),
     ];
-  const [begin] = windows;
-  if (!begin) return [`no loss measured (${plural(sent, 'request')})`];
-  const span = spanText(timeline, begin.start, Math.max(...windows.map(({ end }) => end)));
+  const [firstWindow] = windows;
+  if (!firstWindow) return [`no loss measured (${plural(sent, 'request')})`];
+  const span = spanText(timeline, firstWindow.start, Math.max(...windows.map(({ end }) => end)));
   return [
     count,
-    `${failed} failed ${span} (${wordsOf(windows.flatMap(({ stretches }) => stretches))})${race === undefined ? '' : `, while ${race}`}`,
+    `${failed} failed ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})${race === undefined ? '' : `, while ${race}`}`,
   ];
 }
 
@@ -100,7 +99,7 @@ export function rolloutRequestsText({ sent, failed, failures, latencyMs }: Probe
   const counts =
     failed === 0
       ? [`no loss measured (${plural(sent, 'request')})`]
-      : [`${sent} sent`, `${failed} failed (${wordsOf(failures)})`];
+      : [`${sent} sent`, `${failed} failed (${failuresText(failures)})`];
   return [...counts, ...latencyText(latencyMs)].join(' · ');
 }
 
@@ -113,7 +112,7 @@ const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'api-server': 'the API server did not pass them on',
 };
 
-/** `app answered new requests until 2.9s after SIGTERM`: only a probe of `pod` can say. */
+/** `app answered new requests until 2.9s after SIGTERM`; only a probe of the pod itself (`--probe pod`) measures this. */
 export function servedText(container: ContainerTimeline): string | undefined {
   const { name, servedUntil, stopSignal } = container;
   if (!servedUntil || !stopSignal || stopSignal.provisional) return undefined;
@@ -134,7 +133,7 @@ interface Moments {
   signal?: number;
   /** The last exit of a container. */
   exit?: number;
-  /** The replacement's. */
+  /** When the replacement became ready. */
   ready?: number;
 }
 
@@ -143,7 +142,7 @@ interface LossContext extends Moments {
   probes: readonly ProbeResult[];
   windows: readonly FailureWindow[];
   stretches: readonly FailureStretch[];
-  /** The first and the last failure. */
+  /** When the first and the last request failed. */
   first: number;
   last: number;
   /** How long requests still failed after the pod was removed from its Services. */
@@ -157,12 +156,12 @@ interface CauseRow {
   advice?(context: LossContext): string;
 }
 
-/** ms: how much earlier than a moment its effect may seem to come, since moments are estimates. */
+/** Moments are estimates, so an effect may seem to come this much before its cause. */
 const slackMs = 250;
 
 const isAfterSignal = ({ first, signal = Infinity }: LossContext): boolean => first >= signal - slackMs;
 
-/** The first that holds. */
+/** The first cause that holds is reported. */
 const causes: readonly CauseRow[] = [
   {
     name: 'before-deletion',
@@ -171,10 +170,10 @@ const causes: readonly CauseRow[] = [
   },
   {
     name: 'kept-connection-cut',
-    // A client opens it again after one failure: where more follow, nothing accepted it.
+    // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
     holds: ({ probes, windows }) =>
-      probes.every((one) => one.new.failed === 0) &&
-      probes.some((one) => (one.kept?.failed ?? 0) > 0) &&
+      probes.every((probe) => probe.new.failed === 0) &&
+      probes.some(({ kept }) => (kept?.failed ?? 0) > 0) &&
       windows.every(({ failed }) => failed <= 2),
     why: () => 'the connection that clients keep was cut, while new connections were served',
     advice: () => 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
@@ -209,7 +208,7 @@ const causes: readonly CauseRow[] = [
       return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}`;
     },
     advice: ({ sentAfterRemovalMs }) =>
-      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopFor(sentAfterRemovalMs)}s`,
+      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopSecondsFor(sentAfterRemovalMs)}s`,
   },
 ];
 
@@ -223,8 +222,8 @@ function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
   };
 }
 
-/** The next five seconds above what was measured and one more. */
-const preStopFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
+/** One second more than measured, rounded up to the next 5 s. */
+const preStopSecondsFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
 
 const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   refused: 'connection refused',
@@ -235,8 +234,8 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   http: 'no valid answer',
 };
 
-/** The most frequent first, at most three. */
-function wordsOf(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
+/** The three most frequent kinds of failure. */
+function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>
       [kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind], count] as const,
@@ -253,4 +252,4 @@ const spanText = (timeline: Timeline, from: number, to: number): string =>
 const offsetText = ({ zero }: Timeline, at: number): string =>
   `${at < zero ? '-' : '+'}${secondsText(Math.abs(at - zero))}`;
 
-const mostEvidence = 20;
+const maxEvidence = 20;

@@ -1,4 +1,4 @@
-/** The outcome of an exit: the first that holds (docs/explain.md explains each). */
+/** The outcome of an exit: the first in `order` that holds (docs/explain.md explains each). */
 import type { ContainerExit } from '../infer/context.ts';
 import type { Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
@@ -6,17 +6,17 @@ import { mayHaveCounted } from '../infer/deletion.ts';
 import { overran } from '../infer/marks.ts';
 import { mainExitsOf, ranExitsOf, type RuleInput } from './rule-input.ts';
 
-/** All that hold, in order; the first is the outcome, and the exit code looks at all of them. */
+/** All outcomes that hold, in order. The first is the reported outcome; the exit code considers all. */
 export function outcomesOf(input: RuleInput): Outcome[] {
   return order.filter((outcome) => holds[outcome](input));
 }
 
 /**
- * Of a run that saw no deletion: the pod was not deleted (`--attach` waited in vain, or the pod ended by itself), unless it is
- * gone, its watch was lost, or a request to delete it was or may have been executed.
+ * The outcome of a run that saw no deletion: `not-started` (`--attach` waited in vain, or the pod ended by itself), but
+ * `unknown` if the pod is gone, its watch was lost, or a request to delete it was or may have been executed.
  */
-export function outcomeUnseen(trace: Trace): Outcome {
-  const mayHaveBegun = trace.gone !== undefined || isBlind(trace) || trace.requests.some(mayHaveCounted);
+export function outcomeWithoutDeletion(trace: Trace): Outcome {
+  const mayHaveBegun = trace.gone !== undefined || isWatchLost(trace) || trace.requests.some(mayHaveCounted);
   return mayHaveBegun ? 'unknown' : 'not-started';
 }
 
@@ -24,54 +24,54 @@ type Judged = Exclude<Outcome, 'not-started'>;
 
 const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
 
-const some = ({ exit }: RuleInput, outcome: string): boolean =>
-  mainExitsOf(exit).some((one) => one.outcome === outcome);
+const hasMain = ({ exit }: RuleInput, outcome: string): boolean =>
+  mainExitsOf(exit).some((container) => container.outcome === outcome);
 
 const holds: Record<Judged, (input: RuleInput) => boolean> = {
   // Sidecars and ephemeral containers count too.
-  forced: (input) => ranExitsOf(input.exit).some((one) => one.outcome === 'abandoned'),
-  oom: (input) => some(input, 'oom'),
-  killed: (input) => some(input, 'killed'),
-  failed: (input) => some(input, 'failed'),
-  // What is not known may have been a kill, and so may what is not known of its neighbours.
+  forced: (input) => ranExitsOf(input.exit).some(({ outcome }) => outcome === 'abandoned'),
+  oom: (input) => hasMain(input, 'oom'),
+  killed: (input) => hasMain(input, 'killed'),
+  failed: (input) => hasMain(input, 'failed'),
+  // A container whose end is unknown may have been killed, which is worse than `overran`.
   overran: (input) =>
-    !some(input, 'unknown') &&
+    !hasMain(input, 'unknown') &&
     mainExitsOf(input.exit).some(
-      (one) =>
-        one.outcome !== 'killed' &&
-        (ended(one) ? overran(one) || cutOff(one) : input.trace.gone !== undefined && cutOff(one)),
+      (main) =>
+        main.outcome !== 'killed' &&
+        (hasEnded(main) ? overran(main) || isHookCutOff(main) : input.trace.gone !== undefined && isHookCutOff(main)),
     ),
-  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isBlind(trace),
+  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isWatchLost(trace),
   unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
-  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(ended),
+  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(hasEnded),
   removed: () => true,
 };
 
-/** Nothing shows the end of a main container, or, where none of them ran, the end of any other. */
+/** Nothing shows the end of some main container or, if none was running, of any other container. */
 function isEndUnknown(input: RuleInput): boolean {
-  if (mainExitsOf(input.exit).length > 0) return some(input, 'unknown');
+  if (mainExitsOf(input.exit).length > 0) return hasMain(input, 'unknown');
   const others = ranExitsOf(input.exit);
-  return others.length > 0 && others.every((one) => one.outcome === 'unknown' && !ended(one));
+  return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !hasEnded(container));
 }
 
-const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input.exit).some((one) => one.mayHaveOverrun);
+const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input.exit).some((main) => main.mayHaveOverrun);
 
-/** What a doubt about the grace would add is no worse than what is certain. */
+/** Something certain is at least as bad as a possible overrun. */
 const isBad = (input: RuleInput): boolean =>
   (['forced', 'oom', 'killed', 'failed', 'overran'] as const).some((outcome) => holds[outcome](input));
 
-/** The pod's stream was lost, never came back, and nothing showed the pod since. */
-const isBlind = (trace: Trace): boolean =>
+/** The pod's watch was lost for good, and nothing has shown the pod since. */
+const isWatchLost = (trace: Trace): boolean =>
   trace.gaps.some(
-    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= lastShownAt(trace),
+    ({ value: { stream, from, to } }) => stream === 'pod' && to === undefined && from >= podLastSeenAt(trace),
   );
 
-/** The answer to the DELETE shows where the end began, which says nothing of how it went on. */
-function lastShownAt({ pod, requests }: Trace): number {
+/** The answer to the DELETE does not count: it shows only how the termination began. */
+function podLastSeenAt({ pod, requests }: Trace): number {
   const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
   return pod && !isAnswer ? pod.at : -Infinity;
 }
 
-const ended = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
+const hasEnded = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
 
-const cutOff = ({ hook }: ContainerExit): boolean => hook?.outcome === 'cut-off';
+const isHookCutOff = ({ hook }: ContainerExit): boolean => hook?.outcome === 'cut-off';

@@ -1,20 +1,20 @@
-/** What a pipeline asks of an exit: its gates as values (gates.ts judges them). */
+/** What a pipeline requires of an exit: gates as data (gates.ts judges them). */
 import { findingCodes, type FindingCode } from '../model/report.ts';
 
-/** `share` is a ratio of what was sent: 0.001 is 0.1 %. */
+/** `share` is a ratio of the requests sent: 0.001 is 0.1 %. */
 export type MaxLost = { kind: 'max-lost' } & ({ count: number } | { share: number });
 
 export type GateSpec =
-  /** From the request (or the acceptance, where it was not ours) until the object is gone. */
+  /** From the request (or the acceptance, if the request was not ours) until the object is gone. */
   | { kind: 'max-duration'; ms: number }
   /** From the kubelet's start until a container's exit, as a ratio to the effective grace; 1 is all of it. */
   | { kind: 'max-grace-used'; share: number }
-  /** From the endpoint's unrouting until the stop signal. */
+  /** From the removal from the ready endpoints until the stop signal. */
   | { kind: 'min-drain-lead'; ms: number }
   | MaxLost
   | { kind: 'fail-on'; code: FindingCode };
 
-/** What `fail-on` can name. */
+/** Codes that `fail-on` accepts. */
 export const gateCodes: readonly FindingCode[] = findingCodes;
 
 export interface Policy {

@@ -1,4 +1,4 @@
-/** What podexit says of one exit: every renderer gets this. The rules of findings are tables, one for each topic (findings/). Pure. */
+/** The report of one exit, which every renderer gets. Rules of findings are tables, one per topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { imagesOf } from '../model/pod.ts';
@@ -15,19 +15,19 @@ import { nodeRules } from './findings/node.ts';
 import { removalRules } from './findings/removal.ts';
 import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
-import { outcomeUnseen, outcomesOf } from './outcome.ts';
+import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import { evidenceOf, ranIn, type RuleInput } from './rule-input.ts';
+import { evidenceOf, ranContainers, type RuleInput } from './rule-input.ts';
 
 export interface Report {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
   readonly answer: Answer;
-  /** Absent where the recording does not say. */
+  /** Absent if the recording does not contain it. */
   readonly run?: RunReport | undefined;
 }
 
-/** Undefined while not even the pod has been seen. */
+/** Undefined until the pod has been seen. */
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
@@ -39,7 +39,7 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
 
 /** `input` is absent while no deletion was observed. */
 function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
-  const outcomes = input ? outcomesOf(input) : [outcomeUnseen(trace)];
+  const outcomes = input ? outcomesOf(input) : [outcomeWithoutDeletion(trace)];
   const findings = input ? findingsOf(input) : [];
   const limits = policy.gates.map((gate) => gateOf(gate, input, findings));
   const gates = withImpliedLoss(trace, limits);
@@ -55,22 +55,24 @@ function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): Judg
 const containerRules: readonly ContainerRule[] = [...exitRules, ...hookRules];
 const rules: readonly Rule[] = [...trafficRules, ...nodeRules, ...removalRules, evidenceLost];
 
-/** The gravest first; among equals in the order of the table of findings. */
+/** Most severe first, then in the order of `findingCodes`. */
 function findingsOf(input: RuleInput): JudgedFinding[] {
   const { timeline } = input;
   const found = [
-    ...ranIn(timeline).flatMap((container) => {
+    ...ranContainers(timeline).flatMap((container) => {
       const about = { container: container.name, evidence: evidenceOf(timeline, container) };
-      return containerRules.flatMap((rule) => rule(input, container) ?? []).map((one) => ({ ...about, ...one }));
+      return containerRules.flatMap((rule) => rule(input, container) ?? []).map((result) => ({ ...about, ...result }));
     }),
     ...rules.flatMap((rule) => rule(input) ?? []),
   ];
   const weight = ({ severity, code }: JudgedFinding) =>
     -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
-  return found.map((one) => ({ ...one, evidence: [...new Set(one.evidence)] })).sort((a, b) => weight(a) - weight(b));
+  return found
+    .map((finding) => ({ ...finding, evidence: [...new Set(finding.evidence)] }))
+    .sort((a, b) => weight(a) - weight(b));
 }
 
-/** The command that observed it. Undefined in older recordings, and in raw ones. */
+/** The command that observed the exit. Undefined for older recordings and for raw ones. */
 function runReportOf({ began, pod }: Trace): RunReport | undefined {
   const { command, version, context } = began?.value ?? {};
   if (!began || !pod || command === undefined || version === undefined) return undefined;

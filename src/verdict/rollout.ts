@@ -1,4 +1,4 @@
-/** A run over several pods: its numbers and its sentence for people, and its summary in JSON. Pure; lengths in ms. */
+/** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
@@ -11,7 +11,7 @@ import type { Report } from './report.ts';
 import type { Race, TrafficAnswer } from './traffic.ts';
 import { byFrequency, plural, servicesNamed } from './words.ts';
 
-/** Of the ratios or lengths of all pods. */
+/** Quantiles of a ratio or a length over all pods. */
 export interface Quantiles {
   readonly p50: number;
   readonly p90: number;
@@ -20,7 +20,7 @@ export interface Quantiles {
 }
 
 export interface RolloutNumbers {
-  /** As the command names it. */
+  /** The pods as the command line names them. */
   readonly scope: string;
   /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
   readonly target: string;
@@ -28,7 +28,7 @@ export interface RolloutNumbers {
   readonly outcomes: Partial<Record<Outcome, number>>;
   /** Pods with a container that was killed at the end of its grace period. */
   readonly killed: readonly string[];
-  /** First request or acceptance to last removal. */
+  /** From the first request (or acceptance) to the last removal. */
   readonly total?: number;
   /** `drain`: of its slowest container. */
   readonly slowest?: { readonly timeline: Timeline; readonly total: Length; readonly drain?: number | undefined };
@@ -36,24 +36,24 @@ export interface RolloutNumbers {
   readonly drain?: Quantiles;
   /** Ratios to the grace period; 1 is all of it. */
   readonly graceUsed?: Quantiles;
-  /** The same, as much as it may have been. */
-  readonly mostGraceUsed?: Quantiles;
+  /** The same, from the upper bounds. */
+  readonly maxGraceUsed?: Quantiles;
   readonly traffic: readonly TrafficCount[];
-  /** The longest time that a Service had no ready endpoint, where one was missing. */
+  /** The longest time that a Service had no ready endpoint; absent if there always was one. */
   readonly noReady?: { readonly service: string; readonly longest: number };
-  /** Warnings and errors, the most frequent first. */
+  /** Codes of warnings and errors, most frequent first. */
   readonly causes: readonly { readonly code: FindingCode; readonly pods: number }[];
-  /** At most three that were not graceful, the worst first. */
+  /** At most three pods whose exit code is not 0, worst first. */
   readonly worst: readonly { readonly pod: string; readonly summary: string }[];
-  /** Pods that are gone without a report. */
+  /** Pods that are gone and whose termination was not observed. */
   readonly unseen: readonly string[];
-  /** Why the rollout did not come to its end. */
+  /** Why the rollout did not complete. */
   readonly incomplete?: string | undefined;
-  /** What each `--probe` measured; those of `pod` once for each pod. */
+  /** Results of each `--probe`; a probe of the pod itself (`--probe pod`) has one result per pod. */
   readonly probes: readonly ProbeReport[];
-  /** The same, each in a line. */
+  /** The same results, one line each. */
   readonly requests: readonly string[];
-  /** The one that most pods need. */
+  /** The fix that most pods need. */
   readonly fix?: FixAnswer;
   readonly exitCode: number;
   /** The card's last line, without icon. */
@@ -63,13 +63,13 @@ export interface RolloutNumbers {
 export interface TrafficCount {
   readonly judgement: TrafficAnswer['judgement'];
   readonly pods: number;
-  /** What most of them have in common. */
+  /** What these pods have in common, or the most frequent reason. */
   readonly reason: string;
 }
 
-/** What a run over several pods has beside its reports. */
-interface BesideReports {
-  /** Exit codes of what is no report, such as a file that could not be written. */
+/** What a rollout knows beyond the reports of its pods. */
+interface RolloutExtras {
+  /** Exit codes that no report accounts for, such as of a file that could not be written. */
   readonly codes?: readonly number[];
   readonly unseen?: readonly string[];
   readonly incomplete?: string | undefined;
@@ -79,7 +79,7 @@ interface BesideReports {
 export function rolloutNumbers(
   scope: string,
   reports: readonly Report[],
-  { codes = [], unseen = [], incomplete, probes = [] }: BesideReports = {},
+  { codes = [], unseen = [], incomplete, probes = [] }: RolloutExtras = {},
 ): RolloutNumbers {
   const [slowest] = reports
     .flatMap(({ timeline }) =>
@@ -98,7 +98,7 @@ export function rolloutNumbers(
     slowest,
     drain: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, drainOf))),
     graceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ graceUsed }) => graceUsed?.shown))),
-    mostGraceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, mostUsedOf))),
+    maxGraceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, maxGraceUsedOf))),
     traffic: trafficOf(reports),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
@@ -117,7 +117,7 @@ export function rolloutNumbers(
   return { ...numbers, sentence: sentenceOf(numbers) };
 }
 
-/** `deployment/checkout`; undefined where the pods are of several workloads, or of none. */
+/** `deployment/checkout`; undefined if the pods belong to several workloads, or to none. */
 function sharedWorkload(reports: readonly Report[]): string | undefined {
   const names = new Set(
     reports.map(({ timeline: { workload } }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`),
@@ -132,14 +132,14 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
 
 const wasKilled = ({ timeline }: Report): boolean => timeline.containers.some(({ outcome }) => outcome === 'killed');
 
-/** To three decimals. Undefined where nothing bounds it. */
-const mostUsedOf = ({ graceUsed }: ContainerTimeline): number | undefined =>
+/** The upper bound, rounded up to three decimals; undefined if there is none. */
+const maxGraceUsedOf = ({ graceUsed }: ContainerTimeline): number | undefined =>
   graceUsed && Number.isFinite(graceUsed.max) ? Math.ceil(graceUsed.max * 1000) / 1000 : undefined;
 
 const drainOf = ({ drain }: ContainerTimeline): number | undefined => drain?.shown;
 
-function slowestOf({ containers }: Timeline, of: (one: ContainerTimeline) => number | undefined): number[] {
-  const values = containers.flatMap((one) => of(one) ?? []);
+function slowestOf({ containers }: Timeline, valueOf: (container: ContainerTimeline) => number | undefined): number[] {
+  const values = containers.flatMap((container) => valueOf(container) ?? []);
   return values.length === 0 ? [] : [Math.max(...values)];
 }
 
@@ -160,7 +160,7 @@ function trafficOf(reports: readonly Report[]): TrafficCount[] {
   });
 }
 
-/** What holds for all of them: of a race the widest interval; a reason that only some have is an example. */
+/** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */
 function sharedReason(answers: readonly TrafficAnswer[]): string {
   const races = answers.flatMap(({ race }) => race ?? []);
   if (races.length === answers.length) return raceText(races);
@@ -170,22 +170,22 @@ function sharedReason(answers: readonly TrafficAnswer[]): string {
 
 function raceText(races: readonly Race[]): string {
   const leads = races.map(({ lead }) => lead);
-  const [min, max] = [Math.min(...leads.map((one) => one.min)), Math.max(...leads.map((one) => one.max))];
-  const signal = new Set(races.map((one) => one.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
-  const services = servicesNamed([...new Set(races.flatMap((one) => one.services))]);
+  const [min, max] = [Math.min(...leads.map((lead) => lead.min)), Math.max(...leads.map((lead) => lead.max))];
+  const signal = new Set(races.map((race) => race.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
+  const services = servicesNamed([...new Set(races.flatMap((race) => race.services))]);
   const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
   const least = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
   const others = Number.isFinite(least) && least > 0 ? ` · at least ${plural(least, 'other endpoint')} ready` : '';
   return `${signal} came ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
 }
 
-/** Where nothing was meant to take over, no backend is missing. */
-const lacksBackend = ({ verdict }: Report): boolean =>
+/** With severity info nothing had to take over from the pod, so no backend is missing. */
+const missedBackend = ({ verdict }: Report): boolean =>
   verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info');
 
 function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
   const spells = reports
-    .filter(lacksBackend)
+    .filter(missedBackend)
     .flatMap(({ answer }) =>
       answer.traffic.services.flatMap(({ name, noReady }) => (noReady ? [{ service: name, longest: noReady.ms }] : [])),
     );
@@ -210,7 +210,7 @@ function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
 
 function commonFix(reports: readonly Report[]): FixAnswer | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
-  // Pods of one workload need the same change; the largest numbers fit all of them.
+  // The workload with most fixes, and of its pods the most frequent command.
   const target = mostFrequent(fixes.map((fix) => `${fix.target.kind}/${fix.target.name}`));
   const own = fixes.filter((fix) => `${fix.target.kind}/${fix.target.name}` === target);
   const most = mostFrequent(own.map(({ command }) => command));
@@ -244,20 +244,19 @@ export interface RolloutSummary {
   outcomes: Partial<Record<Outcome, number>>;
   killed: readonly string[];
   unseen: readonly string[];
-  /** From the request, or the acceptance where it was not ours, until the object was gone. */
+  /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
   slowest?: { name: string; seconds: Range };
-  /** At most this ratio of the grace period was used by the slowest container, by so many percent of the pods. */
+  /** Ratio of the grace period that each pod's slowest container used at most. */
   graceUsed?: Quantiles;
-  /** The command's own. */
   exitCode: number;
   incomplete?: string;
   probes?: readonly ProbeReport[];
   sentence: string;
 }
 
-/** What JSON has of it. */
+/** The JSON summary. */
 export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
-  const { scope, pods, outcomes, killed, unseen, slowest, mostGraceUsed, exitCode, incomplete, sentence } = numbers;
+  const { scope, pods, outcomes, killed, unseen, slowest, maxGraceUsed, exitCode, incomplete, sentence } = numbers;
   return {
     apiVersion: 'podexit/v1',
     kind: 'RolloutSummary',
@@ -267,7 +266,7 @@ export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
     killed,
     unseen,
     slowest: slowest && { name: slowest.timeline.pod.metadata.name, seconds: secondsRange(slowest.total) },
-    graceUsed: mostGraceUsed,
+    graceUsed: maxGraceUsed,
     exitCode,
     incomplete,
     probes: numbers.probes.length > 0 ? numbers.probes : undefined,

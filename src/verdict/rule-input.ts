@@ -1,4 +1,4 @@
-/** What the rules of a verdict look at, and which containers serve a Service: traffic is judged by their exits alone. */
+/** The input of all verdict rules, and what many of them read from it. */
 import type { ContainerExit, PodExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
@@ -10,19 +10,19 @@ import type { Pod } from '../model/kube.ts';
 export interface RuleInput {
   readonly trace: Trace;
   readonly timeline: Timeline;
-  /** What the timeline was made from: for rules that need more than it keeps. */
+  /** What the timeline was made from, for rules that need more detail. */
   readonly exit: PodExit;
 }
 
-/** Containers that ran when the deletion came. */
-export const ranIn = ({ containers }: Timeline): ContainerTimeline[] => containers.filter(({ ran }) => ran);
+/** Containers that were running when the pod was deleted. */
+export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => containers.filter(({ ran }) => ran);
 
-/** Those of them whose end makes the outcome; sidecars only raise findings. */
-export const mainsIn = (timeline: Timeline): ContainerTimeline[] =>
-  ranIn(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
+/** The running containers whose ends decide the outcome; sidecars only cause findings. */
+export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
+  ranContainers(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
 
-/** The same as the inference knows them. */
-export const ranExitsOf = ({ containers }: PodExit): ContainerExit[] => containers.filter((one) => one.ran);
+/** The running containers as the inference knows them. */
+export const ranExitsOf = ({ containers }: PodExit): ContainerExit[] => containers.filter(({ ran }) => ran);
 
 export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
   ranExitsOf(exit).filter(({ spec }) => spec.kind === 'container' || spec.kind === 'init');
@@ -30,28 +30,28 @@ export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
 
-/** The namespace or the owner was deleted too: nothing is meant to replace the pod. */
-export const isWholeDeletion = ({ trigger }: Timeline): boolean =>
+/** The namespace or the owner was deleted too, so nothing replaces the pod. */
+export const isCascade = ({ trigger }: Timeline): boolean =>
   ['namespace-deletion', 'owner-deleted'].includes(trigger.kind);
 
-/** Nothing was meant to take over from the pod: a whole deletion, a scale to 0, a Job, force. No replica is then missing. */
-export function isMeantToGo(timeline: Timeline): boolean {
+/** Nothing has to take over from the pod (cascade, scale to 0, Job, forced deletion), so no replica is missing. */
+export function needsNoReplacement(timeline: Timeline): boolean {
   const { trigger, pod, workload } = timeline;
-  if (isWholeDeletion(timeline) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
+  if (isCascade(timeline) || trigger.kind === 'job' || controllerOf(pod)?.kind === 'Job') return true;
   if (workload?.kind === 'Job' || workload?.kind === 'CronJob' || workload?.replicas === 0) return true;
   return wasForced(timeline);
 }
 
 /** A container still ran when the pod was removed from the API. */
 export const wasForced = (timeline: Timeline): boolean =>
-  ranIn(timeline).some(({ outcome }) => outcome === 'abandoned');
+  ranContainers(timeline).some(({ outcome }) => outcome === 'abandoned');
 
-/** ms. The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
-export const longestGrace = ({ grace }: Timeline): number => grace.counted.max * 1000;
-export const shortestGrace = ({ grace }: Timeline): number => grace.counted.min * 1000;
+/** The longest and the shortest grace period that the kubelet may have counted (SIGNALS.md §1 "Repeat delete"). */
+export const longestGraceMs = ({ grace }: Timeline): number => grace.counted.max * 1000;
+export const shortestGraceMs = ({ grace }: Timeline): number => grace.counted.min * 1000;
 
-/** ms: the grace period that shares are of. The kubelet makes 1 s of 0 s (SIGNALS.md §2 S1). */
-export const graceLength = ({ grace }: Timeline): number => Math.max(1, grace.effectiveSeconds) * 1000;
+/** The grace period that percentages refer to. The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1). */
+export const graceMs = ({ grace }: Timeline): number => Math.max(1, grace.effectiveSeconds) * 1000;
 
 /** `6s grace period`. */
 export function graceText({ grace }: Timeline): string {
@@ -60,25 +60,25 @@ export function graceText({ grace }: Timeline): string {
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }
 
-/** SIGTERM, or the STOPSIGNAL of the image where something names it. */
+/** SIGTERM, or the STOPSIGNAL of the image if known. */
 export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
   stopSignal?.signal ?? 'SIGTERM';
 
 /** Observations that show when the container got its stop signal and how it ended. */
 export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>
-  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((one) => one?.evidence ?? []);
+  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((interval) => interval?.evidence ?? []);
 
 /**
- * Those with one of the Service's target ports. Ports need not be declared: where none fits, the only main container
- * serves; of several it is unknown which (undefined). A Service that was not seen, or recorded without its ports, is
- * taken to be served by the only main container.
+ * Containers that declare one of the Service's target ports. Declaring ports is optional: if none matches, the only main
+ * container serves; with several, we cannot know which (undefined). The same holds for a Service that was not seen, or
+ * was recorded without its ports.
  */
 export function servingContainers(input: RuleInput, service: string | undefined): ContainerTimeline[] | undefined {
   const targets = targetPorts(input, service);
   const { timeline } = input;
-  const declared = ranIn(timeline).filter(({ name }) => hasPort(timeline.pod, name, targets));
+  const declared = ranContainers(timeline).filter(({ name }) => hasPort(timeline.pod, name, targets));
   if (declared.length > 0) return declared;
-  const mains = mainsIn(timeline);
+  const mains = mainContainers(timeline);
   return mains.length <= 1 ? mains : undefined;
 }
 
@@ -87,10 +87,10 @@ const targetPorts = ({ trace }: RuleInput, service: string | undefined): readonl
 
 function hasPort(pod: Pod, name: string, targets: readonly (number | string)[]): boolean {
   const { ports = [] } = containerSpec(pod, name) ?? {};
-  return ports.some((one) => targets.includes(one.containerPort) || (one.name && targets.includes(one.name)));
+  return ports.some((port) => targets.includes(port.containerPort) || (port.name && targets.includes(port.name)));
 }
 
 export const containerSpec = ({ spec }: Pod, name: string): Container | undefined =>
   [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].find(
-    (one) => one.name === name,
+    (container) => container.name === name,
   );

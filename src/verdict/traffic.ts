@@ -1,17 +1,17 @@
 /**
- * Whether clients lost requests: safe, at risk, lost (only where a probe measured it) or not judged, always with the
- * reason; and whether anything could take new connections. It looks only at containers that serve a Service's target
+ * Judges whether clients lost requests: safe, at risk, lost (only if a probe measured it) or not judged, always with the
+ * reason; and whether any backend could take new connections. Looks only at containers that serve a Service's target
  * port. Pure.
  */
 import type { EndpointTimeline, Length } from '../infer/timeline.ts';
 import {
   drainLeads,
-  headStart,
+  minLeadMs,
   leadText,
-  racesIn,
+  drainRaces,
   serviceNames,
-  unseenRoutes,
-  withoutRoutes,
+  whyEndpointsUnknown,
+  resultWithoutEndpoints,
   type DrainLead,
 } from './drain-lead.ts';
 import { emptySpells, type EmptySpell } from './empty-spells.ts';
@@ -19,16 +19,24 @@ import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
-import { isMeantToGo, mainsIn, ranIn, servingContainers, signalName, wasForced, type RuleInput } from './rule-input.ts';
+import {
+  needsNoReplacement,
+  mainContainers,
+  ranContainers,
+  servingContainers,
+  signalName,
+  wasForced,
+  type RuleInput,
+} from './rule-input.ts';
 import { list, plural, servicesNamed } from './words.ts';
 
 export interface TrafficAnswer {
   readonly judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
   readonly reason: string;
-  /** `no loss measured (412 requests)`. A few requests a second see no gap of milliseconds, so a risk stays one. */
+  /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;
   readonly services: readonly ServiceAnswer[];
-  /** The risk as numbers, where it is that the signal came too soon after the removal: what pods of a rollout have in common. */
+  /** The numbers if the signal came too soon after the removal: a rollout combines those of its pods. */
   readonly race?: Race;
 }
 
@@ -37,7 +45,7 @@ export interface Race {
   readonly lead: Length;
   readonly hasHook: boolean;
   readonly services: readonly string[];
-  /** Ready endpoints of other pods; undefined where they are meant to go as well. */
+  /** Ready endpoints of other pods; undefined if those have to go as well. */
   readonly otherReady?: number;
 }
 
@@ -51,7 +59,7 @@ interface ServiceAnswer {
 
 interface Traffic {
   readonly traffic: TrafficAnswer;
-  /** That new connections had no ready backend, where `traffic` does not say so itself. */
+  /** Says that new connections had no ready backend, if `traffic` does not say so. */
   readonly capacity?: string;
 }
 
@@ -63,7 +71,7 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
   const lost = findings.find(({ code }) => code === 'requests-lost');
   if (lost) return { traffic: { judgement: 'lost', reason: lost.message, services }, capacity };
   const { judgement, reason } = judgementOf(input, findings, capacity);
-  const served = mainsIn(timeline).flatMap((one) => servedText(one) ?? []);
+  const served = mainContainers(timeline).flatMap((container) => servedText(container) ?? []);
   const traffic = {
     judgement,
     reason: [reason, ...served].join(' · '),
@@ -72,7 +80,7 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
     race: judgement === 'at-risk' ? raceOf(input) : undefined,
   };
   if (capacity === undefined || reason.startsWith(capacity)) return { traffic };
-  // A DaemonSet has one pod on a node, whatever its number.
+  // A DaemonSet runs one pod per node, so more replicas are no option.
   const hint = timeline.workload?.kind === 'DaemonSet' ? '' : '; run at least two replicas';
   return { traffic, capacity: `${capacity}${hint}` };
 }
@@ -85,39 +93,39 @@ const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason })
 
 function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
   const { endpoints } = input.timeline;
-  if (ranIn(input.timeline).length === 0) return notJudged('no container was serving');
+  if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
   if (endpoints.length === 0) {
-    const { passed, message } = withoutRoutes(input);
+    const { passed, message } = resultWithoutEndpoints(input);
     return notJudged(passed ? 'no Service routes to this pod' : message);
   }
-  const unseen = unseenRoutes(input);
+  const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return notJudged(unseen);
-  // Nobody sent it anything.
+  // No Service sent it traffic.
   if (!endpoints.some(({ wasReady }) => wasReady))
-    return safe(`it was not ready in ${named(endpoints)} before the deletion`);
+    return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
   return (
-    risks(input, findings) ??
-    lackOfCapacity(input, capacity) ??
-    enoughLead(input) ??
+    connectionRisk(input, findings) ??
+    capacityRisk(input, capacity) ??
+    leadJudgement(input) ??
     notJudged('the stop signal or the removal was not observed')
   );
 }
 
-/** All that put the requests of connected clients at risk, the signal first. */
-function risks(input: RuleInput, findings: readonly JudgedFinding[]): Judgement | undefined {
+/** What put requests of connected clients at risk; the first two reasons are printed. */
+function connectionRisk(input: RuleInput, findings: readonly JudgedFinding[]): Judgement | undefined {
   const of = (code: FindingCode): string[] =>
-    findings.filter((one) => one.code === code).flatMap(({ clause }) => clause ?? []);
-  const signals = [
+    findings.filter((finding) => finding.code === code).flatMap(({ clause }) => clause ?? []);
+  const clauses = [
     ...of('endpoint-not-removed'),
     ...(wasForced(input.timeline) ? ['a forced deletion leaves no time to drain'] : []),
     ...of('drain-race'),
     ...of('stays-ready'),
   ];
-  return signals.length > 0 ? atRisk(signals.slice(0, 2).join('; ') + otherReadyText(input, signals)) : undefined;
+  return clauses.length > 0 ? atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(input, clauses)) : undefined;
 }
 
 function raceOf(input: RuleInput): Race | undefined {
-  const races = racesIn(input);
+  const races = drainRaces(input);
   const [worst] = races;
   return (
     worst && {
@@ -125,15 +133,15 @@ function raceOf(input: RuleInput): Race | undefined {
       lead: worst.lead,
       hasHook: worst.container.preStop !== undefined,
       services: serviceNames(races.map(({ endpoint }) => endpoint)),
-      otherReady: isMeantToGo(input.timeline) ? undefined : leastReady(input),
+      otherReady: needsNoReplacement(input.timeline) ? undefined : fewestOtherReady(input),
     }
   );
 }
 
-/** The app itself had its head start, and new connections had nowhere to go. */
-function lackOfCapacity(input: RuleInput, capacity: string | undefined): Judgement | undefined {
-  if (capacity === undefined || isMeantToGo(input.timeline)) return undefined;
-  const least = leastLead(input);
+/** Connected clients were not at risk, but new connections had no ready backend. */
+function capacityRisk(input: RuleInput, capacity: string | undefined): Judgement | undefined {
+  if (capacity === undefined || needsNoReplacement(input.timeline)) return undefined;
+  const least = shortestLead(input);
   return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
 }
 
@@ -154,36 +162,36 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
 }
 
-const leastLead = (input: RuleInput): DrainLead | undefined =>
+const shortestLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
 
-const leadSentence = (one: DrainLead): string =>
-  `${signalName(one.container)} came ${leadText(one.lead)} removal from ${named([one.endpoint])}`;
+const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
+  `${signalName(container)} came ${leadText(lead)} removal from ${servicesText([endpoint])}`;
 
-/** Others that go with the pod take nothing over. */
+/** Endpoints that go together with the pod cannot take over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
-  if (clauses.length !== 1 || isMeantToGo(input.timeline)) return '';
-  const least = leastReady(input);
+  if (clauses.length !== 1 || needsNoReplacement(input.timeline)) return '';
+  const least = fewestOtherReady(input);
   return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';
 }
 
-const leastReady = ({ timeline }: RuleInput): number =>
+const fewestOtherReady = ({ timeline }: RuleInput): number =>
   Math.min(...timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady));
 
-/** Safe only where every serving container certainly had its head start. */
-function enoughLead(input: RuleInput): Judgement | undefined {
+/** Safe only if every serving container certainly had the minimum lead. */
+function leadJudgement(input: RuleInput): Judgement | undefined {
   const routed = input.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
   const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
-  if (unknown && mainsIn(input.timeline).length > 1)
-    return notJudged(`no container declares the port of ${named([unknown])}, so which one serves it is unknown`);
-  const least = leastLead(input);
+  if (unknown && mainContainers(input.timeline).length > 1)
+    return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
+  const least = shortestLead(input);
   if (!least) return undefined;
   const text = leadSentence(least);
-  if (least.lead.min >= headStart) return safe(text);
+  if (least.lead.min >= minLeadMs) return safe(text);
   return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
 }
 
-function named(endpoints: readonly EndpointTimeline[]): string {
+function servicesText(endpoints: readonly EndpointTimeline[]): string {
   const names = serviceNames(endpoints);
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 }

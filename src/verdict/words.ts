@@ -8,9 +8,10 @@ export const list = (words: readonly string[]): string =>
 export const servicesNamed = (names: readonly string[]): string =>
   `Service${names.length === 1 ? '' : 's'} ${list(names)}`;
 
-export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+export const plural = (count: number, singular: string, many = `${singular}s`): string =>
+  `${count} ${count === 1 ? singular : many}`;
 
-/** Each value once with the sum of its counts, the most frequent first. */
+/** Distinct values with the sums of their counts, most frequent first. */
 export function byFrequency<T>(counted: readonly (readonly [value: T, count: number])[]): [value: T, count: number][] {
   const sums = new Map<T, number>();
   for (const [value, count] of counted) sums.set(value, (sums.get(value) ?? 0) + count);

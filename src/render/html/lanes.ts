@@ -1,14 +1,14 @@
-/** What is drawn on each lane of the picture: stretches with uncertain ends, and moments. Values only. */
+/** What each lane of the picture contains: bars with uncertain ends, and points. Data only. */
 import type { Interval, Mark, Phase, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import type { MarkName, PhaseName } from '../../model/report.ts';
 import { lengthText, shareText } from '../../verdict/length-text.ts';
-import { phaseNames, spending } from '../details.ts';
+import { phaseTitles, gracePhases } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, offsetText } from '../time-text.ts';
 
-/** Every kind of bar has a colour of its own in the style sheet. What people call it: phases, and states that last. */
+/** The labels of all kinds of bars: phases, and lasting states. The style sheet has a colour for each. */
 const lookTexts = {
-  ...phaseNames,
+  ...phaseTitles,
   routed: 'in Service',
   listed: 'removed from Service, endpoint still listed',
   starting: 'replacement starting',
@@ -31,7 +31,7 @@ export interface Lane {
   readonly points: readonly Point[];
 }
 
-/** What is said of a thing when it is pointed at; `evidence`: `seq`s of observations. */
+/** The text of a bar or point on hover or focus; `evidence`: `seq`s of observations. */
 export interface Item {
   readonly title: string;
   readonly lines: readonly string[];
@@ -41,7 +41,7 @@ export interface Item {
 export interface Bar extends Item {
   readonly look: Look;
   readonly label: string;
-  /** How high it is, 0 to 1; absent: as high as any. */
+  /** A ratio of the full height, which it has if absent. */
   readonly height?: number;
   readonly start: Interval;
   readonly end: Interval;
@@ -54,7 +54,7 @@ export interface Point extends Item {
 
 type LaneKind = 'pod' | 'service' | 'container' | 'node' | 'replacement';
 
-/** From top to bottom; those with nothing on them are left out, containers excepted. */
+/** Lanes from top to bottom, without empty ones, except those of containers. */
 export function lanesOf(timeline: Timeline): Lane[] {
   const { pod, endpoints, containers, replacement } = timeline;
   const kinds: [LaneKind, string, string][] = [
@@ -64,10 +64,10 @@ export function lanesOf(timeline: Timeline): Lane[] {
       slice,
       service ? `Service ${service}` : 'endpoints',
     ]),
-    ...containers.map((one): [LaneKind, string, string] => [
+    ...containers.map((container): [LaneKind, string, string] => [
       'container',
-      one.name,
-      one.kind === 'container' ? exitText(one) : `${one.kind}, ${exitText(one)}`,
+      container.name,
+      container.kind === 'container' ? exitText(container) : `${container.kind}, ${exitText(container)}`,
     ]),
     ['node', pod.spec.nodeName ?? '', 'node'],
     ...(replacement ? [['replacement', replacement.name, 'replacement'] satisfies [LaneKind, string, string]] : []),
@@ -78,7 +78,7 @@ export function lanesOf(timeline: Timeline): Lane[] {
   return [...lanes, ...timeline.probes.map((probe) => probeLane(probe, timeline.zero))];
 }
 
-/** A tick for each half second with failures, as high as their share; the dying pod's own failures are no loss. */
+/** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
 export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {
   const offset = (moment: number): string => `${((moment - zero) / 1000).toFixed(1)}s`;
   const bar = (look: Look, from: number, to: number, title: string, height = 1): Bar => ({
@@ -119,7 +119,7 @@ function laneOf(kind: LaneKind, name: string, detail: string, timeline: Timeline
     name,
     detail,
     bars: [
-      ...standing(kind, name, timeline),
+      ...stateBars(kind, name, timeline),
       ...timeline.phases
         .filter((phase) => isOn(phaseLanes[phase.name], phase.subject))
         .map((phase) => phaseBar(phase, timeline)),
@@ -182,8 +182,10 @@ export function pointOf(mark: Mark, timeline: Timeline): Point {
 }
 
 export function phaseBar({ name, subject, start, end, length }: Phase, { zero, grace }: Timeline): Bar {
-  const text = `${phaseNames[name]} ${lengthText(length)}`;
-  const share = spending.has(name) ? `, ${shareText(length, grace.effectiveSeconds * 1000)} of the grace period` : '';
+  const text = `${phaseTitles[name]} ${lengthText(length)}`;
+  const share = gracePhases.has(name)
+    ? `, ${shareText(length, grace.effectiveSeconds * 1000)} of the grace period`
+    : '';
   return {
     look: name,
     label: text,
@@ -195,8 +197,8 @@ export function phaseBar({ name, subject, start, end, length }: Phase, { zero, g
   };
 }
 
-/** States that last between two moments and are no phases: in its Service, still listed, ready. */
-function standing(kind: LaneKind, name: string, { endpoints, replacement, zero, now }: Timeline): Bar[] {
+/** Lasting states that are not phases: in its Service, still listed, ready. */
+function stateBars(kind: LaneKind, name: string, { endpoints, replacement, zero, now }: Timeline): Bar[] {
   const bar = (look: Look, start: Interval | undefined, end: Interval | undefined): Bar[] =>
     start && end
       ? [{ look, label: lookText(look), start, end, title: lookText(look), lines: [], evidence: end.evidence }]

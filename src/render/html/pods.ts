@@ -1,4 +1,4 @@
-/** The picture of a run over several pods: a lane for each, on one axis of wall-clock time, and the probes' lanes. */
+/** The picture of a run over several pods: a lane for each pod, on one axis of wall-clock time, and the probes' lanes. */
 import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import { lengthText, secondsText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
@@ -9,7 +9,7 @@ import { definitions, drawBar, drawPoint, legend, row, ticks, type Picture, type
 import { folded } from './tables.ts';
 import { join, tag, type Child } from './tag.ts';
 
-/** In the order in which their deletions came. Zero of the axis is the first of them. */
+/** Pods are in the order of their deletions. The axis counts from the first one. */
 export function drawPods(reports: readonly Report[]): Picture {
   const ordered = byTime(reports);
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
@@ -30,30 +30,30 @@ export function drawPods(reports: readonly Report[]): Picture {
   };
 }
 
-/** Phases of the pod and of the container that exited last, which decided how long it took. */
+/** The phases of the pod and of the container that exited last, which decided how long it took. */
 function podLane({ timeline, answer }: Report): Lane {
   const { pod, containers, phases, marks } = timeline;
   const [slowest] = containers
     .filter(({ ran }) => ran)
-    .sort((one, other) => (other.exit?.at.shown ?? Infinity) - (one.exit?.at.shown ?? Infinity));
+    .sort((a, b) => (b.exit?.at.shown ?? Infinity) - (a.exit?.at.shown ?? Infinity));
   const name = pod.metadata.name;
-  const own = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
+  const withPodName = <T extends Item>(item: T): T => ({ ...item, title: `${name}: ${item.title}` });
   const isOnLane = (subject: string | undefined): boolean => subject === undefined || subject === slowest?.name;
   const bars: Bar[] = phases
     .filter(({ name: phase, subject }) => isOnLane(subject) && phase !== 'replace' && phase !== 'route-removal')
-    .map((phase) => atEstimate(own(phaseBar(phase, timeline))));
+    .map((phase) => atEstimate(withPodName(phaseBar(phase, timeline))));
   const points: Point[] = marks
     .filter((mark) => mark.name === 'kill' || mark.name === 'unrouted')
-    .map((mark) => ({ ...own(pointOf(mark, timeline)), at: narrowed(mark.at) }));
+    .map((mark) => ({ ...withPodName(pointOf(mark, timeline)), at: atShown(mark.at) }));
   return { name, detail: answer.word, bars, points };
 }
 
-/** Among many, where it most likely was; what is pointed at still says the interval. */
-const atEstimate = (bar: Bar): Bar => ({ ...bar, label: '', start: narrowed(bar.start), end: narrowed(bar.end) });
+/** Among many pods a bar shows only its most likely position; its hover text still has the interval. */
+const atEstimate = (bar: Bar): Bar => ({ ...bar, label: '', start: atShown(bar.start), end: atShown(bar.end) });
 
-const narrowed = (at: Interval): Interval => ({ ...at, earliest: at.shown, latest: at.shown });
+const atShown = (at: Interval): Interval => ({ ...at, earliest: at.shown, latest: at.shown });
 
-/** The probes of a run belong to all of its pods: of each target the one that counted longest. */
+/** Every report contains the run's probes: of each target, take the result with most requests. */
 function probesOf(reports: readonly Report[]): ProbeResult[] {
   const longest = new Map<string, ProbeResult>();
   for (const { timeline } of reports)
@@ -63,7 +63,7 @@ function probesOf(reports: readonly Report[]): ProbeResult[] {
 }
 
 function scaleOf(timelines: readonly Timeline[]): Scale {
-  const zero = Math.min(...timelines.map((one) => one.zero));
+  const zero = Math.min(...timelines.map((timeline) => timeline.zero));
   const ends = timelines.flatMap(({ marks }) => marks.map(({ at }) => at.latest)).filter(Number.isFinite);
   const to = Math.max(zero + 100, ...ends);
   const pad = (to - zero) * 0.03;
@@ -78,7 +78,7 @@ export function podTable(reports: readonly Report[]): Child {
     clockText(timeline.zero, 1, 'utc'),
     timeline.total ? secondsText(timeline.total.shown) : '–',
     drainText(timeline),
-    timeline.containers.map((one) => `${one.name} ${exitText(one)}`).join(', '),
+    timeline.containers.map((container) => `${container.name} ${exitText(container)}`).join(', '),
     answer.summary,
   ]);
   return folded(
@@ -89,9 +89,8 @@ export function podTable(reports: readonly Report[]): Child {
 }
 
 function drainText({ phases }: Timeline): string {
-  const drains = phases.filter(({ name }) => name === 'drain').sort((one, other) => other.length.max - one.length.max);
+  const drains = phases.filter(({ name }) => name === 'drain').sort((a, b) => b.length.max - a.length.max);
   return drains[0] ? lengthText(drains[0].length) : '–';
 }
 
-const byTime = (reports: readonly Report[]): Report[] =>
-  [...reports].sort((one, other) => one.timeline.zero - other.timeline.zero);
+const byTime = (reports: readonly Report[]): Report[] => [...reports].sort((a, b) => a.timeline.zero - b.timeline.zero);

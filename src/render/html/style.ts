@@ -1,4 +1,4 @@
-/** The page's style sheet. Colours are named once for each scheme; every text colour has a contrast of 4.5 : 1 or more. */
+/** The page's style sheet. Each colour scheme names its colours once; text has a contrast of at least 4.5 : 1. */
 import { phaseNames } from '../../model/report.ts';
 import { looks } from './lanes.ts';
 

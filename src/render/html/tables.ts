@@ -1,10 +1,10 @@
-/** What is folded below the picture: everything it shows can be read, too, with its bounds and evidence. */
+/** Tables folded below the picture: everything that it shows as text, with bounds and evidence. */
 import { assumptions } from '../../model/assumptions.ts';
 import type { Note } from '../../model/trace.ts';
 import type { Interval } from '../../infer/timeline.ts';
 import { lengthText, shareText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { phaseNames, spending } from '../details.ts';
+import { phaseTitles, gracePhases } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
 import { join, tag, type Child, type Html } from './tag.ts';
@@ -42,26 +42,26 @@ function marks({ timeline }: Report): Child {
 function phases({ timeline }: Report): Child {
   const grace = timeline.grace.effectiveSeconds * 1000;
   const rows = timeline.phases.map(({ name, subject, start, length }) => [
-    tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), phaseNames[name]),
+    tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), phaseTitles[name]),
     subject === undefined ? '' : tag('code', {}, subject),
     offset(start, timeline.zero),
     lengthText(length),
     `${(length.min / 1000).toFixed(2)} to ${(length.max / 1000).toFixed(2)}s`,
-    spending.has(name) ? shareText(length, grace) : '',
+    gracePhases.has(name) ? shareText(length, grace) : '',
   ]);
   return folded('Phases', ['phase', 'of', '#from', '#length', '#lies within', '#of the grace period'], rows);
 }
 
 function containers({ timeline }: Report): Child {
   const moment = (at: Interval | undefined): string => (at ? offset(at, timeline.zero) : '–');
-  const rows = timeline.containers.map((one) => [
-    tag('code', {}, one.name),
-    one.kind,
-    one.preStop ? `${one.preStop.kind}, ${one.preStop.outcome}` : 'none',
-    `${moment(one.stopSignal)}${one.stopSignal?.signal === undefined ? '' : ` ${one.stopSignal.signal}`}`,
-    moment(one.kill),
-    moment(one.exit?.at),
-    exitText(one),
+  const rows = timeline.containers.map((container) => [
+    tag('code', {}, container.name),
+    container.kind,
+    container.preStop ? `${container.preStop.kind}, ${container.preStop.outcome}` : 'none',
+    `${moment(container.stopSignal)}${container.stopSignal?.signal === undefined ? '' : ` ${container.stopSignal.signal}`}`,
+    moment(container.kill),
+    moment(container.exit?.at),
+    exitText(container),
   ]);
   return folded('Containers', ['container', 'kind', 'preStop', '#stop signal', '#SIGKILL', '#exit', 'result'], rows);
 }
@@ -83,7 +83,7 @@ function accuracy({ timeline: { gaps, assumes, clocks, zero } }: Report): Child 
   return folded('Accuracy', ['what', 'how much'], rows);
 }
 
-/** All that anything cites. */
+/** All observations that something may cite. */
 function observations({ timeline }: Report): Child {
   const rows: Child[][] = [];
   for (let note = timeline.notes; note; note = note.earlier)
@@ -95,7 +95,7 @@ function observations({ timeline }: Report): Child {
   return folded('Observations', ['#no.', 'arrived (UTC)', 'what'], rows);
 }
 
-/** A title with `#` before it heads numbers. */
+/** A column title that begins with `#` heads numbers. */
 export function folded(title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): Child {
   if (rows.length === 0) return undefined;
   const numeric = columns.map((column) => column.startsWith('#') && 'num');
@@ -107,7 +107,7 @@ export function folded(title: string, columns: readonly string[], rows: readonly
     'table',
     {},
     tag('thead', {}, tag('tr', {}, ...head)),
-    tag('tbody', {}, ...rows.map((one) => tag('tr', {}, ...one.map(cell)))),
+    tag('tbody', {}, ...rows.map((row) => tag('tr', {}, ...row.map(cell)))),
   );
   return tag(
     'details',
@@ -123,10 +123,10 @@ function citedIn(notes: Note | undefined): ReadonlySet<number> {
   return seqs;
 }
 
-/** Links to the observations that prove it. */
-const citations = (evidence: readonly number[], known: ReadonlySet<number>): Child =>
+/** Links to the cited observations. */
+const citations = (evidence: readonly number[], listed: ReadonlySet<number>): Child =>
   join(
-    evidence.map((seq) => (known.has(seq) ? tag('a', { href: `#o${seq}` }, seq) : String(seq))),
+    evidence.map((seq) => (listed.has(seq) ? tag('a', { href: `#o${seq}` }, seq) : String(seq))),
     ' ',
   );
 

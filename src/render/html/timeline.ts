@@ -1,11 +1,11 @@
-/** The picture: a row a lane, each an SVG whose positions are percents, so that zooming is only a wider page. */
+/** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
 import type { Timeline } from '../../infer/timeline.ts';
 import { lanesOf, lookText, looks, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { join, tag, type Html } from './tag.ts';
 
 export interface Picture {
   readonly html: Html;
-  /** What each drawn thing says when it is pointed at; `data-item` is the index. */
+  /** The hover text of everything drawn; `data-item` is the index. */
   readonly items: readonly Item[];
   readonly legend: Html;
 }
@@ -51,13 +51,13 @@ export function row(name: string, detail: string, label: string, height: number,
   );
 }
 
-/** Solid where it surely was, faded where it may have been. What came after the grace period runs under the drain. */
+/** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
 export function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label, height = 1 } = bar;
   const high = Math.max(4, 20 * height);
   const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 25 - high, height: high };
   const box = (from: number, to: number, cls: string): Html | false =>
-    to > from && tag('rect', { class: cls, x: at(scale, from), width: wide(scale, from, to), ...slot });
+    to > from && tag('rect', { class: cls, x: x(scale, from), width: width(scale, from, to), ...slot });
   const isSure = start.latest <= end.earliest;
   const drawn = isSure
     ? [
@@ -69,17 +69,17 @@ export function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const share = percent(scale, end.latest) - percent(scale, start.earliest);
   return focusable(bar, item, [
     ...drawn,
-    // However short it was, it can be seen and pointed at.
-    share < 0.3 && tag('rect', { class: `solid ${look}`, x: at(scale, start.earliest), width: 2, ...slot }),
+    // Keeps even the shortest bar visible.
+    share < 0.3 && tag('rect', { class: `solid ${look}`, x: x(scale, start.earliest), width: 2, ...slot }),
     isSure &&
       label !== '' &&
       share > 18 &&
       look !== 'overtime' &&
-      tag('text', { class: `label on-${look}`, x: at(scale, start.latest), dx: 7, y: 19 }, label),
+      tag('text', { class: `label on-${look}`, x: x(scale, start.latest), dx: 7, y: 19 }, label),
   ]);
 }
 
-/** A filled diamond was observed, a hollow one inferred; the line under it is the interval. */
+/** A filled diamond is observed, a hollow one inferred; the line below it is the interval. */
 export function drawPoint(scale: Scale, point: Point, item: number, y = 35.5): Html {
   const { name, at: moment } = point;
   const { earliest, latest, shown, basis, open } = moment;
@@ -87,21 +87,21 @@ export function drawPoint(scale: Scale, point: Point, item: number, y = 35.5): H
   const from = open ? scale.from : earliest;
   return focusable(point, item, [
     latest > from &&
-      tag('rect', { class: 'whisker', x: at(scale, from), width: wide(scale, from, latest), y: y - 1.5, height: 3 }),
+      tag('rect', { class: 'whisker', x: x(scale, from), width: width(scale, from, latest), y: y - 1.5, height: 3 }),
     tag(
       'svg',
-      { x: at(scale, shown), y, overflow: 'visible' },
+      { x: x(scale, shown), y, overflow: 'visible' },
       tag('circle', { class: 'target', r: 9 }),
       tag('path', { class: `point ${name === 'kill' ? 'kill' : basis}`, d: shape }),
     ),
   ]);
 }
 
-function focusable(said: Item, item: number, drawn: readonly (Html | false)[]): Html {
-  const label = [said.title, ...said.lines].join('. ');
+function focusable(item: Item, index: number, drawn: readonly (Html | false)[]): Html {
+  const label = [item.title, ...item.lines].join('. ');
   return tag(
     'g',
-    { class: 'item', 'data-item': item, role: 'img', tabindex: 0, 'aria-label': label },
+    { class: 'item', 'data-item': index, role: 'img', tabindex: 0, 'aria-label': label },
     tag('title', {}, label),
     ...drawn,
   );
@@ -117,15 +117,15 @@ function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
       : [
           tag('rect', {
             class: 'grace',
-            x: at(scale, start),
-            width: wide(scale, start, end),
+            x: x(scale, start),
+            width: width(scale, start, end),
             y: 26,
             height: 10,
             rx: 3,
           }),
           tag(
             'text',
-            { class: 'grace-label', x: at(scale, start), y: 49 },
+            { class: 'grace-label', x: x(scale, start), y: 49 },
             `grace period ${timeline.grace.effectiveSeconds}s`,
           ),
         ];
@@ -142,8 +142,8 @@ export const ticks = (scale: Scale): Html[] =>
     tag(
       'g',
       { class: 'tick' },
-      tag('line', { x1: at(scale, moment), x2: at(scale, moment), y1: 14, y2: 20 }),
-      tag('text', { x: at(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
+      tag('line', { x1: x(scale, moment), x2: x(scale, moment), y1: 14, y2: 20 }),
+      tag('text', { x: x(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
     ),
   );
 
@@ -157,15 +157,15 @@ function graceEndOf({ containers }: Timeline): number | undefined {
 /** Lines through all lanes: where the grace period ends, and where something was killed. */
 function guidesOf(timeline: Timeline, scale: Scale): Html {
   const end = graceEndOf(timeline);
-  const upright = (moment: number, cls: string): Html =>
-    tag('line', { class: cls, x1: at(scale, moment), x2: at(scale, moment), y1: 0, y2: '100%' });
+  const verticalLine = (moment: number, cls: string): Html =>
+    tag('line', { class: cls, x1: x(scale, moment), x2: x(scale, moment), y1: 0, y2: '100%' });
   return join([
-    ...(end === undefined || end > scale.to ? [] : [upright(end, 'grace-end')]),
-    ...timeline.marks.filter(({ name }) => name === 'kill').map((mark) => upright(mark.at.shown, 'kill-line')),
+    ...(end === undefined || end > scale.to ? [] : [verticalLine(end, 'grace-end')]),
+    ...timeline.marks.filter(({ name }) => name === 'kill').map((mark) => verticalLine(mark.at.shown, 'kill-line')),
   ]);
 }
 
-/** Stretches in which something may have been missed, hatched; a row a resource. */
+/** Hatched gaps, in which something may have been missed; one row per resource. */
 function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
   return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
     const own = gaps.filter((gap) => gap.resource === resource);
@@ -174,7 +174,7 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
         'g',
         {},
         tag('title', {}, `${resource}: ${cause}`),
-        tag('rect', { class: 'gap', x: at(scale, from), width: wide(scale, from, to), y: 8, height: 20, rx: 3 }),
+        tag('rect', { class: 'gap', x: x(scale, from), width: width(scale, from, to), y: 8, height: 20, rx: 3 }),
       ),
     );
     return row(
@@ -187,7 +187,7 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
   });
 }
 
-/** What signs and colours mean: also on paper, where nothing can be pointed at. */
+/** Explains signs and colours, also on paper, where nothing can be hovered. */
 export function legend(bars: readonly Bar[]): Html {
   const present = new Set(bars.map(({ look }) => look));
   const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
@@ -215,30 +215,28 @@ export interface Scale {
   readonly to: number;
 }
 
-/** How many times longer than the exit the grace period may be and still be shown whole. */
-const mostSlack = 2.5;
+/** A grace period of more than this many times the exit does not widen the axis. */
+const maxGraceRatio = 2.5;
 
 export function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
   const moments = [...marks.map(({ at }) => at), ...phases.flatMap(({ start, end }) => [start, end])];
   const first = Math.min(zero, ...moments.map(({ earliest, shown, open }) => (open ? shown : earliest)));
   const last = Math.max(zero + 100, ...moments.map(({ latest }) => latest));
   const graceEnds = containers.flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
-  const end = Math.max(last, ...graceEnds.filter((one) => one - zero <= (last - zero) * mostSlack));
+  const end = Math.max(last, ...graceEnds.filter((graceEnd) => graceEnd - zero <= (last - zero) * maxGraceRatio));
   const pad = (end - first) * 0.03;
   return { zero, from: first - pad, to: end + pad };
 }
 
-/** Where a moment lies, in percent, within the edges. */
+/** The position of a moment in percent, limited to the edges. */
 function percent({ from, to }: Scale, at: number): number {
   const share = ((at - from) / (to - from)) * 100;
   return Number(Math.min(100, Math.max(0, share)).toFixed(4));
 }
 
-/** An attribute's value. */
-export const at = (scale: Scale, moment: number): string => `${percent(scale, moment)}%`;
+export const x = (scale: Scale, moment: number): string => `${percent(scale, moment)}%`;
 
-/** The width of a stretch. */
-export const wide = (scale: Scale, from: number, to: number): string =>
+export const width = (scale: Scale, from: number, to: number): string =>
   `${Number(Math.max(0, percent(scale, to) - percent(scale, from)).toFixed(4))}%`;
 
 /** Round seconds along the axis, at most eight. */

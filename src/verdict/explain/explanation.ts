@@ -1,6 +1,6 @@
-/** What a word of the report means: the single source of `explain` and of docs/explain.md. */
+/** The explanation of one word of the report: the single source of `explain` and of docs/explain.md. */
 export interface Explanation {
-  /** What it is. */
+  /** What the word means. */
   is: string;
   /** Why it matters. */
   why?: string;
@@ -8,12 +8,12 @@ export interface Explanation {
   known: string;
   /** How it can be wrong, or say less than it seems. */
   wrong?: string;
-  /** What to do about it; absent where that is nothing. */
+  /** What to do about it; absent if there is nothing to do. */
   advice?: string;
-  /** The same for a manifest. */
+  /** The advice as YAML for a manifest. */
   yaml?: string;
 }
 
-/** How the figures of a report are to be read. */
+/** How to read the figures of a report. */
 export const figures =
   'Every moment is an interval. An observed one is shown by its arrival (`+3.10`), an inferred one by the value that fits all others best (`≈+3.1`), with no more digits than it bears. A length is the difference of two shown moments, so that sums agree: `≈3.1s`; `≤0.5s` may have been nothing, `≥2s` has no known end. Both ends of every interval stand in JSON, in HTML and behind `-v`. Gates look at the whole interval: a limit is kept only where all of it is within.';

@@ -209,7 +209,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
 };
 
-/** Codes that only a check of a spec has (docs/before-and-after.md). */
+/** Codes that only `check` reports (docs/before-and-after.md). */
 export const checkTexts = {
   'stop-signal-mismatch': {
     is: 'A container is stopped with another signal than its command handles, or with SIGKILL.',

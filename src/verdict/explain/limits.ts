@@ -53,7 +53,7 @@ export const gateTexts: Record<GateSpec['kind'] | 'disruption-budget' | 'timeout
 
 const rerun = 'Nothing, where no finding says evidence-lost; else trace another pod from closer to the cluster.';
 
-/** Why a stretch of a stream, or a clock, shows less than all (docs/resilience.md). */
+/** Causes of gaps: why a stream or a clock shows less than everything for a time (docs/resilience.md). */
 export const gapTexts: Record<GapReport['cause'], Explanation> = {
   expired: {
     is: 'The history of a stream was gone when it was to continue: changes in between are not known.',
@@ -101,7 +101,7 @@ const wider = 'If your cluster exceeds it, intervals may be too narrow: please r
 const look = 'Nothing, unless a moment contradicts what you know: then see whether -v names this.';
 
 interface Assumed extends Pick<Explanation, 'is' | 'wrong' | 'advice'> {
-  /** What else is known of it. */
+  /** What else is known about the assumption. */
   readonly more?: string;
 }
 
@@ -160,7 +160,7 @@ const assumed: Record<AssumptionName, Assumed> = {
 
 export const assumptionNames = Object.keys(assumed) as AssumptionName[];
 
-/** What is assumed rather than proved (model/assumptions.ts): the API shows none of it. */
+/** The explanation of an assumption (model/assumptions.ts), which the API neither shows nor proves. */
 export function assumptionText(name: AssumptionName): Explanation {
   const { is, more, wrong, advice = look } = assumed[name];
   const known = `An assumption: at most ${assumptions[name]} s. -v lists those that a report used.`;

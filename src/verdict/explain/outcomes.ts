@@ -101,7 +101,7 @@ export const containerTexts: Record<ContainerOutcome, Explanation> = {
 const condition = (reason: string): string => `The condition DisruptionTarget with reason ${reason}.`;
 const mayBeMissing = 'Events may be merged, refused or late: then it is unknown.';
 
-/** SIGNALS.md §4. Who sent a DELETE is stored nowhere but in the audit log. */
+/** Only the audit log records who sent a DELETE (SIGNALS.md §4). */
 export const triggerTexts: Record<TriggerKind, Explanation> = {
   'this-command': {
     is: 'This command sent the DELETE that deleted the pod.',

@@ -6,7 +6,7 @@ import { assumptionNames, assumptionText, gapTexts, gateTexts } from './limits.t
 import { containerTexts, outcomeTexts, triggerTexts } from './outcomes.ts';
 import { markTexts, phaseTexts } from './timeline.ts';
 
-/** What the kinds are called where people read, in the order of the docs. */
+/** Titles of the kinds for people, in the order of the docs. */
 export const kindTitles = {
   outcome: 'Outcomes',
   container: "Containers' outcomes",
@@ -22,7 +22,7 @@ export const kindTitles = {
 export type TopicKind = keyof typeof kindTitles;
 export const topicKinds = Object.keys(kindTitles) as TopicKind[];
 
-/** As somebody asks for all of a kind. */
+/** The argument of `explain` that lists a whole kind: `findings`. */
 export const pluralOf = (kind: TopicKind): string => `${kind}s`;
 
 export interface Topic {

@@ -1,25 +1,25 @@
-/** What may have been missed, where it touches an instant that is reported. */
+/** A finding about missing evidence, if it affects a reported instant. */
 import type { StreamName } from '../../model/observation.ts';
 import type { Fact } from '../../model/trace.ts';
 import type { Rule } from '../finding.ts';
 import { brokenLogs } from '../../infer/gaps.ts';
-import { ranIn } from '../rule-input.ts';
+import { ranContainers } from '../rule-input.ts';
 import { list } from '../words.ts';
 
 export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
   const since = exit.deletion.accepted.client.lo;
-  const hasRun = ranIn(timeline).length > 0;
+  const hasRun = ranContainers(timeline).length > 0;
   const isNeeded = ({ value: { stream } }: Fact<{ stream: StreamName }>) =>
-    touches[stream] !== undefined && (stream !== 'logs' || hasRun);
+    effects[stream] !== undefined && (stream !== 'logs' || hasRun);
   const gaps = trace.gaps.filter((gap) => isNeeded(gap) && (gap.value.to ?? Infinity) > since);
   const refused = trace.refused.filter(isNeeded);
-  // A kubelet that has dropped a log answers 404: no right would bring it back.
-  const forbidden = refused.filter((one) => one.value.status !== 404);
+  // 404: the kubelet has dropped the log, and no permission would bring it back.
+  const forbidden = refused.filter(({ value }) => value.status !== 404);
   const broken = hasRun ? brokenLogs(trace) : [];
   const streams: StreamName[] = [...gaps, ...refused].map(({ value }) => value.stream);
   if (broken.length > 0) streams.push('logs');
   if (streams.length === 0) return undefined;
-  const missing = unique(streams).flatMap((stream) => touches[stream] ?? []);
+  const missing = unique(streams).flatMap((stream) => effects[stream] ?? []);
   const rights = unique(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`));
   return {
     code: 'evidence-lost',
@@ -31,14 +31,14 @@ export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
         : gaps.length + broken.length > 0
           ? 'Run podexit closer to the cluster; -v lists the gaps.'
           : 'The pod was gone when its logs were asked for: start with --attach before the deletion.',
-    evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map((one) => one.seq),
+    evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map(({ seq }) => seq),
   };
 };
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-/** What each stream would have shown. */
-const touches: Partial<Record<StreamName, { resource: string; effect: string }>> = {
+/** What is unavailable or approximate without a stream. */
+const effects: Partial<Record<StreamName, { resource: string; effect: string }>> = {
   pod: { resource: 'pod', effect: 'exits and removal are approximate' },
   events: { resource: 'Events', effect: 'the start of the termination and hooks are approximate' },
   services: { resource: 'Services', effect: 'traffic was not observable' },

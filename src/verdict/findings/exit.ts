@@ -5,11 +5,11 @@ import { graceAdvice, type Remedy } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
-  graceLength,
+  graceMs,
   graceText,
-  longestGrace,
-  ranIn,
-  shortestGrace,
+  longestGraceMs,
+  ranContainers,
+  shortestGraceMs,
   signalName,
   type RuleInput,
 } from '../rule-input.ts';
@@ -29,7 +29,7 @@ const killed: ContainerRule = (input, container) => {
   };
 };
 
-/** Containers that do not make the outcome. */
+/** Only for containers that do not decide the outcome. */
 const sidecarKilled: ContainerRule = (input, container) => {
   const { name, kind, outcome, probable } = container;
   if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
@@ -52,7 +52,7 @@ const sidecarKilled: ContainerRule = (input, container) => {
 const afterSignal = (container: ContainerTimeline): string =>
   container.drain ? afterText(lengthText(container.drain), signalName(container)) : '';
 
-/** A longer grace period helps only an application that reacts. */
+/** A longer grace period helps only an application that reacts to its signal. */
 function killAdvice(input: RuleInput, container: ContainerTimeline): string {
   const { name, reaction } = container;
   if (containerSpec(input.timeline.pod, name)?.ignoresTerm) return handlingAdvice(input.timeline, name);
@@ -73,7 +73,7 @@ function sidecarAdvice(input: RuleInput, container: ContainerTimeline): string {
   });
 }
 
-/** Only where its log was followed: without that there is no reaction to miss. */
+/** Only if the container's log was followed: otherwise a reaction would not have been seen. */
 const ignoredSignal: ContainerRule = ({ timeline }, container) => {
   const { name, reaction, drain } = container;
   if (reaction !== 'none') return undefined;
@@ -90,14 +90,14 @@ const ignoredSignal: ContainerRule = ({ timeline }, container) => {
   };
 };
 
-/** What its command says about signals, where that explains a SIGKILL. */
+/** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText({ pod }: Timeline, name: string): string | undefined {
   const spec = containerSpec(pod, name);
   if (spec?.ignoresTerm) return 'its command says `trap "" TERM`';
   return spec?.shell ? 'its PID 1 is a shell, which seldom passes signals on' : undefined;
 }
 
-/** An ignored signal stays ignored through exec, so nothing helps before that trap has gone (POSIX, signal(7)). */
+/** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice({ pod }: Timeline, name: string): string {
   const spec = containerSpec(pod, name);
   if (spec?.ignoresTerm)
@@ -112,38 +112,38 @@ const nonzero: ContainerRule = (_, container) => {
   if (outcome !== 'failed' || exit?.code === undefined) return undefined;
   const is137 = exit.code === 137;
   const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
-  const isStarved = exit.reason === 'OOMKilled';
+  const isOomKilled = exit.reason === 'OOMKilled';
   const label = kind === 'sidecar' ? `sidecar ${name}` : name;
   return {
     code: 'exit-nonzero',
-    // A sidecar's exit code does not make the outcome.
+    // A sidecar's exit code does not decide the outcome.
     severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
-    message: `${label} exited with code ${exit.code}${early}${isStarved ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKill(container)}` : ''}`,
+    message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
     clause: `${label} exited ${exit.code}${early}`,
-    why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKill(container)}` : undefined,
-    advice: isStarved
+    why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
+    advice: isOomKilled
       ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
       : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
   };
 };
 
-/** The API seldom names the stop signal, and never an image's STOPSIGNAL (SIGNALS.md §2 S8): that may be SIGKILL itself. */
-const earlyKill = ({ stopSignal }: ContainerTimeline): string =>
+/** The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). */
+const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
   stopSignal?.signal === undefined
     ? 'its own exit code, a SIGKILL by somebody else, or SIGKILL as the STOPSIGNAL of its image'
     : 'its own exit code, or a SIGKILL by somebody else';
 
 const outOfMemory: ContainerRule = (_, container) => {
   const { name, outcome, exit, stopSignal } = container;
-  const isPerhaps = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
-  if (outcome !== 'oom' && !isPerhaps) return undefined;
+  const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
+  if (outcome !== 'oom' && !isUncertain) return undefined;
   const when = stopSignal
     ? 'while it was shutting down'
     : 'as the pod was being deleted: nothing shows that it had been asked to stop by then';
   return {
     code: 'oom-on-exit',
     severity: 'error',
-    message: isPerhaps
+    message: isUncertain
       ? `${name} was SIGKILLed, out of memory or at the end of its grace period: OOMKilled stays from any earlier process of it, and the time fits both`
       : `${name} was OOMKilled ${when}`,
     clause: `${name} ran out of memory${afterSignal(container)}`,
@@ -151,7 +151,7 @@ const outOfMemory: ContainerRule = (_, container) => {
   };
 };
 
-/** The reason stays from any process of the container, whatever the code of PID 1 (SIGNALS.md §5 "Exit codes"). */
+/** Any process of the container sets the reason OOMKilled, whatever PID 1 exits with (SIGNALS.md §5 "Exit codes"). */
 const oomInContainer: ContainerRule = (_, { name, outcome, exit }) => {
   if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return undefined;
   return {
@@ -163,16 +163,16 @@ const oomInContainer: ContainerRule = (_, { name, outcome, exit }) => {
   };
 };
 
-const nearly = 0.75;
+const nearlySpentShare = 0.75;
 
 /** Exited in time, but hook and drain together took at least three quarters of the grace period. */
 const nearlySpent: ContainerRule = (input, container) => {
   const { trace, timeline } = input;
   const { name, pastGrace, preStop } = container;
   const used = leastUsed(timeline, container);
-  if (used === undefined || !(used >= nearly * longestGrace(timeline))) return undefined;
+  if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
   if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
-  // It may yet turn out to have been cut off.
+  // The hook may still turn out to have been cut off.
   if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
   const grace = graceText(timeline);
   const clause = `${name} used ${usedText(timeline, container, used)} of its ${grace}`;
@@ -188,44 +188,44 @@ const nearlySpent: ContainerRule = (input, container) => {
   };
 };
 
-/** ms, at least; a sidecar is judged by its own part, without its wait for the others. */
+/** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
 function leastUsed(timeline: Timeline, container: ContainerTimeline): number | undefined {
   const { kind, outcome, exit, graceUsed, drain, preStop } = container;
   if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
-  return graceUsed && graceUsed.min * longestGrace(timeline);
+  return graceUsed && graceUsed.min * longestGraceMs(timeline);
 }
 
 function usedText(timeline: Timeline, { kind, graceUsed }: ContainerTimeline, least: number): string {
   if (kind === 'sidecar' || !graceUsed) return lengthText({ min: least, max: least, shown: least });
-  const most = graceUsed.max * shortestGrace(timeline);
-  const shown = Math.min(Math.max(graceUsed.shown * graceLength(timeline), least), most);
+  const most = graceUsed.max * shortestGraceMs(timeline);
+  const shown = Math.min(Math.max(graceUsed.shown * graceMs(timeline), least), most);
   return lengthText({ min: least, max: most, shown });
 }
 
 function headroomRemedy(timeline: Timeline, container: ContainerTimeline, used: number): Remedy {
   const { name, preStop } = container;
-  const needs = used / 1000 / nearly;
-  const holder = holderOf(timeline, container);
-  if (holder !== undefined) {
-    const faster = `make ${holder} exit sooner`;
+  const neededSeconds = used / 1000 / nearlySpentShare;
+  const blocking = blockingContainer(timeline, container);
+  if (blocking !== undefined) {
+    const faster = `make ${blocking} exit sooner`;
     return {
-      usual: `${name} stops after ${holder}: ${faster}, or raise terminationGracePeriodSeconds.`,
+      usual: `${name} stops after ${blocking}: ${faster}, or raise terminationGracePeriodSeconds.`,
       faster,
-      needs,
+      neededSeconds,
     };
   }
   const hook = preStop?.length?.min ?? 0;
   const faster = hook * 2 >= used ? 'shorten the preStop hook' : `make ${name} exit sooner`;
-  return { usual: `Raise terminationGracePeriodSeconds, or ${faster}.`, faster, needs };
+  return { usual: `Raise terminationGracePeriodSeconds, or ${faster}.`, faster, neededSeconds };
 }
 
-/** The main container that a sidecar waited for when its own hook was certainly over (SIGNALS.md §2 S7). */
-function holderOf(timeline: Timeline, { kind, preStop }: ContainerTimeline): string | undefined {
-  const hookEnd = preStop?.end;
-  if (kind !== 'sidecar' || !hookEnd) return undefined;
-  const later = ranIn(timeline).filter(
-    (one) => one.kind === 'container' && one.exit && one.exit.at.earliest > hookEnd.latest,
+/** The last main container that a sidecar still waited for when its own hook was certainly over (SIGNALS.md §2 S7). */
+function blockingContainer(timeline: Timeline, sidecar: ContainerTimeline): string | undefined {
+  const hookEnd = sidecar.preStop?.end;
+  if (sidecar.kind !== 'sidecar' || !hookEnd) return undefined;
+  const later = ranContainers(timeline).filter(
+    ({ kind, exit }) => kind === 'container' && exit && exit.at.earliest > hookEnd.latest,
   );
   return later.sort((a, b) => (b.exit?.at.latest ?? 0) - (a.exit?.at.latest ?? 0))[0]?.name;
 }

@@ -4,7 +4,7 @@ import type { HookKind } from '../../model/observe/container.ts';
 import type { ContainerRule } from '../finding.ts';
 import { graceAdvice, isForced } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
-import { containerSpec, graceText, longestGrace, signalName, type RuleInput } from '../rule-input.ts';
+import { containerSpec, graceText, longestGraceMs, signalName, type RuleInput } from '../rule-input.ts';
 
 type HookRule = (
   input: RuleInput,
@@ -59,7 +59,7 @@ const cutOff: HookRule = (input, { name, stopSignal }, { kind, outcome, outlaste
     advice: graceAdvice(input, {
       usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
       faster: 'shorten the hook',
-      needs: seconds,
+      neededSeconds: seconds,
     }),
     needsGrace: true,
   };
@@ -71,7 +71,7 @@ const heavy: HookRule = (input, { name, stopSignal }, preStop) => {
   const { length, outcome } = preStop;
   const { timeline } = input;
   if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
-  if (length.min < heavyShare * longestGrace(timeline)) return undefined;
+  if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
   const before = stopSignal ? `, before ${signalName({ stopSignal })} was sent` : '';
   const seconds = timeline.grace.effectiveSeconds;
   return {
@@ -83,16 +83,16 @@ const heavy: HookRule = (input, { name, stopSignal }, preStop) => {
       usual:
         'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
       faster: 'shorten the hook',
-      needs: length.min / 1000 / heavyShare,
+      neededSeconds: length.min / 1000 / heavyShare,
     }),
-    cost: length.shown,
+    delayMs: length.shown,
     needsGrace: true,
   };
 };
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 
-/** The kubelet takes whole seconds of the hook off the grace period, and never leaves less than 2 s (SIGNALS.md §2 S8). */
+/** The kubelet subtracts whole seconds of the hook from the grace period, and leaves at least 2 s (SIGNALS.md §2 S8). */
 function leftText(graceSeconds: number, hook: number): string {
   const left = graceSeconds - Math.floor(hook / 1000);
   return left <= 2 ? "2s (the kubelet's minimum)" : `${left}s`;

@@ -15,27 +15,27 @@ import { lengthText, secondsText } from '../length-text.ts';
 import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
-function hasKubelet({ exit }: RuleInput): boolean {
+function involvesKubelet({ exit }: RuleInput): boolean {
   const pod = exit.deletion.facts.first.value;
   return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
 }
 
-const silence = 10 * second;
+const minSilenceMs = 10 * second;
 
 const nodeSilent: Rule = (input) => {
   const { trace, timeline, exit } = input;
-  if (!hasKubelet(input)) return undefined;
+  if (!involvesKubelet(input)) return undefined;
   const { accepted, facts } = exit.deletion;
   const first = firstSign(input);
-  const watched = watchedUntil(input);
+  const watched = silenceCountsUntil(input);
   const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
-  const silent = Math.min(watched, first?.at ?? end) - accepted.client.hi;
+  const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
   const notReady = markOf(timeline, 'node-not-ready')?.at;
   const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
-  if (silent < silence && !wasNotReady) return undefined;
+  if (silentMs < minSilenceMs && !wasNotReady) return undefined;
   const node = facts.first.value.spec.nodeName ?? 'the node';
   const isExact = first && !first.isOld && first.at <= watched;
-  const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silent))}`;
+  const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
   const clause =
     watched === -Infinity
       ? `${node} was NotReady`
@@ -47,16 +47,16 @@ const nodeSilent: Rule = (input) => {
     clause,
     why: 'the grace period counts only from when the kubelet acts',
     advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
-    cost: Math.max(0, silent),
+    delayMs: Math.max(0, silentMs),
     evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.evidence ?? [])],
   };
 };
 
 /**
- * Until when (client ms) silence means something: an Event could be read, or the status shows whether the kubelet knows of the
- * deletion (SIGNALS.md §2 S3). -Infinity: never.
+ * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it
+ * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
-function watchedUntil({ trace, exit }: RuleInput): number {
+function silenceCountsUntil({ trace, exit }: RuleInput): number {
   const until = (stream: StreamName): number =>
     Math.min(
       ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
@@ -65,42 +65,42 @@ function watchedUntil({ trace, exit }: RuleInput): number {
   return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), hasGeneration ? until('pod') : -Infinity);
 }
 
-/** `at`: client ms. `isOld`: it was there at the first look, and is no older than that. */
+/** A sign of the kubelet. `at`: client ms; if `isOld` (there at the first look), the earliest possible time. */
 interface Sign {
   readonly at: number;
-  /** Absent for a renewal of the Lease: those are not listed one by one. */
+  /** Absent for a renewal of the Lease: the observations do not list each of them. */
   readonly seq?: number;
   readonly isOld?: boolean;
 }
 
 /**
- * What the kubelet was first seen to do after the deletion, by its arrival, or when it could have arrived had no stream been
- * cut; what a late first look found, by the earliest that it can have been. Where no Event can tell (a namespace that ends
- * takes none) the application and its probes do.
+ * The first sign of the kubelet after the deletion. Its time is its arrival, or when it would have arrived if no stream had
+ * been cut; if a late first look found it, the earliest possible time. The application and its probes give signs too: a
+ * terminating namespace accepts no Events.
  */
 function firstSign(input: RuleInput): Sign | undefined {
   const { trace, exit } = input;
   const ofPod = ({ at, seq }: Sign): Sign => ({ at: deliverableSince(trace, 'pod', at), seq });
   const signs: Sign[] = [
     ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(input, name, killings)),
-    ...(trace.acknowledged ? [asOld(input, ofPod(trace.acknowledged))] : []),
+    ...(trace.acknowledged ? [asEarliest(input, ofPod(trace.acknowledged))] : []),
     ...(trace.terminal ? [ofPod(trace.terminal)] : []),
     ...renewalsSince(input),
-    ...signsOfLife(input),
+    ...applicationSigns(input),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
 
 /**
- * The kubelet renews its node's Lease every 10 s, whatever its pods do: it runs, and something else delays its work on this
- * pod (SIGNALS.md §2 S2). What came just after the deletion may have been written before.
+ * The kubelet renews its node's Lease every 10 s, whatever its pods do. A renewal shows that it runs, and that something
+ * else delays its work on this pod (SIGNALS.md §2 S2). One that arrives just after the deletion may be older: not counted.
  */
 const renewalsSince = ({ trace, exit }: RuleInput): Sign[] =>
   trace.nodeSigns.renewals
     .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
     .map(({ at }) => ({ at }));
 
-/** An Event that a first look lists was there before it: its own stamp shows since when. */
+/** An Event in the first list is older than that list: its own timestamp shows how old. */
 function killingSigns({ trace, exit }: RuleInput, name: string, killings: readonly Occurrence[]): Sign[] {
   const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
   // A run that attaches may see the deletion before its first list of the Events.
@@ -111,17 +111,17 @@ function killingSigns({ trace, exit }: RuleInput, name: string, killings: readon
   });
 }
 
-/** A status of the first look may be as old as the deletion. */
-function asOld({ exit }: RuleInput, sign: Sign): Sign {
+/** A status found by the first look may be as old as the deletion. */
+function asEarliest({ exit }: RuleInput, sign: Sign): Sign {
   const { underWay, seenSeq } = exit.deletion.facts;
   return underWay && sign.seq === seenSeq ? { ...sign, at: exit.deletion.accepted.client.lo, isOld: true } : sign;
 }
 
 /**
- * The application got its signal, or lost its readiness: the kubelet sent it, or probed it. A log also ends with the node.
- * A log that was opened late begins with lines that were written before.
+ * The application logged its signal, or lost its readiness: the kubelet sent the signal, or ran the probe. The end of a log
+ * is no sign: a log also ends with its node. A log that was opened late begins with lines that were written earlier.
  */
-function signsOfLife({ trace, exit }: RuleInput): Sign[] {
+function applicationSigns({ trace, exit }: RuleInput): Sign[] {
   const { underWay, seenAt } = exit.deletion.facts;
   const written = (line: Fact<number>): Sign => {
     const { lo } = exit.network.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
@@ -137,14 +137,14 @@ const slowStart: Rule = (input) => {
   const { exit, trace } = input;
   const first = exit.kubelet.noticed;
   const stopped = exit.containers.some((container) => container.stopping);
-  if (!first || !stopped || !hasKubelet(input)) return undefined;
+  if (!first || !stopped || !involvesKubelet(input)) return undefined;
   const delay = between(exit.deletion.accepted, first);
   if (delay.lo < 3 * second) return undefined;
-  // That the kubelet had just started, and may have known before, can still be on its way.
+  // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
   const isComplete =
     trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
   if (!isComplete) return undefined;
-  const restart = restartUnderWay(input);
+  const restart = probeRestart(input);
   const length = markedLength(input, delay);
   return {
     code: 'slow-start',
@@ -155,20 +155,20 @@ const slowStart: Rule = (input) => {
       ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
       : 'an image pull, a postStart hook or a busy kubelet may have held it',
     advice: 'Look at the Events of the pod and at the load of its kubelet.',
-    cost: length.shown,
+    delayMs: length.shown,
     evidence: [...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])],
   };
 };
 
-/** As the schedule of the timeline has it. */
+/** The length between two marks of the timeline, within the bounds of `delay`. */
 function markedLength({ timeline }: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
   const [from, to] = [markOf(timeline, 'accepted')?.at.shown, markOf(timeline, 'acknowledged')?.at.shown];
   const shown = from === undefined || to === undefined ? lo : to - from;
   return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
 }
 
-/** A container whose probe fails is stopped with the pod's grace, and until then the pod's worker does nothing else. */
-function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
+/** A restart after a failed probe: until that container is stopped, the kubelet's worker for the pod does nothing else. */
+function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
   const { facts, grace } = exit.deletion;
   const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>
     reason === 'Killing' &&
@@ -178,26 +178,26 @@ function restartUnderWay({ trace, exit }: RuleInput): Occurrence | undefined {
   return trace.events.findLast(isUnderWay);
 }
 
-/** Its grace counts again from the second Killing (SIGNALS.md §2 "Kubelet restart", trap 36). */
+/** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
 const kubeletRestarted: Rule = ({ trace, exit }) => {
   const found = exit.containers.flatMap((container) => restartOf(trace, container));
   const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
   if (!earliest) return undefined;
   const { name, first, started, last } = earliest;
-  const cost = last.time.lo - first.time.lo;
+  const delayMs = last.time.lo - first.time.lo;
   return {
     code: 'kubelet-restarted',
     severity: 'warning',
     container: name,
-    message: `the kubelet restarted and began to stop ${name} again ${secondsText(cost)} after the first time: the grace period restarts`,
+    message: `the kubelet restarted and began to stop ${name} again ${secondsText(delayMs)} after the first time: the grace period restarts`,
     clause: 'the kubelet restarted, and the grace period with it',
     advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
-    cost,
+    delayMs,
     evidence: [first.seq, started.seq, last.seq],
   };
 };
 
-/** It began twice with this container, and said in between that it had started; all by its own clock. */
+/** The kubelet began twice to stop this container, and reported its own start in between, all by the node's clock. */
 function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
   const [first, last] = [killings[0], killings.at(-1)];
   if (!first || !last || first === last) return [];
@@ -210,15 +210,15 @@ function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
 /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
 const graceShortenedIgnored: Rule = ({ trace, exit }) => {
   const old = exit.deletion.grace;
-  const lowered = trace.graces.find((one) => one.value.grace < old && one.seq !== trace.finalDelete?.seq);
+  const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
   if (!lowered) return undefined;
   const kept = mainExitsOf(exit).find(
-    (one) =>
-      one.outcome === 'killed' &&
-      one.stopping &&
-      one.exit &&
-      lowered.at < one.exit.at.client.lo &&
-      between(one.stopping, one.exit.at).lo >= (old - 1) * second,
+    ({ outcome, stopping, exit: end }) =>
+      outcome === 'killed' &&
+      stopping &&
+      end &&
+      lowered.at < end.at.client.lo &&
+      between(stopping, end.at).lo >= (old - 1) * second,
   );
   if (!kept?.stopping || !kept.kill) return undefined;
   const { lo, hi } = between(kept.stopping, kept.kill);
@@ -234,23 +234,23 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
   };
 };
 
-/** ms: less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */
-const beforeRetry = 5 * second;
+/** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */
+const minRetryDelayMs = 5 * second;
 
 /**
- * The kubelet could not stop the pod, waits, and begins again with a whole grace period (SIGNALS.md §2 S11). A call also fails
- * where its container ends just then; then the kubelet sees at its next look that nothing is left to stop.
+ * The kubelet fails to stop the pod, waits, and starts again with a whole grace period (SIGNALS.md §2 S11). A stop call also
+ * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
  */
 const runtimeUnavailable: Rule = ({ trace, exit }) => {
   const since = exit.deletion.accepted.client.lo;
   const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
   const [first] = failures;
   if (!first) return undefined;
-  const count = Math.max(failures.length, ...failures.map((one) => one.count));
+  const count = Math.max(failures.length, ...failures.map((failure) => failure.count));
   const times = count > 1 ? `, ${count} times` : '';
   const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
   const isReported = exit.containers.every(({ ran, settled }) => !ran || settled);
-  if (!again && isReported && trace.gone && trace.gone.at - first.at < beforeRetry) return undefined;
+  if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
   const later = again && secondsText(again.at - first.at);
   return {
     code: 'runtime-unavailable',
@@ -260,7 +260,7 @@ const runtimeUnavailable: Rule = ({ trace, exit }) => {
     why: again && `the kubelet tried again ${later} after its first try, with a whole grace period`,
     advice:
       'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
-    cost: again && again.at - first.at,
+    delayMs: again && again.at - first.at,
     evidence: [...failures.map(({ seq }) => seq), ...(again ? [again.seq] : [])],
   };
 };

@@ -5,7 +5,7 @@ import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { JudgedFinding, Rule } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
-import { isWholeDeletion, ranExitsOf, type RuleInput } from '../rule-input.ts';
+import { isCascade, ranExitsOf, type RuleInput } from '../rule-input.ts';
 import { list } from '../words.ts';
 
 const finalizerHeld: Rule = (input) => {
@@ -13,17 +13,17 @@ const finalizerHeld: Rule = (input) => {
   const { gone, finalizing, terminal } = trace;
   const { finalizers, done, held: since, finalDelete } = exit.removal;
   if (!since || !finalizing) return undefined;
-  // Both were seen to arrive on the same stream, so the difference of arrivals is the honest figure.
+  // Both arrive on the same stream, so the difference of their arrivals is the best figure.
   const ended = done ? terminal?.at : undefined;
   const from =
     ended === undefined ? Math.min(finalizing.at, exit.deletion.accepted.client.hi) : Math.max(finalizing.at, ended);
   const until = gone ? deliverableSince(trace, 'pod', gone.at) : trace.now;
   const held = until - from;
   if (held < second) return undefined;
-  // What a first look, or a list after a gap, found at one end may have been so for longer.
-  const isSeen = sawAt(input, from) && until === gone?.at;
+  // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
+  const isExact = sawLive(input, from) && until === gone?.at;
   const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
-  const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isSeen ? '' : 'at least '}${secondsText(held)}`;
+  const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
   const after = finalDelete || done ? ' after its containers had ended' : '';
   return {
     code: 'finalizer-held',
@@ -31,24 +31,24 @@ const finalizerHeld: Rule = (input) => {
     message: `${clause}${after}${gone ? '' : ' and still does'}`,
     clause,
     advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
-    cost: held,
+    delayMs: held,
     evidence: [finalizing.seq, ...(gone ? [gone.seq] : [])],
   };
 };
 
-/** What the pod's stream brought then (client ms) it brought as it happened. */
-const sawAt = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
+/** What the pod's stream delivered at that time (client ms) had just happened. */
+const sawLive = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
   deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
 const slowCleanup: Rule = ({ trace, exit }) => {
   const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
   const isOver = exit.removal.finalDelete !== undefined;
-  // Without a last DELETE of its own, what held a pod with finalizers is not known to be the clean-up.
+  // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
   if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
   const end = finalDelete ?? gone;
   const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
   if (took <= 5 * second) return undefined;
-  // SIGNALS.md §2 S10, S12: the status that ends the containers is written once their sandbox is stopped.
+  // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
   const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
   const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
   return {
@@ -60,7 +60,7 @@ const slowCleanup: Rule = ({ trace, exit }) => {
       ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
       : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
     advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
-    cost: took,
+    delayMs: took,
     evidence: [terminal, sandbox, finalDelete].flatMap((fact) => fact?.seq ?? []),
   };
 };
@@ -70,14 +70,14 @@ const forceDeleted: Rule = ({ exit }) => {
   const { removed } = exit.removal;
   if (removed && mayBeItsKubelets(exit))
     return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
-  const left = ranExitsOf(exit).filter((one) => one.outcome === 'abandoned');
+  const left = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
   if (left.length === 0 || !removed) return undefined;
-  const evidence = [...removed.evidence, ...left.flatMap((one) => one.exit?.at.evidence ?? [])];
+  const evidence = [...removed.evidence, ...left.flatMap(({ exit: end }) => end?.at.evidence ?? [])];
   if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
   const ran = left.flatMap(({ spec, exit: end, facts }) => {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
-    // What ended before the removal says nothing of the time after it.
+    // A log that ended before the removal shows nothing about the time after it.
     return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s more`];
   });
   const ranOn = ran.length > 0 ? `${list(ran)}, until its log ended` : undefined;
@@ -116,7 +116,7 @@ const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
 
 const unmanaged: Rule = ({ timeline, exit }) => {
   const pod = exit.deletion.facts.first.value;
-  if (controllerOf(pod) || isMirror(pod) || isWholeDeletion(timeline)) return undefined;
+  if (controllerOf(pod) || isMirror(pod) || isCascade(timeline)) return undefined;
   return {
     code: 'unmanaged-pod',
     severity: 'info',

@@ -2,19 +2,26 @@
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { headStart, leadText, racesIn, serviceNames, type DrainLead } from '../drain-lead.ts';
+import { drainRaces, leadText, minLeadMs, serviceNames, type DrainLead } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
 import type { Rule } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
-import { isMeantToGo, isWholeDeletion, mainsIn, servingContainers, signalName, type RuleInput } from '../rule-input.ts';
+import {
+  needsNoReplacement,
+  isCascade,
+  mainContainers,
+  servingContainers,
+  signalName,
+  type RuleInput,
+} from '../rule-input.ts';
 import { servicesNamed } from '../words.ts';
 
-/** What a probe measured, before the deletion began excepted: that was not its doing. */
+/** Requests that a probe lost, except before the deletion, which did not cause those. */
 const requestsLost: Rule = ({ timeline }) => {
   const loss = lossOf(timeline);
   if (!loss || loss.cause === 'before-deletion') return undefined;
-  const mains = mainsIn(timeline);
+  const mains = mainContainers(timeline);
   return {
     code: 'requests-lost',
     severity: 'error',
@@ -27,21 +34,23 @@ const requestsLost: Rule = ({ timeline }) => {
   };
 };
 
-const ofService = (endpoints: readonly EndpointTimeline[], name: string): EndpointTimeline[] =>
+const endpointsOf = (endpoints: readonly EndpointTimeline[], name: string): EndpointTimeline[] =>
   endpoints.filter(({ service, slice }) => (service ?? slice) === name);
 
-/** The stop signal came less than a head start after the removal, or before it. */
+/** The stop signal came before the removal, or too soon after it. */
 const drainRace: Rule = (input) => {
-  const races = racesIn(input);
+  const races = drainRaces(input);
   const [worst] = races;
   if (!worst) return undefined;
-  const { container, hard, evidence } = worst;
+  const { container, stoppedAtOnce, evidence } = worst;
   const services = servicesNamed(serviceNames(races.map(({ endpoint }) => endpoint)));
-  const lost = hard ? `${container.name} was gone or refused connections less than 1s later` : servedText(container);
+  const lost = stoppedAtOnce
+    ? `${container.name} was gone or refused connections less than 1s later`
+    : servedText(container);
   const came = `${leadText(worst.lead)} removal from ${services}`;
   return {
     code: 'drain-race',
-    severity: hard ? 'warning' : 'info',
+    severity: stoppedAtOnce ? 'warning' : 'info',
     container: container.name,
     message: `${signalName(container)} arrived ${isCertain(worst) ? '' : 'perhaps '}before load balancers could stop sending traffic to ${container.name}: ${came}${lost === undefined ? '' : `; ${lost}`}`,
     clause: `${signalName(container)} came ${came}${container.preStop ? '' : ', no preStop hook'}`,
@@ -51,14 +60,14 @@ const drainRace: Rule = (input) => {
   };
 };
 
-/** A lead that may have been a second is enough for some load balancers. */
-const isCertain = ({ lead }: DrainLead): boolean => lead.max < headStart;
+/** Not certain if the lead may have been long enough. */
+const isCertain = ({ lead }: DrainLead): boolean => lead.max < minLeadMs;
 
 const lastEndpoint: Rule = ({ trace, timeline }) => {
-  if (isMeantToGo(timeline)) return undefined;
+  if (needsNoReplacement(timeline)) return undefined;
   const alone = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
   return serviceNames(alone).map((service) => {
-    const own = ofService(alone, service);
+    const own = endpointsOf(alone, service);
     const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
     return {
       code: 'last-endpoint',
@@ -71,7 +80,7 @@ const lastEndpoint: Rule = ({ trace, timeline }) => {
   });
 };
 
-/** A surge helps a rolling update of a Deployment, and nothing else. */
+/** maxUnavailable: 0 helps only a Deployment's rolling update. */
 function replicaAdvice({ workload }: Timeline): string {
   if (!workload) return 'Let a Deployment with at least two replicas own the pod.';
   const two = 'Run at least two replicas, protected by a PodDisruptionBudget';
@@ -80,26 +89,26 @@ function replicaAdvice({ workload }: Timeline): string {
     : `${two}.`;
 }
 
-/** A slice has endpoints of one address type: one family says nothing of another (SIGNALS.md §3). */
+/** The address type, if the Service has others too: each slice has endpoints of only one (SIGNALS.md §3). */
 function familyWord(trace: Trace, service: string, endpoints: readonly EndpointTimeline[]): string {
-  const slices = [...trace.slices.values()].filter((one) => (one.service ?? one.slice.metadata.name) === service);
+  const slices = [...trace.slices.values()].filter((facts) => (facts.service ?? facts.slice.metadata.name) === service);
   const all = new Set(slices.map(({ slice }) => slice.addressType));
   const own = new Set(endpoints.map(({ addressType }) => addressType));
   return own.size < all.size ? `${[...own].join(' or ')} ` : '';
 }
 
 const noReadyEndpoint: Rule = ({ trace, timeline, exit }) => {
-  const isWhole = isWholeDeletion(timeline);
-  if (isMeantToGo(timeline) && !isWhole) return undefined;
+  const isWholeWorkload = isCascade(timeline);
+  if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
   return emptySpells(trace, exit).map(({ service, ms, open, evidence }) => {
     const length = lengthText({ min: ms, max: ms, shown: ms });
     const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
     return {
       code: 'no-ready-endpoint',
-      severity: isWhole ? 'info' : 'warning',
+      severity: isWholeWorkload ? 'info' : 'warning',
       message: `${clause}${open ? ', until the trace ended' : ''}`,
       clause,
-      advice: isWhole
+      advice: isWholeWorkload
         ? 'Expected: the whole workload was deleted.'
         : `New connections had no ready backend meanwhile. ${replicaAdvice(timeline)}`,
       evidence,
@@ -108,26 +117,26 @@ const noReadyEndpoint: Rule = ({ trace, timeline, exit }) => {
 };
 
 const staysReady: Rule = ({ timeline }) => {
-  const kept = timeline.endpoints.filter((one) => one.staysReady && one.wasReady && wasReadyToTheEnd(one));
+  const kept = timeline.endpoints.filter(stayedReady);
   return serviceNames(kept).map((service) => ({
     code: 'stays-ready',
     severity: 'info',
     message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
     clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
     advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
-    evidence: ofService(kept, service).flatMap(({ counted, removedAt }) => [
+    evidence: endpointsOf(kept, service).flatMap(({ counted, removedAt }) => [
       ...counted,
       ...(removedAt?.evidence ?? []),
     ]),
   }));
 };
 
-/** What took it out of the ready endpoints, if anything did, was its removal. */
-const wasReadyToTheEnd = ({ unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>
-  !unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq));
+/** With publishNotReadyAddresses: the endpoint was ready until its removal, if it was removed at all. */
+const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>
+  staysReady && wasReady && (!unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq)));
 
-/** The container that serves had ended, and its endpoint was still ready: the endpoint controller did not act. */
-const notRemoved: Rule = (input) => {
+/** The serving container had ended while its endpoint was still ready: the endpoint controller did not act. */
+const endpointNotRemoved: Rule = (input) => {
   const { trace, timeline } = input;
   if (!isWatched(trace)) return undefined;
   const kept = timeline.endpoints.flatMap((endpoint) => {
@@ -156,9 +165,9 @@ const notRemoved: Rule = (input) => {
   };
 };
 
-/** ms: by when all that serve the endpoint's Service had ended; undefined where that is not certain. */
+/** ms by which all containers that serve the endpoint's Service had ended; undefined if that is not certain. */
 function endOfServing(input: RuleInput, { service }: EndpointTimeline): number | undefined {
-  const serving = servingContainers(input, service) ?? mainsIn(input.timeline);
+  const serving = servingContainers(input, service) ?? mainContainers(input.timeline);
   const ends = serving.map(({ exit }) => (exit?.code === undefined ? Infinity : exit.at.latest));
   const last = Math.max(...ends);
   return ends.length > 0 && Number.isFinite(last) ? last : undefined;
@@ -167,4 +176,4 @@ function endOfServing(input: RuleInput, { service }: EndpointTimeline): number |
 const isWatched = ({ gaps, refused, resumes }: Trace): boolean =>
   [...gaps, ...refused, ...resumes].every(({ value }) => value.stream !== 'endpointslices');
 
-export const trafficRules = [requestsLost, drainRace, lastEndpoint, noReadyEndpoint, staysReady, notRemoved];
+export const trafficRules = [requestsLost, drainRace, lastEndpoint, noReadyEndpoint, staysReady, endpointNotRemoved];

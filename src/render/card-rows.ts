@@ -153,11 +153,11 @@ function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, gra
   const used = graceUsed?.shown ?? 0;
   const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
   const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));
-  const all = Math.max(used > 0 ? 1 : 0, cellsOf(used));
-  const hook = Math.min(all, cellsOf((preStop?.length?.shown ?? 0) / Math.max(1, grace)));
+  const usedCells = Math.max(used > 0 ? 1 : 0, cellsOf(used));
+  const hookCells = Math.min(usedCells, cellsOf((preStop?.length?.shown ?? 0) / Math.max(1, grace)));
   return [
-    piece(ink, pen.symbol('hook').repeat(hook)),
-    piece(ink, pen.symbol('full').repeat(all - hook)),
-    dim(pen.symbol('rest').repeat(cells - all)),
+    piece(ink, pen.symbol('hook').repeat(hookCells)),
+    piece(ink, pen.symbol('full').repeat(usedCells - hookCells)),
+    dim(pen.symbol('rest').repeat(cells - usedCells)),
   ];
 }

@@ -24,8 +24,8 @@ function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
     share: gracePhases.has(name) ? shareText(length, timeline.grace.effectiveSeconds * 1000) : '',
     ends: `from ${boundsText(start, timeline.zero)}, until ${boundsText(end, timeline.zero)}`,
   }));
-  const widest = (of: (row: (typeof rows)[number]) => string): number =>
-    Math.max(0, ...rows.map((row) => of(row).length));
+  const widest = (valueOf: (row: (typeof rows)[number]) => string): number =>
+    Math.max(0, ...rows.map((row) => valueOf(row).length));
   const widths = {
     name: widest((row) => row.name),
     subject: widest((row) => row.subject),

@@ -49,8 +49,8 @@ function evaluate(part: Exclude<TemplatePart, { kind: 'text' }>, root: unknown, 
   try {
     // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
     // that a filter asks for does not match.
-    const how = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
-    return JSONPath<unknown[]>({ path: part.path, json, ...how }) ?? [];
+    const options = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
+    return JSONPath<unknown[]>({ path: part.path, json, ...options }) ?? [];
   } catch (error) {
     throw badTemplate(part.source, error instanceof Error ? error.message : 'it cannot be evaluated');
   }

@@ -46,8 +46,8 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
 
 /** ms: when the kubelet started to stop the container; until that is known, the zero of the timeline. */
 function startOf({ name }: ContainerTimeline, { marks, zero }: Timeline): number {
-  const own = marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
-  return (own ?? marks.find((mark) => mark.name === 'acknowledged'))?.at.shown ?? zero;
+  const stopping = marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+  return (stopping ?? marks.find((mark) => mark.name === 'acknowledged'))?.at.shown ?? zero;
 }
 
 function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
@@ -90,9 +90,9 @@ function signalSentBy(container: ContainerTimeline, timeline: Timeline): number 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
 export function serviceLanes(timeline: Timeline, now: number): Lane[] {
   const groups = new Map<string, EndpointTimeline[]>();
-  for (const one of timeline.endpoints) {
-    const key = one.service ?? one.slice;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+  for (const endpoint of timeline.endpoints) {
+    const key = endpoint.service ?? endpoint.slice;
+    groups.set(key, [...(groups.get(key) ?? []), endpoint]);
   }
   return [...groups].map(([name, slices]) => serviceLane(name, slices, timeline, now));
 }

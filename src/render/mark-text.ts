@@ -87,8 +87,8 @@ function removedText(mark: Mark, timeline: Timeline): string {
 
 /** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */
 export function hookText(container: string | undefined, { pod }: Timeline): string | undefined {
-  const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  const hook = all.find(({ name }) => name === container)?.lifecycle?.preStop;
+  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const hook = containers.find(({ name }) => name === container)?.lifecycle?.preStop;
   if (!hook) return undefined;
   if (hook.sleep) return `sleep ${hook.sleep.seconds}s`;
   return hook.exec ? 'exec' : hook.httpGet ? 'httpGet' : 'tcpSocket';

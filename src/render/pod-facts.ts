@@ -48,8 +48,8 @@ const signalDelayCauses: ReadonlySet<string> = new Set([
 /** Parts of the total that the exits do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
 export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
   const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
-  const known = parts.flatMap((part) => part ?? []);
-  return known.length === 0 ? '' : `: ${known.join(', ')}`;
+  const texts = parts.flatMap((part) => part ?? []);
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
 /** Only without a preStop hook, which would explain the wait. */

@@ -135,8 +135,8 @@ function whyOf(
   headline: string,
 ): string | undefined {
   const parts = [cause?.why, ...aggravations.map(({ clause, why }) => why ?? clause)];
-  const known = [...new Set(parts.flatMap((part) => part ?? []))].filter((part) => !headline.includes(part));
-  return known.length > 0 ? known.slice(0, 2).join('; ') : undefined;
+  const details = [...new Set(parts.flatMap((part) => part ?? []))].filter((part) => !headline.includes(part));
+  return details.length > 0 ? details.slice(0, 2).join('; ') : undefined;
 }
 
 /** Groups of findings with one cause: if one of them is the reported cause, the others add nothing. */

@@ -54,7 +54,7 @@ function durationGate({ trace, timeline, exit }: RuleInput, limit: number): Gate
     : `not over after ${secondsText(took.lo)}`;
   const gate = { name: 'max-duration', limit: limitText(limit) };
   if (end && timeline.total && timeline.total.shown > limit) return { ...gate, passed: false, message: text };
-  return { ...gate, ...atMost(took, limit, text, (most) => secondsText(most, 2)) };
+  return { ...gate, ...atMost(took, limit, text, (ms) => secondsText(ms, 2)) };
 }
 
 /** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
@@ -84,12 +84,12 @@ function usedText(timeline: Timeline, name: string, { lo, hi }: Span): string {
 
 function usedBy(input: RuleInput, container: ContainerExit): Span {
   const { stopping, hook, signal } = container;
-  const known = stopping ?? hook?.start ?? signal;
+  const start = stopping ?? hook?.start ?? signal;
   const { accepted } = input.exit.deletion;
   const end = endOf(input, container);
   const longest = between(accepted, end).hi;
-  if (!known) return { lo: 0, hi: longest };
-  const span = between(known, end);
+  if (!start) return { lo: 0, hi: longest };
+  const span = between(start, end);
   return { lo: span.lo, hi: stopping ? span.hi : longest };
 }
 

@@ -228,8 +228,8 @@ function overranText({ timeline, cause }: HeadlineInput): string {
 
 function forcedText({ timeline, verdict }: HeadlineInput): string {
   const ran = verdict.findings.find(({ code }) => code === 'force-deleted')?.why;
-  const left = timeline.containers.filter(({ outcome }) => outcome === 'abandoned');
-  const names = list(left.map(({ name }) => name)) || 'its containers';
+  const abandoned = timeline.containers.filter(({ outcome }) => outcome === 'abandoned');
+  const names = list(abandoned.map(({ name }) => name)) || 'its containers';
   const after = timeline.total ? ` after ${lengthText(timeline.total)}` : '';
   return `the pod was removed${after} while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`;
 }

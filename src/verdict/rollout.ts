@@ -174,8 +174,8 @@ function raceText(races: readonly Race[]): string {
   const signal = new Set(races.map((race) => race.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
   const services = servicesNamed([...new Set(races.flatMap((race) => race.services))]);
   const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
-  const least = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
-  const others = Number.isFinite(least) && least > 0 ? ` · at least ${plural(least, 'other endpoint')} ready` : '';
+  const fewest = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
+  const others = Number.isFinite(fewest) && fewest > 0 ? ` · at least ${plural(fewest, 'other endpoint')} ready` : '';
   return `${signal} came ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
 }
 
@@ -212,9 +212,9 @@ function commonFix(reports: readonly Report[]): FixAnswer | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
   // The workload with most fixes, and of its pods the most frequent command.
   const target = mostFrequent(fixes.map((fix) => `${fix.target.kind}/${fix.target.name}`));
-  const own = fixes.filter((fix) => `${fix.target.kind}/${fix.target.name}` === target);
-  const most = mostFrequent(own.map(({ command }) => command));
-  return own.find(({ command }) => command === most);
+  const ofTarget = fixes.filter((fix) => `${fix.target.kind}/${fix.target.name}` === target);
+  const mostSuggested = mostFrequent(ofTarget.map(({ command }) => command));
+  return ofTarget.find(({ command }) => command === mostSuggested);
 }
 
 const mostFrequent = (texts: readonly string[]): string | undefined =>

@@ -113,13 +113,13 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
 
 /** What put requests of connected clients at risk; the first two reasons are printed. */
 function connectionRisk(input: RuleInput, findings: readonly JudgedFinding[]): Judgement | undefined {
-  const of = (code: FindingCode): string[] =>
+  const clausesOf = (code: FindingCode): string[] =>
     findings.filter((finding) => finding.code === code).flatMap(({ clause }) => clause ?? []);
   const clauses = [
-    ...of('endpoint-not-removed'),
+    ...clausesOf('endpoint-not-removed'),
     ...(wasForced(input.timeline) ? ['a forced deletion leaves no time to drain'] : []),
-    ...of('drain-race'),
-    ...of('stays-ready'),
+    ...clausesOf('drain-race'),
+    ...clausesOf('stays-ready'),
   ];
   return clauses.length > 0 ? atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(input, clauses)) : undefined;
 }
@@ -141,8 +141,8 @@ function raceOf(input: RuleInput): Race | undefined {
 /** Connected clients were not at risk, but new connections had no ready backend. */
 function capacityRisk(input: RuleInput, capacity: string | undefined): Judgement | undefined {
   if (capacity === undefined || needsNoReplacement(input.timeline)) return undefined;
-  const least = shortestLead(input);
-  return atRisk(least ? `${capacity}; ${leadSentence(least)}` : capacity);
+  const shortest = shortestLead(input);
+  return atRisk(shortest ? `${capacity}; ${leadSentence(shortest)}` : capacity);
 }
 
 const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-ready-endpoint']);
@@ -171,8 +171,8 @@ const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
 /** Endpoints that go together with the pod cannot take over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
   if (clauses.length !== 1 || needsNoReplacement(input.timeline)) return '';
-  const least = fewestOtherReady(input);
-  return Number.isFinite(least) && least > 0 ? ` · ${plural(least, 'other endpoint')} ready` : '';
+  const fewest = fewestOtherReady(input);
+  return Number.isFinite(fewest) && fewest > 0 ? ` · ${plural(fewest, 'other endpoint')} ready` : '';
 }
 
 const fewestOtherReady = ({ timeline }: RuleInput): number =>
@@ -184,11 +184,11 @@ function leadJudgement(input: RuleInput): Judgement | undefined {
   const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
   if (unknown && mainContainers(input.timeline).length > 1)
     return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
-  const least = shortestLead(input);
-  if (!least) return undefined;
-  const text = leadSentence(least);
-  if (least.lead.min >= minLeadMs) return safe(text);
-  return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, least.lead.min), 1)}`);
+  const shortest = shortestLead(input);
+  if (!shortest) return undefined;
+  const text = leadSentence(shortest);
+  if (shortest.lead.min >= minLeadMs) return safe(text);
+  return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, shortest.lead.min), 1)}`);
 }
 
 function servicesText(endpoints: readonly EndpointTimeline[]): string {

@@ -212,7 +212,7 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
   const old = exit.deletion.grace;
   const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
   if (!lowered) return undefined;
-  const kept = mainExitsOf(exit).find(
+  const unaffected = mainExitsOf(exit).find(
     ({ outcome, stopping, exit: end }) =>
       outcome === 'killed' &&
       stopping &&
@@ -220,17 +220,17 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
       lowered.at < end.at.client.lo &&
       between(stopping, end.at).lo >= (old - 1) * second,
   );
-  if (!kept?.stopping || !kept.kill) return undefined;
-  const { lo, hi } = between(kept.stopping, kept.kill);
+  if (!unaffected?.stopping || !unaffected.kill) return undefined;
+  const { lo, hi } = between(unaffected.stopping, unaffected.kill);
   const length = lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 });
   return {
     code: 'grace-shortened-ignored',
     severity: 'warning',
-    container: kept.spec.name,
-    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${kept.spec.name} was SIGKILLed only ${length} after the kubelet started`,
+    container: unaffected.spec.name,
+    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was SIGKILLed only ${length} after the kubelet started`,
     clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
     advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
-    evidence: [lowered.seq, ...kept.stopping.evidence, ...kept.kill.evidence],
+    evidence: [lowered.seq, ...unaffected.stopping.evidence, ...unaffected.kill.evidence],
   };
 };
 

@@ -70,18 +70,18 @@ const forceDeleted: Rule = ({ exit }) => {
   const { removed } = exit.removal;
   if (removed && mayBeItsKubelets(exit))
     return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
-  const left = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
-  if (left.length === 0 || !removed) return undefined;
-  const evidence = [...removed.evidence, ...left.flatMap(({ exit: end }) => end?.at.evidence ?? [])];
+  const abandoned = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
+  if (abandoned.length === 0 || !removed) return undefined;
+  const evidence = [...removed.evidence, ...abandoned.flatMap(({ exit: end }) => end?.at.evidence ?? [])];
   if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
-  const ran = left.flatMap(({ spec, exit: end, facts }) => {
+  const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
     // A log that ended before the removal shows nothing about the time after it.
     return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s more`];
   });
   const ranOn = ran.length > 0 ? `${list(ran)}, until its log ended` : undefined;
-  const clause = `the pod was removed while ${list(left.map(({ spec }) => spec.name))} still ran`;
+  const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
   return {
     code: 'force-deleted',
     severity: 'warning',

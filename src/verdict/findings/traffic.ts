@@ -65,9 +65,9 @@ const isCertain = ({ lead }: DrainLead): boolean => lead.max < minLeadMs;
 
 const lastEndpoint: Rule = ({ trace, timeline }) => {
   if (needsNoReplacement(timeline)) return undefined;
-  const alone = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
-  return serviceNames(alone).map((service) => {
-    const own = endpointsOf(alone, service);
+  const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+  return serviceNames(lastOnes).map((service) => {
+    const own = endpointsOf(lastOnes, service);
     const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
     return {
       code: 'last-endpoint',
@@ -92,9 +92,9 @@ function replicaAdvice({ workload }: Timeline): string {
 /** The address type, if the Service has others too: each slice has endpoints of only one (SIGNALS.md §3). */
 function familyWord(trace: Trace, service: string, endpoints: readonly EndpointTimeline[]): string {
   const slices = [...trace.slices.values()].filter((facts) => (facts.service ?? facts.slice.metadata.name) === service);
-  const all = new Set(slices.map(({ slice }) => slice.addressType));
-  const own = new Set(endpoints.map(({ addressType }) => addressType));
-  return own.size < all.size ? `${[...own].join(' or ')} ` : '';
+  const allTypes = new Set(slices.map(({ slice }) => slice.addressType));
+  const ownTypes = new Set(endpoints.map(({ addressType }) => addressType));
+  return ownTypes.size < allTypes.size ? `${[...ownTypes].join(' or ')} ` : '';
 }
 
 const noReadyEndpoint: Rule = ({ trace, timeline, exit }) => {
@@ -117,14 +117,14 @@ const noReadyEndpoint: Rule = ({ trace, timeline, exit }) => {
 };
 
 const staysReady: Rule = ({ timeline }) => {
-  const kept = timeline.endpoints.filter(stayedReady);
-  return serviceNames(kept).map((service) => ({
+  const stayed = timeline.endpoints.filter(stayedReady);
+  return serviceNames(stayed).map((service) => ({
     code: 'stays-ready',
     severity: 'info',
     message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
     clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
     advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
-    evidence: endpointsOf(kept, service).flatMap(({ counted, removedAt }) => [
+    evidence: endpointsOf(stayed, service).flatMap(({ counted, removedAt }) => [
       ...counted,
       ...(removedAt?.evidence ?? []),
     ]),
@@ -139,7 +139,7 @@ const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: E
 const endpointNotRemoved: Rule = (input) => {
   const { trace, timeline } = input;
   if (!isWatched(trace)) return undefined;
-  const kept = timeline.endpoints.flatMap((endpoint) => {
+  const notRemoved = timeline.endpoints.flatMap((endpoint) => {
     const ended = endOfServing(input, endpoint);
     const { unroutedAt } = endpoint;
     if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
@@ -147,9 +147,9 @@ const endpointNotRemoved: Rule = (input) => {
     const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
     return stayed > needed ? [{ endpoint, stayed }] : [];
   });
-  const [longest] = kept.sort((a, b) => b.stayed - a.stayed);
+  const [longest] = notRemoved.sort((a, b) => b.stayed - a.stayed);
   if (!longest) return undefined;
-  const endpoints = kept.map(({ endpoint }) => endpoint);
+  const endpoints = notRemoved.map(({ endpoint }) => endpoint);
   const isOpen = !longest.endpoint.unroutedAt;
   const length = isOpen ? '' : `for ${secondsText(longest.stayed)} `;
   const clause = `${servicesNamed(serviceNames(endpoints))} kept the pod ready ${length}after its container had ended`;

@@ -65,7 +65,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
     });
   });
 
-  it('sends each stretch in which requests failed as a span of its own', async () => {
+  it('sends each window of failed requests as a separate span', async () => {
     const report = await reportOfRecording('graceful-exit');
     const at = (time: string) => ({ earliest: time, latest: time, basis: 'observed' as const, evidence: [] });
     const window = { start: at('2026-11-20T23:04:30.100Z'), end: at('2026-11-20T23:04:30.600Z'), failed: 3 };
@@ -83,7 +83,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
     expect(failed[0]?.attributes).toMatchObject({ 'podexit.probe.target': 'http://shop', 'podexit.probe.failed': 3 });
   });
 
-  it('tells each mark as an event of the root, at the middle of its interval, to the nanosecond', async () => {
+  it('sends each mark as an event of the root, at the middle of its interval, to the nanosecond', async () => {
     const { marks } = await reportOfRecording('graceful-exit');
     const { events } = rootOf(await spansOf('graceful-exit'));
     for (const mark of marks) {
@@ -99,7 +99,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
     }
   });
 
-  it('names itself and the resource as the environment says', async () => {
+  it('takes service name and resource attributes from the environment', async () => {
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=ci,service.name=ignored');
     vi.stubEnv('OTEL_SERVICE_NAME', 'checkout-pipeline');
     await spansOf('exit-143');
@@ -114,7 +114,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
   });
 });
 
-it('has whole spans for every recording: no end before its start, no child outside the root', async () => {
+it('makes valid spans of every recording: no end before its start, no child outside the root', async () => {
   for (const name of recordingNames) {
     collector.received.length = 0;
     const spans = await spansOf(name);
@@ -125,11 +125,11 @@ it('has whole spans for every recording: no end before its start, no child outsi
   }
 });
 
-it('marks an exit that was not as it should be as an error, with the outcome', async () => {
+it('marks an exit with a bad exit code as an error, with the outcome', async () => {
   expect(rootOf(await spansOf('sigkill-after-grace')).status).toEqual({ code: 2, message: 'killed' });
 });
 
-it('speaks protobuf to /v1/traces below the endpoint, with the headers of the environment', async () => {
+it('sends protobuf to /v1/traces below the endpoint, with the headers of the environment', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `${collector.url}/base`);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Bearer%20abc,x-tenant=shop');
   await spansOf('exit-143');
@@ -139,7 +139,7 @@ it('speaks protobuf to /v1/traces below the endpoint, with the headers of the en
   });
 });
 
-it('takes the endpoint for traces as it stands, before the general one', async () => {
+it('prefers the endpoint for traces to the general one, and uses it unchanged', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9');
   vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', `${collector.url}/somewhere`);
   await spansOf('exit-143');
@@ -150,7 +150,7 @@ describe('TRACEPARENT', () => {
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const spanId = 'b7ad6b7169203331';
 
-  it('is linked to, with its state, and the exit stays a trace of its own', async () => {
+  it('becomes a link with its state, and the exit stays a separate trace', async () => {
     vi.stubEnv('TRACEPARENT', `00-${traceId}-${spanId}-01`);
     vi.stubEnv('TRACESTATE', 'vendor=x');
     const root = rootOf(await spansOf('exit-143'));
@@ -159,7 +159,7 @@ describe('TRACEPARENT', () => {
   });
 
   it.each(['', 'nonsense', `00-${'0'.repeat(32)}-${spanId}-01`])(
-    'is ignored where it is malformed: "%s"',
+    'is ignored if it is malformed: "%s"',
     async (text) => {
       vi.stubEnv('TRACEPARENT', text);
       expect(rootOf(await spansOf('exit-143')).links).toEqual([]);
@@ -167,14 +167,14 @@ describe('TRACEPARENT', () => {
   );
 });
 
-it('sends nothing where OTEL_SDK_DISABLED is true', async () => {
+it('sends nothing if OTEL_SDK_DISABLED is true', async () => {
   vi.stubEnv('OTEL_SDK_DISABLED', 'true');
   expect(await exported(await reportOfRecording('exit-143'))).toBeUndefined();
   expect(collector.received).toEqual([]);
 });
 
-describe('what goes wrong costs a sentence', () => {
-  it('a collector that never answers, and no longer than the timeout', async () => {
+describe('a failure is reported in one sentence', () => {
+  it('a collector that never answers, after the timeout', async () => {
     const silent = await startReceiver('silent');
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', silent.url);
     vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '300');
@@ -184,20 +184,20 @@ describe('what goes wrong costs a sentence', () => {
     await silent.close();
   });
 
-  it('an address where nobody listens', async () => {
+  it('an address that refuses connections', async () => {
     await collector.close();
     vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '300');
     expect(await exported(await reportOfRecording('exit-143'))).toMatch(/ECONNREFUSED|within 0\.3 s/);
   });
 
-  it('a collector that says no', async () => {
+  it('a collector that rejects the request', async () => {
     const refusing = await startReceiver(401);
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', refusing.url);
     expect(await exported(await reportOfRecording('exit-143'))).toMatch(/Unauthorized|401/);
     await refusing.close();
   });
 
-  it('a protocol that is not spoken', async () => {
+  it('an unsupported protocol', async () => {
     vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc');
     expect(await exported(await reportOfRecording('exit-143'))).toBe(
       'the protocol grpc is not spoken here, only http/protobuf and http/json',

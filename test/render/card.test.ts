@@ -1,4 +1,4 @@
-/** The card of every recording: what holds of all of them. How each reads stands in test/goldens. */
+/** What holds for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
@@ -12,18 +12,18 @@ const cardOf = (report: Report, columns = 80): string[] => cardLines(report, { p
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 
 describe.each(recorded)('the card of %s', (_name, report) => {
-  it('has at most 20 lines, and 8 where all went well', () => {
+  it('has at most 20 lines, and 8 if all went well', () => {
     expect(cardOf(report).length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
   });
 
-  it('is wrapped at 80 columns, save the last line and commands', () => {
+  it('is wrapped at 80 columns, except the last line and commands', () => {
     const prose = cardOf(report)
       .slice(0, -1)
       .filter((line) => !isCommand(line));
     expect(prose.filter((line) => textWidth(line) > 80)).toEqual([]);
   });
 
-  it('ends with the answer, under an icon that follows the exit code', () => {
+  it('ends with the answer, with an icon that fits the exit code', () => {
     const last = cardOf(report).at(-1) ?? '';
     expect(last.slice(2)).toBe(report.answer.summary);
     expect(last.startsWith('✔')).toBe(report.verdict.exitCode === 0);
@@ -46,7 +46,7 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  it('keeps to a narrow window', () => {
+  it('fits into a narrow window', () => {
     const prose = cardOf(report, 40)
       .slice(0, -1)
       .filter((line) => !isCommand(line));
@@ -63,6 +63,6 @@ it('counts containers that it has no room for', () => {
   expect(lines.join('\n')).toContain('7 more');
 });
 
-it('lets nothing through that acts on a terminal', () => {
+it('prints no character that acts on a terminal', () => {
   expect(unseenIn(cardOf(hostileReport).join(''))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What holds of every recording in every format: how each reads stands in test/goldens. */
+/** What holds for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { textWidth } from '../../src/render/prose.ts';
@@ -14,10 +14,10 @@ const readable = (text: string): string =>
     .replace(/<(style|script)[\s\S]*?<\/\1>/g, ' ')
     .replace(/<[^>]*>/g, ' ')
     .replace(/%(0A|3A)/g, ' ');
-/** Of a document for programs only what is a sentence: identifiers keep their names. */
+/** Only the sentences of a document for programs: identifiers keep their names. */
 const sentences = (text: string): string =>
   [...text.matchAll(/"(?:message|advice|summary|reason|what|note)": ?"((?:[^"\\]|\\.)*)"/g)]
-    .map(([, one]) => one)
+    .map(([, sentence]) => sentence)
     .join('\n');
 const wordsIn = (format: string, text: string): string =>
   format === 'json' || format === 'ndjson' ? sentences(text) : readable(text);
@@ -38,7 +38,7 @@ describe.each(allNames)('%s', async (name) => {
     expect(formerWords.flatMap((word) => said.match(word)?.[0] ?? [])).toEqual([]);
   });
 
-  it('wears the icon of its exit code, and ends with its summary', () => {
+  it('has the icon of its exit code, and ends with its summary', () => {
     for (const { pod, outputs } of few) {
       const isGood = pod.report.verdict.exitCode === 0;
       for (const format of ['card', 'lines', 'text', 'verbose']) {
@@ -51,7 +51,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it('has a card of at most 20 rows, 8 where all went well, wrapped at 80 columns', () => {
+  it('has a card of at most 20 rows, 8 if all went well, wrapped at 80 columns', () => {
     for (const { report } of pods) {
       const lines = cardLines(report, { pen, columns: 80 });
       expect(lines.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
@@ -63,7 +63,7 @@ describe.each(allNames)('%s', async (name) => {
     for (const pod of pods) expect(repeated(pod)).toEqual([]);
   });
 
-  it('keeps evidence, phases, assumptions and gaps for -v', () => {
+  it('prints evidence, phases, assumptions and gaps only with -v', () => {
     for (const { outputs } of few) {
       expect(outputs['text']).not.toMatch(/evidence:|assumptions:|no access:|API accepted/);
       if (outputs['lines']?.includes('kubelet started termination'))
@@ -72,7 +72,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it('writes lines from one zero, each cause before its effects, and revises few of them', () => {
+  it('prints lines with offsets from one zero, causes before effects, and updates few of them', () => {
     for (const { pod, outputs } of few) {
       const lines = changesIn(outputs['lines'] ?? '');
       expect(lines[0]).toMatch(/ \+0\.00 {2,}(?:request|api) /);
@@ -96,7 +96,7 @@ describe.each(allNames)('%s', async (name) => {
 /** The lines of changes, between the heading and the card. */
 const changesIn = (lines: string): string[] => lines.split('\n').filter((line) => /^ {2}\d\d:\d\d:\d\d/.test(line));
 
-/** Steps of one container's exit, in the only order that they can happen in; force deletes the pod before them. */
+/** Steps of one container's exit, in the only possible order; a forced deletion removes the pod before them. */
 const storyOf = (container: string, isForced: boolean): RegExp[] => [
   / (?:delete|eviction) requested/,
   / deletionTimestamp /,
@@ -110,7 +110,7 @@ const storyOf = (container: string, isForced: boolean): RegExp[] => [
   ...(isForced ? [] : [/ pod deleted/]),
 ];
 
-/** Parts of sentences that stand in two rows of a card; its last line repeats the first on purpose. */
+/** Parts of sentences that two rows of a card repeat, apart from its last line, which repeats the first on purpose. */
 function repeated({ report }: PodOutput): string[] {
   const { headline, why = '', traffic, capacity = '', advice, fix, also } = report.answer;
   const rows = [

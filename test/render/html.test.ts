@@ -14,7 +14,7 @@ const several = [reportNamed('graceful-exit'), reportNamed('sigkill-after-grace'
 const rollout = (reports = several): string => renderRolloutHtml(rolloutNumbers('deployment/web', reports), reports);
 
 describe('the HTML report', () => {
-  it('allows, by its policy, exactly the style and the script that it holds', () => {
+  it('allows exactly its own style and script by its policy', () => {
     const html = renderHtml(killed);
     const hash = (element: string) => {
       const inside = new RegExp(`<${element}>([^]*?)</${element}>`).exec(html)![1]!;
@@ -26,20 +26,20 @@ describe('the HTML report', () => {
     expect(html).not.toMatch(/ style="| on\w+="/);
   });
 
-  it('names nothing outside of itself', () => {
+  it('refers to nothing outside of the page', () => {
     const html = renderHtml(killed);
     expect(html).not.toMatch(/(?:src|href)="(?!#)/);
     expect(html).not.toMatch(/https?:|@import|url\((?!#)/);
   });
 
-  it('lets no string of the cluster become markup, data or an unseen character', () => {
+  it('turns no string of the cluster into markup, data or an invisible character', () => {
     const html = renderHtml(hostileReport);
     expect(html.match(/<script/g)).toHaveLength(2);
     expect(html.match(/<(img|b a)/g)).toBeNull();
     expect(unseenIn(html)).toEqual([]);
   });
 
-  it.each(recorded)('has only finite positions in its picture, and says when it was (%s)', (_name, report) => {
+  it.each(recorded)('has only finite positions in its picture, and a date (%s)', (_name, report) => {
     const html = renderHtml(report);
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
     expect(html).toMatch(/<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/dd>/);
@@ -47,7 +47,7 @@ describe('the HTML report', () => {
 });
 
 describe('the HTML report of several pods', () => {
-  it('has a lane and a row of the table for each, and one fix with its YAML', () => {
+  it('has a lane and a table row for each pod, and one fix with its YAML', () => {
     const html = rollout();
     expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
     expect(html).toContain('<summary>Pods (3)</summary>');
@@ -55,7 +55,7 @@ describe('the HTML report of several pods', () => {
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });
 
-  it('lets no string of the cluster become markup, and says so where no pod was deleted', () => {
+  it('turns no string of the cluster into markup, and says if no pod was deleted', () => {
     expect(unseenIn(rollout())).toEqual([]);
     expect(rollout().match(/<(img|b a)/g)).toBeNull();
     expect(rollout([])).toContain('no pod was deleted');
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
     60_000,
   );
 
-  it('shows the evidence of what is walked over, and folds the rest', async () => {
+  it('shows the evidence of the focused item, and folds the rest', async () => {
     const { page } = await open(browser, renderHtml(killed), { width: 1280, scheme: 'light' });
     await page.locator('.item').first().focus();
     await page.keyboard.press('ArrowRight');

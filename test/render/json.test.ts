@@ -13,7 +13,7 @@ describe('-o json', () => {
     expect(text.endsWith('}\n')).toBe(true);
   });
 
-  it('holds hostile strings without a character that acts on a terminal, and gives them back whole', () => {
+  it('contains no character that acts on a terminal, and parses to the original strings', () => {
     const text = renderJson(hostile());
     expect(unseenIn(text)).toEqual([]);
     expect(JSON.parse(text)).toEqual(hostile());

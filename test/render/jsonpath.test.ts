@@ -32,7 +32,7 @@ describe('-o jsonpath', () => {
     expect(renderJsonPath(killed(), template)).toBe(expected);
   });
 
-  it('prints the whole report for a lone dot, $ and @', () => {
+  it('prints the whole report for a single dot, $ and @', () => {
     for (const template of ['{.}', '{$}', '{@}']) {
       expect(JSON.parse(renderJsonPath(graceful(), template))).toEqual(graceful());
     }
@@ -56,7 +56,7 @@ describe('-o jsonpath', () => {
     ['{"\\q"}', '\\\\q'],
     ['{"open}', '{\\"open}'],
     ['', '""'],
-  ])('refuses %s and names the bad part', (template, part) => {
+  ])('rejects %s and names the bad part', (template, part) => {
     expect(() => parseJsonPath(template)).toThrow(PodexitError);
     expect(() => parseJsonPath(template)).toThrow(part);
   });
@@ -85,7 +85,7 @@ describe('-o jsonpath', () => {
     ['{range .marks[*]}{.at[?(@.a==b)]}{end}', '"b" in it'],
     ['{.marks[(@.length-1)]}', 'an index is a number'],
     ['{.marks[*].name@other()}', 'no type of this name'],
-  ])('refuses a filter that no report could be put into: %s', (template, why) => {
+  ])('rejects a filter that can never be evaluated: %s', (template, why) => {
     expect(() => readTemplate(template)).toThrow(PodexitError);
     expect(() => readTemplate(template)).toThrow(why);
   });
@@ -97,7 +97,7 @@ describe('-o jsonpath', () => {
     '{.containers[?(@.exit)].name}',
     '{.containers[?(!@.preStop)].name}',
     "{.containers[?(@.exit.reason=='Error')].exit.code}",
-  ])('takes the filter of %s', (template) => {
+  ])('accepts the filter of %s', (template) => {
     expect(() => readTemplate(template)).not.toThrow();
   });
 
@@ -107,7 +107,7 @@ describe('-o jsonpath', () => {
     );
   });
 
-  it('never runs code out of a filter', () => {
+  it('never runs code of a filter', () => {
     const before = Object.keys(globalThis);
     const template =
       '{.containers[?(globalThis.owned = 1)].name}{.containers[?(@.constructor.constructor("globalThis.owned=1")())].name}';
@@ -115,7 +115,7 @@ describe('-o jsonpath', () => {
     expect(Object.keys(globalThis)).toEqual(before);
   });
 
-  it('makes hostile strings visible, whole', () => {
+  it('makes hostile strings visible, without cutting them', () => {
     const text = renderJsonPath(hostile(), '{.marks[*].note}');
     expect(unseenIn(text)).toEqual([]);
     expect(text).toContain('x'.repeat(1_000_000));

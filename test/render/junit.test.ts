@@ -46,7 +46,7 @@ describe('JUnit XML', () => {
     expect(casesOf(gated)[0]?.attributes['classname']).toBe('sigkill-after-grace.deployment.checkout');
   });
 
-  it('has nothing red where the exit code is 0', () => {
+  it('has no failure if the exit code is 0', () => {
     const warned = { ...gated, verdict: { ...gated.verdict, exitCode: 0 } };
     for (const report of [reportNamed('graceful-exit'), reportNamed('pending'), warned])
       expect(suiteOf(report).attributes).toMatchObject({ failures: '0', errors: '0' });
@@ -70,7 +70,7 @@ describe('JUnit XML', () => {
     expect(names).toEqual([...reports.map(({ timeline }) => timeline.pod.metadata.name), 'web-x']);
   });
 
-  it('gives hostile strings back as text, made visible', () => {
+  it('contains hostile strings as visible text', () => {
     expect(unseenIn(renderJunit(hostileReport))).toEqual([]);
     expect(renderJunit(hostileReport)).toContain('&#60;/script&#62;');
   });

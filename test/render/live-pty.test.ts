@@ -1,6 +1,6 @@
 /**
- * The live view on a real pseudo-terminal, resized in the middle. PODEXIT_PTY_COMMAND names another command to hold to
- * the same, e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
+ * The live view on a real pseudo-terminal, resized during the run. PODEXIT_PTY_COMMAND names another command to test,
+ * e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -15,14 +15,14 @@ const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recor
 const env = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' };
 
 const python = hasPythonWithPty();
-// Said in the list of tests, where a skipped one is seen.
+// Part of the title, so that the list of tests says why this was skipped.
 describe
   .skipIf(!python)
   .concurrent(`on a pseudo-terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
     it.each([
       ['100x30', '60x20'],
       ['60x20', '120x40'],
-    ])('the picture survives a resize from %s to %s, and ends whole', async (first, second) => {
+    ])('the frame survives a resize from %s to %s, and the card is complete', async (first, second) => {
       const { before, after, status } = await onPty({ size: first, seconds: 1.2, resize: second }, command, env);
       expect(status).toBe(0);
       const [columns = 0, rows = 0] = first.split('x').map(Number);

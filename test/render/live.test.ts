@@ -1,4 +1,4 @@
-/** The live view, as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
+/** The live view as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
 import { observationsOf, recordingNames, reportToRender, rawObservationsOf } from '../helpers/recordings.ts';
 import { frame } from '../../src/render/frame.ts';
@@ -18,17 +18,17 @@ const seen = async (name: string, options: Partial<Play> = {}) => {
   return screen;
 };
 const bytesOf = (happenings: readonly Happening[]): number =>
-  happenings.reduce((sum, one) => sum + (one.kind === 'write' ? Buffer.byteLength(one.text) : 0), 0);
+  happenings.reduce((sum, event) => sum + (event.kind === 'write' ? Buffer.byteLength(event.text) : 0), 0);
 
 describe('at the end', () => {
-  it.each(recordingNames)('the whole card of %s stands on a screen of 80 × 24, the cursor below it', async (name) => {
+  it.each(recordingNames)('a screen of 80 × 24 shows the whole card of %s, with the cursor below it', async (name) => {
     const screen = await seen(name);
     const lines = screen.window.filter((line) => line !== '');
     const { answer } = await reportToRender(name);
     expect(screen.cursorHidden).toBe(false);
     expect(lines.join('\n')).toContain(`${answer.word}  `);
     expect(screen.written.at(-1)?.slice(2)).toBe(answer.summary);
-    // Nothing of what was painted over is left.
+    // No rest of an older painting is left.
     expect(allLines(screen).filter((line) => / Terminating · \d/.test(line))).toEqual([]);
   });
 
@@ -36,7 +36,7 @@ describe('at the end', () => {
     [100, 50],
     [50, 100],
     [80, 79],
-  ])('there is no trace of a picture that was reshaped from %i to %i columns', async (from, to) => {
+  ])('no rest of the frame is left after a resize from %i to %i columns', async (from, to) => {
     for (const second of [0.05, 1.5, 3]) {
       const { happenings } = await playOf('graceful-exit', {
         columns: from,
@@ -58,7 +58,7 @@ describe('while it runs', () => {
     expect(lines.slice(top).join('\n')).toMatch(/svc\/checkout .*removed \+0\.0[12]s · 1 other ready endpoint/);
   });
 
-  it('keeps every line of its history once, in order, however low the window', async () => {
+  it('prints every line of its history once, in order, even in a low window', async () => {
     for (const rows of [4, 8, 24]) {
       const lines = allLines(await seen('graceful-exit', { rows, columns: 120 }));
       const order = ['delete requested', 'deletionTimestamp', 'SIGTERM sent', 'exited 0', 'pod deleted'];
@@ -70,13 +70,13 @@ describe('while it runs', () => {
     }
   });
 
-  it('shouts where the node does not respond, with the command to look further', async () => {
+  it('warns if the node does not respond, with the command to look further', async () => {
     const { window: lines } = await seen('node-down', { until: 40 });
     expect(lines.join('\n')).toMatch(/✖ .*(not responding|NotReady)/);
     expect(lines.join('\n')).toContain('kubectl describe node');
   });
 
-  it('marks each half second in which requests failed, those to the pod itself dimly', async () => {
+  it('marks each half second in which requests failed, dimmed for requests to the pod itself', async () => {
     const { timeline } = await reportToRender('graceful-exit');
     const at = (second: number): number => timeline.zero + second * 1000;
     const slices = [
@@ -104,14 +104,14 @@ describe('while it runs', () => {
     expect(lines.join('\n')).toContain('waiting for finalizers example.com/audit');
   });
 
-  it('paints at most ten times a second', async () => {
+  it('repaints at most ten times a second', async () => {
     const { writtenAt } = await playOf('rolling-update', { until: 5 });
     for (const start of writtenAt)
       expect(writtenAt.filter((time) => time >= start && time < start + 1000).length).toBeLessThanOrEqual(11);
   });
 });
 
-/** Bytes of the first edition's live view for the same exits, measured with this very playback. */
+/** Bytes that the first version of the live view wrote for the same exits, in this playback. */
 const before: Record<string, readonly [wide80: number, wide120: number]> = {
   'graceful-exit': [20_481, 35_183],
   'sigkill-after-grace': [52_422, 84_559],

@@ -37,7 +37,7 @@ const guess = mark('exited', inferred(3, 3.4, 6), 'app');
 const fact = mark('exited', inferred(3, 3.2, 6, 7), 'app', 'exit code 0');
 
 describe('-o ndjson', () => {
-  it('tells a mark once, however often it is handed over', () => {
+  it('prints a mark once, however often it is passed', () => {
     const { ndjson, lines } = stream();
     const requested = mark('requested', observed(0, 0.001, 1));
     ndjson.marks(time(0), [sure(requested)]);
@@ -64,7 +64,7 @@ describe('-o ndjson', () => {
     expect(lines()[1]).toMatchObject({ revision: 2, provisional: true, mark: fact });
   });
 
-  it('waits with what is only a little narrower until it comes to 0.1 s, or the report settles it', () => {
+  it('prints a narrower interval only from 0.1 s on, or with the report', () => {
     const { ndjson, lines } = stream();
     const removed = (from: number): Mark => mark('removed', observed(from, 11, 7));
     for (const from of [10, 10.04, 10.08, 10.12, 10.13]) ndjson.marks(time(11), [sure(removed(from))]);
@@ -74,13 +74,13 @@ describe('-o ndjson', () => {
     expect(lines().map(({ revision }) => revision)).toEqual([1, 2, 3, undefined]);
   });
 
-  it('tells at once what has moved, by however little', () => {
+  it('prints every moved mark at once, however small the difference', () => {
     const { ndjson, lines } = stream();
     for (const from of [10, 9.99]) ndjson.marks(time(11), [sure(mark('removed', observed(from, 11, 7)))]);
     expect(lines()).toHaveLength(2);
   });
 
-  it('withdraws a mark that turned out not to have happened, once, and tells it anew if it does', () => {
+  it('withdraws a mark that did not happen, once, and prints it again if it happens later', () => {
     const { ndjson, lines } = stream();
     ndjson.marks(time(1.8), [maybe(guess)]);
     ndjson.marks(time(4.6), []);
@@ -93,7 +93,7 @@ describe('-o ndjson', () => {
     ]);
   });
 
-  it('settles every mark as the report has it, and has the report last', () => {
+  it('prints the final state of every mark, and then the report', () => {
     const { ndjson, lines } = stream();
     const ghost = mark('kill', inferred(9, 10, 3), 'ghost');
     ndjson.marks(time(3.4), [maybe(guess), maybe(ghost)]);
@@ -112,7 +112,7 @@ describe('-o ndjson', () => {
     expect(lines().at(-1)).toEqual({ type: 'report', report: graceful() });
   });
 
-  it('tells a gap when it opens and again when it ends', () => {
+  it('prints a gap when it begins and again when it ends', () => {
     const { ndjson, lines } = stream();
     const open = { resource: 'pod', from: time(2), cause: 'expired' as const };
     ndjson.gaps(time(5), [open]);
@@ -124,21 +124,21 @@ describe('-o ndjson', () => {
     ]);
   });
 
-  it('writes all that becomes known at once in one go, in whole lines', () => {
+  it('writes all changes of one step together, in whole lines', () => {
     const { ndjson, written } = stream();
     ndjson.marks(time(3.4), [maybe(guess), sure(mark('containers-done', observed(3, 3.4, 6)))]);
     expect(written.map((lines) => lines.match(/\n/g)?.length)).toEqual([2]);
     expect(written[0]?.endsWith('\n')).toBe(true);
   });
 
-  it('writes nothing where nothing is new', () => {
+  it('writes nothing without a change', () => {
     const { ndjson, written } = stream();
     ndjson.marks(time(3.4), []);
     ndjson.gaps(time(3.4), []);
     expect(written).toEqual([]);
   });
 
-  it('ends with an error where there is no report', () => {
+  it('ends with an error if there is no report', () => {
     const { ndjson, lines } = stream();
     ndjson.fail({ code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' });
     expect(lines()).toMatchObject([{ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } }]);
@@ -152,7 +152,7 @@ describe('-o ndjson', () => {
     expect(lines().flatMap((line) => faults('ndjson', line))).toEqual([]);
   });
 
-  it('stays one line for each thing reported, whatever the strings hold', () => {
+  it('prints one line per item, whatever the strings contain', () => {
     const { ndjson, lines, written } = stream();
     const { marks, gaps } = hostile();
     ndjson.end(hostile());
@@ -161,7 +161,7 @@ describe('-o ndjson', () => {
     expect(unseenIn(written.join(''))).toEqual([]);
   });
 
-  it('refuses, by its schema, a mark without a revision', () => {
+  it('has a schema that rejects a mark without a revision', () => {
     expect(faults('ndjson', { type: 'mark', at: time(0), id: 'x', provisional: true, mark: guess })).not.toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ describe('colour is decided once: flag, NO_COLOR, FORCE_COLOR, then the terminal
   });
 });
 
-describe('Unicode is drawn where the terminal has letters for it', () => {
+describe('Unicode is used if the terminal has glyphs for it', () => {
   it.each<[string, Partial<StyleFlags>, Partial<StyleEnv>, boolean]>([
     ['by default', {}, {}, true],
     ['not with --ascii', { ascii: true }, { env: { LANG: 'de_DE.UTF-8' } }, false],
@@ -52,10 +52,10 @@ describe('Unicode is drawn where the terminal has letters for it', () => {
   });
 });
 
-/** What stands between the escape characters of a painted x. */
+/** The escape sequences of a painted x. */
 const sequences = (text: string): string[] => text.split('\u001b').map((part) => part.replace(/\d+m/, 'm'));
 
-it('paints over a terminal, but neither a pipe nor a dumb one', () => {
+it('repaints a terminal, but neither a pipe nor a dumb terminal', () => {
   const surroundings = { env: { TERM: 'xterm' }, isTty: true, platform: 'linux' };
   expect(canRepaint(surroundings)).toBe(true);
   expect(canRepaint({ ...surroundings, isTty: false })).toBe(false);
@@ -72,12 +72,12 @@ describe('the pen', () => {
     expect(penFor({ color: 3, unicode: true }).paint('plain', 'x')).toBe('x');
   });
 
-  it('has a sign of one ASCII letter for every symbol', () => {
+  it('has a replacement of one ASCII character for every symbol', () => {
     const pen = penFor({ color: 0, unicode: false });
     for (const name of Object.keys(symbols) as SymbolName[]) expect(pen.symbol(name)).toMatch(/^[!-~]$/);
   });
 
-  it('spells our signs and numbers foreign letters without Unicode', () => {
+  it('spells our own signs and prints code points of other characters without Unicode', () => {
     const pen = penFor({ color: 0, unicode: false });
     expect(pen.letters('a – b · c… → ≥2 ≤3 −1')).toBe('a - b - c... -> >=2 <=3 -1');
     expect(pen.letters('漢🙂')).toBe('\\u{6f22}\\u{1f642}');

@@ -20,23 +20,23 @@ describe('prose', () => {
     expect(flow(pen, pieces, { width: 22, hang: 8 })).toEqual(['  head  one two three', '        four five six']);
   });
 
-  it('is one line where nothing limits it', () => {
+  it('is one line without a width', () => {
     expect(flow(pen, [plain('a '.repeat(500))], { width: Infinity, hang: 2 })).toHaveLength(1);
   });
 
-  it('breaks what is longer than a line, and loses nothing of it', () => {
+  it('breaks a word longer than a line, and loses nothing of it', () => {
     const word = 'checkout-754699c75f-5qlrp-and-more-of-it';
     const lines = flow(pen, [plain(`x ${word}`)], { width: 15, hang: 2 });
     expect(lines.map((line) => line.trim()).join('')).toBe(`x ${word}`);
     expect(lines.every((line) => stringWidth(line) <= 15)).toBe(true);
   });
 
-  it('never parts a number from its unit', () => {
+  it('never separates a number from its unit', () => {
     const printed = [plain('for at least 0.57 s, between 5.3 s and 6.7 s; ends in 4 steps')];
     for (let width = 12; width < 60; width++)
       for (const line of flow(pen, printed, { width, hang: 2 })) expect(line).not.toMatch(/^ *s\b|\d$(?<!\b4)/);
     expect(flow(pen, printed, { width: 18, hang: 2 })[0]).toBe('for at least');
-    // Where not even both have room on a line there is no other way.
+    // Except if a line has no room for both.
     expect(flow(pen, [plain('1234567890123 s')], { width: 13, hang: 0 })).toEqual(['1234567890123', 's']);
   });
 
@@ -70,7 +70,7 @@ describe('prose', () => {
     expect(clip(penFor({ color: 0, unicode: false }), [plain('abcdefgh')], 6)).toBe('abc...');
   });
 
-  it('leaves out the middle of a name: pods of one owner differ at their ends', () => {
+  it('shortens a name in the middle: pods of one owner differ at their ends', () => {
     expect(shorten(pen, 'checkout-754699c75f-5qlrp', 13)).toBe('checko…-5qlrp');
     expect(shorten(pen, 'short', 13)).toBe('short');
   });

@@ -1,4 +1,4 @@
-/** Many pods: the table that is kept up to date, the lines, and the card that ends them. */
+/** Several pods: the live table, the lines, and the final card. */
 import { describe, expect, it } from 'vitest';
 import { rolloutCardLines, endedPodLine } from '../../src/render/rollout-card.ts';
 import { createRolloutLive } from '../../src/render/rollout-table.ts';
@@ -28,19 +28,19 @@ describe('the card of many pods', () => {
   const card = (reports: readonly Report[], unseen: readonly string[] = []) =>
     rolloutCardLines(rolloutNumbers('deployment/web', reports, { unseen }), { pen, columns: 80 });
 
-  it('counts, and ends with one sentence under an icon that follows the exit code', () => {
+  it('counts, and ends with one sentence with an icon that fits the exit code', () => {
     const lines = card(pods(12));
     expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain 3\.\ds$/);
   });
 
-  it('has a row for capacity where a Service lacked a backend, and none where nothing was meant to follow', () => {
+  it('has a row for capacity if a Service lacked a backend, but not if nothing had to take over', () => {
     const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
     expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for 2.6s']);
     expect(rowOf('owner-deleted')).toEqual([]);
   });
 
-  it('gives as the risk of all pods what holds for each of them, and a single pod’s numbers only as an example', () => {
+  it('prints the risk that holds for every pod, and numbers of a single pod only as an example', () => {
     const racing = (max: number): Report => {
       const race = { signal: 'SIGTERM', lead: { min: -1, max, shown: 0, basis: 'inferred' as const }, hasHook: false };
       const traffic = { ...graceful.answer.traffic, race: { ...race, services: ['web'], otherReady: max / 100 } };
@@ -55,14 +55,14 @@ describe('the card of many pods', () => {
     );
   });
 
-  it('names the worst three, and is the worst of all', () => {
+  it('names the worst three pods, and has the worst exit code', () => {
     const lines = card([...pods(5), ...pods(4, killed)]);
     expect(lines[0]).toMatch(/^✖/);
     expect(lines.filter((line) => line.includes('SIGKILLed: '))).toHaveLength(3);
     expect(lines.at(-1)).toContain('5 of 9 pods terminated gracefully, 4 killed');
   });
 
-  it('takes at most 20 lines beside the N of N pods, and 80 columns', () => {
+  it('has at most 20 lines besides the N of N pods, and 80 columns', () => {
     for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
       const lines = card(reports, ['web-x']);
       expect(lines.length).toBeLessThanOrEqual(20);
@@ -74,7 +74,7 @@ describe('the card of many pods', () => {
     expect(card([]).at(-1)).toBe('✔ no pod was deleted');
   });
 
-  it('escapes what the cluster wrote', () => {
+  it('escapes strings of the cluster', () => {
     expect(unseenIn([...card([hostileReport]), endedPodLine(pen, hostileReport, 'utc')].join(''))).toEqual([]);
   });
 });
@@ -105,7 +105,7 @@ describe('the table of many pods', () => {
     return screen.window.map((line) => line.trimEnd());
   };
 
-  it('has a row for each pod that terminates, and counts those that have ended', async () => {
+  it('has a row for each terminating pod, and counts those that have ended', async () => {
     const lines = await play(100, 24, 4, [...pods(11), ...pods(1, killed)]);
     expect(lines[0]).toContain('shop deployment/web · 12 of 16 terminated');
     expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');
@@ -118,7 +118,7 @@ describe('the table of many pods', () => {
     [80, 24],
     [60, 20],
     [120, 40],
-  ])('never grows out of a window of %i × %i', async (columns, rows) => {
+  ])('never exceeds a window of %i × %i', async (columns, rows) => {
     const lines = await play(columns, rows, 60);
     expect(lines[0]).toContain('deployment/web');
     expect(lines.some((line) => line.includes('more terminating'))).toBe(true);

@@ -30,11 +30,11 @@ describe('the JSON Schema of the report', () => {
     ['container outcome', defs?.['container']?.properties?.['outcome'], containerOutcomes],
     ['finding', defs?.['finding']?.properties?.['code'], findingCodes],
     ['severity', defs?.['finding']?.properties?.['severity'], severities],
-  ])('names every %s that the contract names, and no other', (_what, schema, names) => {
+  ])('has every %s of the contract, and no other', (_what, schema, names) => {
     expect(schema?.enum).toEqual([...names]);
   });
 
-  it.each(recordingNames)('names every key of the report of %s, in the order in which it is written', async (name) => {
+  it.each(recordingNames)('has every key of the report of %s, in the order of the report', async (name) => {
     expect(strayKeys(schemas.report, JSON.parse(renderJson(await reportOfRecording(name))), '')).toEqual([]);
   });
 
@@ -44,24 +44,24 @@ describe('the JSON Schema of the report', () => {
     ['a time of another form', { gaps: [{ resource: 'pod', from: '2026-11-20 23:04', cause: 'expired' }] }],
     ['a mark that is not one', { marks: [{ ...graceful().marks[0], name: 'sigterm' }] }],
     ['evidence that is no number', { trigger: { kind: 'unknown', evidence: ['1'] } }],
-  ])('refuses %s', (_what, change) => {
+  ])('rejects %s', (_what, change) => {
     expect(faults('report', JSON.parse(JSON.stringify({ ...graceful(), ...change })))).not.toEqual([]);
   });
 
-  it('accepts a field that came later', () => {
+  it('accepts a field that is added later', () => {
     expect(faults('report', { ...graceful(), later: true })).toEqual([]);
   });
 });
 
 describe('the JSON Schema of an error', () => {
-  it('accepts the error document and refuses one without a hint', () => {
+  it('accepts the error document and rejects one without a hint', () => {
     const document = errorDocument({ code: 'pod.not-found', message: 'm', hint: 'h' });
     expect(faults('error', document)).toEqual([]);
     expect(faults('error', { ...document, hint: undefined })).not.toEqual([]);
   });
 });
 
-/** Keys that the schema does not name, or names in another order. */
+/** Keys that the schema does not have, or has in another order. */
 function strayKeys(schema: Schema, value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => strayKeys(schema, item, path));
   const { properties: known } = resolve(schema);

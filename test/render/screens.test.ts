@@ -1,5 +1,5 @@
 /**
- * Screens of the live view as a person would see them. A new case is a new file in screens/ with one line in it, e.g.
+ * Screens of the live view as a person sees them. A new case is a new file in screens/ with one line in it, e.g.
  * `graceful-exit 80x24 at 3`, and the rest written by `vitest run test/render/screens.test.ts -u`: then read it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ it('has screens to look at', () => {
   expect(files.length).toBeGreaterThan(10);
 });
 
-it.each(files)('shows what %s shows', async (file) => {
+it.each(files)('matches %s', async (file) => {
   const first = readFileSync(`${folder}${file}`, 'utf8').split('\n')[0] ?? '';
   const { recording = '', columns, rows, until, wide, high, when, ascii, log, whole } = title.exec(first)?.groups ?? {};
   const size = { columns: Number(columns), rows: Number(rows) };

@@ -1,4 +1,4 @@
-/** What the runner of a pipeline would take for a command stays text, in every format that shows what a cluster wrote. */
+/** Text that a CI runner would run as a command is inert in every format that prints strings of the cluster. */
 import { describe, expect, it } from 'vitest';
 import { forCommand, forJson, forMarkdown, forMarkup, forTerminal } from '../../src/render/safe-text.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
@@ -37,7 +37,7 @@ it('is inert in an error on stderr', async () => {
   expect(stderr.split('\n').filter(isCommand)).toEqual([]);
 });
 
-it('leaves what only looks like it', () => {
+it('leaves text alone that only looks like a command', () => {
   for (const text of ['std::vector', 'listen on ::1', 'a ## b', '# [x]', '::1']) expect(forTerminal(text)).toBe(text);
 });
 

@@ -9,7 +9,7 @@ import { faults } from '../render/helpers/schemas.ts';
 
 const replayed = new Map<string, Promise<Report[]>>();
 
-/** Each recording is replayed once for all that is asked about it. */
+/** Each recording is replayed only once for all tests. */
 function reportsOf(name: string): Promise<Report[]> {
   const reports = replayed.get(name) ?? replay(name);
   replayed.set(name, reports);
@@ -29,7 +29,7 @@ const words: Record<number, RegExp> = {
 };
 
 describe.each(allNames)('%s', (name) => {
-  it('is answered in a word that follows its exit code, and in whole sentences', async () => {
+  it('has an answer with a word that fits its exit code, and whole sentences', async () => {
     const reports = await reportsOf(name);
     expect(reports.length).toBeGreaterThan(0);
     for (const { verdict, answer } of reports) {
@@ -41,14 +41,14 @@ describe.each(allNames)('%s', (name) => {
     }
   });
 
-  it('says an error only where the exit code is not 0', async () => {
+  it('has an error only if the exit code is not 0', async () => {
     for (const { verdict } of await reportsOf(name))
       expect(verdict.findings.some(({ severity }) => severity === 'error')).toBe(
         verdict.exitCode === 2 && !isForced(verdict),
       );
   });
 
-  it('makes a document that its schema takes', async () => {
+  it('makes a document that its schema accepts', async () => {
     for (const report of await reportsOf(name)) {
       const document = JSON.parse(renderJson(exitReportOf(report))) as unknown;
       expect(faults('report', document)).toEqual([]);
@@ -56,5 +56,5 @@ describe.each(allNames)('%s', (name) => {
   });
 });
 
-/** A forced deletion is an answer to what was asked for. */
+/** A forced deletion is what the user asked for, so it is no error. */
 const isForced = ({ outcome }: Report['verdict']): boolean => outcome === 'forced';

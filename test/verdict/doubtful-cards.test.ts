@@ -1,4 +1,4 @@
-/** Cards of stories that no recording holds: a kill in doubt, a failed gate, an ignored signal behind a long hook. */
+/** Cards of exits that no recording has: an uncertain kill, a failed gate, an ignored signal after a long hook. */
 import { expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
@@ -19,14 +19,14 @@ function cardOf(container: Partial<ContainerStory>, policy?: Policy): string {
   return report ? cardLines(report, { pen: penFor(plainStyle), columns: 200 }).join('\n') : '';
 }
 
-it('hedges a SIGKILL where the app may have exited 137 by itself', () => {
+it('says "probably" of a SIGKILL if the app may have exited 137 by itself', () => {
   const card = cardOf({ app: drains(9900, 137) });
   expect(card).toMatch(/^✖ SIGKILLed {2}app was probably killed when its 10s grace period ended/);
   expect(card).toContain('137 may also be its own exit code');
   expect(card).toContain('probably SIGKILL');
 });
 
-it('marks such a kill as probable in the report, and no other', () => {
+it('marks only such a kill as probable in the report', () => {
   const probableIn = (app: ContainerStory['app']) => {
     const report = judged({ app });
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
@@ -35,7 +35,7 @@ it('marks such a kill as probable in the report, and no other', () => {
   expect(probableIn(deaf)).toEqual([['killed', undefined]]);
 });
 
-it('hedges every SIGKILL in the second of the grace period’s end where no log was followed', () => {
+it('says "probably" of every SIGKILL within a second of the end of the grace period if no log was followed', () => {
   const withoutLogs = (app: ContainerStory['app']) => {
     const rawObservations = storyObservations(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
     const report = reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
@@ -45,19 +45,19 @@ it('hedges every SIGKILL in the second of the grace period’s end where no log 
   expect(withoutLogs(deaf)).toEqual([['killed', true]]);
 });
 
-it('says a failed gate once above the answer, and how to read about it', () => {
+it('prints a failed gate above the answer, and how to read about it', () => {
   const card = cardOf({ app: drains(2000, 0) }, { gates: [{ kind: 'max-duration', ms: 1000 }], warnOnly: false });
   expect(card.match(/took 3\.\ds/g)).toHaveLength(2);
   expect(card).toContain('kubectl podexit explain max-duration');
 });
 
-it('names both the long hook and the ignored signal, and the handler first', () => {
+it('names the long hook and the ignored signal, and advises on the handler first', () => {
   const card = cardOf({ app: deaf, preStop: { kind: 'sleep', seconds: 7 } });
   expect(card).toMatch(/^✖ SIGKILLed {2}preStop took ≈?7\.\ds of 10s and left app 3s/);
   expect(card).toMatch(/why +no log line and no readiness change of app after SIGTERM/);
   expect(card).toMatch(/fix +check that app has a handler for its stop signal/);
 });
 
-it('does not ask for a longer grace period alone where the app ignores SIGTERM', () => {
+it('does not propose only a longer grace period if the app ignores SIGTERM', () => {
   expect(cardOf({ app: deaf })).not.toMatch(/fix +in its manifest: grace period/);
 });

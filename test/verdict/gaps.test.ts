@@ -1,4 +1,4 @@
-/** What may have been missed, as the report says it. */
+/** The gaps of a report: what may have been missed. */
 import { expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { adding, judged, markedIn, recorded } from '../helpers/cases.ts';
@@ -12,7 +12,7 @@ const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): Raw
   cause: 'expired',
 });
 
-it('history that was lost again and again is one gap, as long as nothing came in between', async () => {
+it('history that is lost again and again is one gap, as long as nothing arrives in between', async () => {
   const rawObservations = await recorded('graceful-exit');
   const { at } = markedIn(rawObservations);
   const lost = [gap(at, at + 100), gap(at, at + 150, 'pod'), gap(at + 100, at + 300), gap(at + 300, at + 900)];

@@ -25,14 +25,14 @@ async function gateOf(name: string, spec: GateSpec, keep?: (rawObservation: RawO
   return gate;
 }
 
-const isNoRoute = (rawObservation: RawObservation): boolean =>
+const isUnrelatedToServices = (rawObservation: RawObservation): boolean =>
   !('stream' in rawObservation && ['services', 'endpointslices'].includes(rawObservation.stream));
 
 const isServices = (rawObservation: RawObservation): boolean =>
   'stream' in rawObservation && rawObservation.stream === 'services';
 
 describe('max-duration', () => {
-  it('passes an exit that was surely shorter', async () => {
+  it('passes an exit that was certainly shorter', async () => {
     const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 10_000 });
     expect(gate).toMatchObject({ name: 'max-duration', limit: '10s', passed: true, message: 'took 7.2s' });
   });
@@ -42,7 +42,7 @@ describe('max-duration', () => {
     expect(gate).toMatchObject({ passed: false, message: 'took 7.2s' });
   });
 
-  it('fails one whose end was never seen: nothing proves that it stayed within', async () => {
+  it('fails one whose end was not observed: nothing proves that it kept the limit', async () => {
     const early = (rawObservation: RawObservation) =>
       !('change' in rawObservation && rawObservation.change === 'DELETED');
     const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
@@ -52,7 +52,7 @@ describe('max-duration', () => {
 });
 
 describe('max-grace-used', () => {
-  it('counts the whole grace for a container that was killed', async () => {
+  it('counts the whole grace period for a container that was killed', async () => {
     const gate = await gateOf('sigkill-after-grace', { kind: 'max-grace-used', share: 0.8 });
     expect(gate.passed).toBe(false);
     expect(gate.message).toBe('app used 100% of its 6s grace period');
@@ -67,7 +67,7 @@ describe('max-grace-used', () => {
     expect(await gateOf('pending', { kind: 'max-grace-used', share: 0 })).toMatchObject({ passed: true });
   });
 
-  it('fails where the interval reaches beyond the limit, as a matter of proof', async () => {
+  it('fails if the interval reaches beyond the limit, since nothing proves that it was kept', async () => {
     const { phases, grace } = await reportOfRecording('owner-deleted');
     const drain = phases.find(({ name }) => name === 'drain');
     if (!drain) throw new Error('no drain');
@@ -78,24 +78,24 @@ describe('max-grace-used', () => {
 });
 
 describe('min-drain-lead', () => {
-  it('is the time between unrouting and stop signal: a preStop sleep gives it', async () => {
+  it('is the time between removal and stop signal, which a preStop sleep provides', async () => {
     const gate = await gateOf('prestop-sleep', { kind: 'min-drain-lead', ms: 1000 });
     expect(gate).toMatchObject({ name: 'min-drain-lead', passed: true });
     expect(gate.message).toMatch(/^SIGTERM of app came \d\.\ds after removal from Service \S+$/);
   });
 
-  it('fails where the signal comes as the endpoint is unrouted', async () => {
+  it('fails if the signal comes together with the removal', async () => {
     const gate = await gateOf('graceful-exit', { kind: 'min-drain-lead', ms: 5000 });
     expect(gate.passed).toBe(false);
     expect(gate.message).toMatch(/^SIGTERM of app came at most 0\.\d+s after removal from Service checkout$/);
   });
 
   it('passes a pod that no Service routes to', async () => {
-    const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isNoRoute);
+    const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isUnrelatedToServices);
     expect(gate).toMatchObject({ passed: true, message: 'no Service routes to this pod by its readiness' });
   });
 
-  it('does not take who had left its routes before anybody looked for one who had none', () => {
+  it('does not mistake a pod that left its Services before podexit attached for one without any', () => {
     const rawObservations = attached(
       storyObservations({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }),
     );
@@ -111,9 +111,12 @@ describe('min-drain-lead', () => {
     expect(gates?.[0]?.message).toContain('attached too late: the pod was already terminating');
   });
 
-  it('does not take endpoints that could not be watched for none', async () => {
+  it('does not mistake endpoints that could not be watched for none', async () => {
     const trace = traceOf(
-      observationsOf([...(await rawObservationsOf('exit-143')).filter(isNoRoute), slicesRefused(Date.now())]),
+      observationsOf([
+        ...(await rawObservationsOf('exit-143')).filter(isUnrelatedToServices),
+        slicesRefused(Date.now()),
+      ]),
     );
     const gates = reportOf(trace, { gates: [{ kind: 'min-drain-lead', ms: 1 }], warnOnly: false })?.verdict.gates;
     expect(gates).toMatchObject([{ passed: false, message: 'endpoints could not be watched' }]);
@@ -121,14 +124,14 @@ describe('min-drain-lead', () => {
 });
 
 describe('fail-on', () => {
-  it('fails where the finding is there and repeats what it says', async () => {
+  it('fails with the message of the finding if there is one', async () => {
     const verdict = await judged('graceful-exit', [{ kind: 'fail-on', code: 'drain-race' }]);
     expect(verdict.exitCode).toBe(5);
     expect(verdict.gates).toMatchObject([{ name: 'fail-on drain-race', passed: false }]);
     expect(verdict.gates[0]?.message).toBe(verdict.findings.find(({ code }) => code === 'drain-race')?.message);
   });
 
-  it('passes where it is not', async () => {
+  it('passes without the finding', async () => {
     expect(await judged('graceful-exit', [{ kind: 'fail-on', code: 'oom-on-exit' }])).toMatchObject({
       exitCode: 0,
       gates: [{ name: 'fail-on oom-on-exit', passed: true, message: 'no finding oom-on-exit' }],
@@ -148,7 +151,7 @@ describe('all recordings', () => {
   ];
 
   it.each(recordingNames)(
-    '%s passes generous limits, fails a duration of 0, and says only whole sentences',
+    '%s passes generous limits, fails a duration of 0, and prints only whole sentences',
     async (name) => {
       const { gates } = await judged(name, [...absurd, ...generous]);
       expect(gates.map(({ passed }) => passed)).toEqual([

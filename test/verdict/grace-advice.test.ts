@@ -1,4 +1,4 @@
-/** Who is to blame for a grace that was too short: the spec, or a deletion that asked for less. */
+/** Advice on a grace period that was too short, because of the spec or of a deletion that asked for less. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory } from '../sim/story.ts';
@@ -19,20 +19,20 @@ const lowered = (graceSeconds: number | null, container: Partial<ContainerStory>
 const sidecar = (app: AppStory, change: Partial<ContainerStory> = {}) =>
   plainContainer({ name: 'proxy', kind: 'sidecar', app, ...change });
 
-describe('a deletion that asked for less grace than the spec gives', () => {
-  it('is what a kill is blamed on, not the spec', () => {
+describe('a deletion with a shorter grace period than the spec', () => {
+  it('is named as the cause of a kill, instead of the spec', () => {
     const advice = adviceOf(lowered(2, { app: drains(6000) }), 'killed-at-grace');
     expect(advice).toBe(
       "The deletion asked for 2s instead of the spec's 30s: delete without --grace-period, --now and --force, or make app exit sooner after SIGTERM.",
     );
   });
 
-  it('is what a hook that was cut off is blamed on', () => {
+  it('is named as the cause of a hook that was cut off', () => {
     const advice = adviceOf(lowered(1, { preStop: { kind: 'sleep', seconds: 3 } }), 'prestop-cut-off');
     expect(advice).toMatch(/^The deletion asked for 1s instead of the spec's 30s: .*, or shorten the hook\.$/);
   });
 
-  it('is what a heavy hook and a grace that was nearly spent are blamed on', () => {
+  it('is named as the cause of a heavy hook and of a grace period nearly spent', () => {
     const report = lowered(8, { preStop: { kind: 'sleep', seconds: 6 }, app: drains(300) });
     for (const code of ['prestop-heavy', 'grace-nearly-spent'] as const)
       expect(adviceOf(report, code)).toMatch(
@@ -40,7 +40,7 @@ describe('a deletion that asked for less grace than the spec gives', () => {
       );
   });
 
-  it('is what the kill of a sidecar is blamed on', () => {
+  it('is named as the cause of the kill of a sidecar', () => {
     const slow = sidecar(drains(9000));
     const report = storyReport({
       containers: [plainContainer({ app: drains(100) }), slow],
@@ -50,7 +50,7 @@ describe('a deletion that asked for less grace than the spec gives', () => {
     expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or let proxy stop faster\.$/);
   });
 
-  it('is given for somebody else’s deletion too', () => {
+  it('is also named if somebody else sent it', () => {
     const theirs = storyObservations({
       ...alone({ app: drains(6000) }),
       ...pod({ graceSeconds: 30 }),
@@ -59,17 +59,17 @@ describe('a deletion that asked for less grace than the spec gives', () => {
     expect(adviceOf(judged(attached(theirs)), 'killed-at-grace')).toMatch(/asked for 3s instead of the spec's 30s/);
   });
 
-  it('does not hide a spec that is too short as well', () => {
+  it('does not hide that the spec is too short as well', () => {
     const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
     expect(advice).toMatch(/but even 30s are too few\. Shorten the hook, or set terminationGracePeriodSeconds above/);
   });
 
-  it('is not made up where the pod had all of its grace', () => {
+  it('is not named if the pod had its whole grace period', () => {
     for (const grace of [null, 30])
       expect(adviceOf(lowered(grace, { app: deaf }), 'killed-at-grace')).toMatch(/^Make app handle SIGTERM/);
   });
 
-  it('makes nothing of a hook that only force cut off an error of the pod', () => {
+  it('makes a hook that only force cut off no error of the pod', () => {
     const hook = { preStop: { kind: 'sleep', seconds: 3 } } as const;
     expect(findingOf(lowered(0, hook), 'prestop-cut-off')?.severity).toBe('warning');
     expect(findingOf(lowered(1, hook), 'prestop-cut-off')?.severity).toBe('error');
@@ -77,7 +77,7 @@ describe('a deletion that asked for less grace than the spec gives', () => {
 });
 
 describe('a sidecar', () => {
-  it('that ignores its stop signal is named so, and more grace is no remedy', () => {
+  it('that ignores its stop signal is reported so, without advice to raise the grace period', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(deaf)] });
     expect(report.verdict.outcome).toBe('graceful');
     expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to SIGTERM/);
@@ -86,7 +86,7 @@ describe('a sidecar', () => {
     );
   });
 
-  it('that says something after its signal is only slow', () => {
+  it('that logs something after its signal is only slow', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(drains(30_000))] });
     expect(findingOf(report, 'no-signal-handling')).toBeUndefined();
     expect(adviceOf(report, 'sidecar-killed')).toMatch(
@@ -94,13 +94,13 @@ describe('a sidecar', () => {
     );
   });
 
-  it('that a main container held is not blamed for the grace', () => {
+  it('that waited for a main container is not blamed for the grace period', () => {
     const held = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
     const report = storyReport({ containers: [plainContainer({ app: deaf }), held], ...pod({ graceSeconds: 7 }) });
     expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^proxy stops after app: make app exit sooner/);
   });
 
-  it('that spent the grace on its own hook is advised to shorten that', () => {
+  it('that used the grace period for its own hook is advised to shorten the hook', () => {
     const hooked = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
     const report = storyReport({
       containers: [plainContainer({ app: drains(100) }), hooked],
@@ -111,7 +111,7 @@ describe('a sidecar', () => {
 });
 
 it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'grace-shortened'])(
-  'the kill in %s, which no hook held up, is not said to have come before the grace was over',
+  'the kill in %s, without a hook, is not reported to precede the end of the grace period',
   async (name) => {
     const report = await reportOfRecording(name);
     const [, least] =

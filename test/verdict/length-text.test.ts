@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lengthText, secondsText, shareText } from '../../src/verdict/length-text.ts';
 
-describe('a length is printed with the digits that it deserves', () => {
+describe('a length is printed with as many digits as its interval supports', () => {
   it.each([
     [{ min: 10, max: 20, shown: 15 }, '0.01s'],
     [{ min: 3000, max: 3200, shown: 3100 }, '3.1s'],
@@ -15,12 +15,12 @@ describe('a length is printed with the digits that it deserves', () => {
     expect(lengthText(length)).toBe(text);
   });
 
-  it('rounds to the minute without 60 seconds', () => {
+  it('never prints 60 seconds', () => {
     expect(secondsText(119_960)).toBe('2m00s');
   });
 });
 
-it('a share of the grace period is never more than all of it', () => {
+it('a share of the grace period is at most 100%', () => {
   expect(shareText({ min: 3000, max: 3200, shown: 3100 }, 10_000)).toBe('31%');
   expect(shareText({ min: 5000, max: 7000, shown: 6000 }, 10_000)).toBe('≈60%');
   expect(shareText({ min: 64_000, max: 65_000, shown: 64_500 }, 10_000)).toBe('100%');

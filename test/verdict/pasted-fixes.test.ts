@@ -1,4 +1,4 @@
-/** Every patch that a card prints, pasted into a shell: the machine's kubectl sends it, and the API server takes it. */
+/** Pastes every patch that a card prints into a shell: the machine's kubectl sends it, and the API server accepts it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ it('proposes a patch for many recordings', () => {
 });
 
 describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without one on the PATH)', () => {
-  it.each(patched)('the API server takes the fix of $name', async ({ name, command, patch }) => {
+  it.each(patched)('the API server accepts the fix of $name', async ({ name, command, patch }) => {
     const series = secondSeriesNames.includes(name) ? 'second/' : '';
     const server = await startLoopback({ scenario: loadRecording(`${series}${name}`) });
     const folder = mkdtempSync(join(tmpdir(), 'pasted-'));
@@ -49,7 +49,7 @@ describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without 
   });
 });
 
-/** Containers are merged by name into what is there. */
+/** Containers are merged by name into the existing ones. */
 const asMatched = (value: unknown): unknown => {
   if (Array.isArray(value))
     return expect.arrayContaining(value.map((one) => expect.objectContaining(one as object) as unknown));
@@ -66,11 +66,11 @@ it.each([
   ['a pod that never ran', 'pending'],
   ['a bare pod', 'exit-143'],
 ])('proposes no patch for %s', (_, name) => {
-  const report = reports.find((one) => one.name === name)?.report;
+  const report = reports.find((entry) => entry.name === name)?.report;
   expect(report?.answer.fix).toEqual([]);
 });
 
-it('never gives an app that ignores SIGTERM nothing but a longer grace period', () => {
+it('never proposes only a longer grace period for an app that ignores SIGTERM', () => {
   const ignoring = reports.filter(({ report }) =>
     report.verdict.findings.some(({ code }) => code === 'no-signal-handling'),
   );
@@ -81,7 +81,7 @@ it('never gives an app that ignores SIGTERM nothing but a longer grace period', 
   }
 });
 
-it('never asks a StatefulSet or a bare pod to surge', () => {
+it('never proposes a surge for a StatefulSet or a bare pod', () => {
   const bare = reports.filter(({ report }) => report.timeline.workload?.kind !== 'Deployment');
   for (const { report } of bare) {
     expect(JSON.stringify(report.answer.fix)).not.toMatch(/maxSurge|replicas/);

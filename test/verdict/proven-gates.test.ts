@@ -1,4 +1,4 @@
-/** Gates that passed, or could have, where nothing proved that the limit was kept. */
+/** Gates that must not pass, because nothing proves that the limit was kept. */
 import { describe, expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -30,18 +30,21 @@ function gateOf(rawObservations: readonly RawObservation[], spec: GateSpec) {
 describe('max-grace-used', () => {
   const half: GateSpec = { kind: 'max-grace-used', share: 0.5 };
 
-  it.each([1500, 8000])('counts a grace that was lowered before the kubelet began after %i ms', (noticeMs) => {
-    const rawObservations = storyObservations({
-      ...alone({ app: drains(1500) }),
-      ...pod({ graceSeconds: 30 }),
-      ...asked(null),
-      later: [{ kind: 'delete', atMs: 400, graceSeconds: 1 }],
-      ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
-    });
-    expect(gateOf(rawObservations, half)).toMatchObject({ passed: false });
-  });
+  it.each([1500, 8000])(
+    'counts a grace period that was lowered before the kubelet started, after %i ms',
+    (noticeMs) => {
+      const rawObservations = storyObservations({
+        ...alone({ app: drains(1500) }),
+        ...pod({ graceSeconds: 30 }),
+        ...asked(null),
+        later: [{ kind: 'delete', atMs: 400, graceSeconds: 1 }],
+        ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
+      });
+      expect(gateOf(rawObservations, half)).toMatchObject({ passed: false });
+    },
+  );
 
-  it('counts the grace that was asked for, where nobody saw that it was not lowered', () => {
+  it('counts the requested grace period if podexit may have missed that it was lowered', () => {
     const all = attached(
       storyObservations({
         ...alone({ app: drains(4300) }),
@@ -60,10 +63,10 @@ describe('max-grace-used', () => {
     expect(gateOf(late, half)).toMatchObject({ passed: false });
   });
 
-  /** Seconds of a grace of 10 s that it says were used at least. */
+  /** Seconds of a grace period of 10 s that were used at least, by the message. */
   const leastOf = (message: string): number => Number(/used at least ([\d.]+)%/.exec(message)?.[1] ?? 0) / 10;
 
-  it('is not proven by how long it was listened to a pod whose end came in a gap', () => {
+  it('is not proven by the time of watching a pod that ended in a gap', () => {
     const all = storyObservations(alone({ app: drains(2000) }));
     const from = markedIn(all).at + 500;
     const to = from + 40_000;
@@ -75,7 +78,7 @@ describe('max-grace-used', () => {
     expect(leastOf(gate.message)).toBeLessThanOrEqual(2.2);
   });
 
-  it('of a pod that was forced away is what its last line proves, and has no end', () => {
+  it('of a force-deleted pod is at least what its last log line proves, without an upper bound', () => {
     const rawObservations = storyObservations({
       ...alone({ app: drains(3000) }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
@@ -86,7 +89,7 @@ describe('max-grace-used', () => {
     expect(leastOf(gate.message)).toBeLessThanOrEqual(3.2);
   });
 
-  it('of which nothing tells is an unknown share', () => {
+  it('is an unknown share if there is no evidence', () => {
     const all = storyObservations({
       ...alone({ app: drains(3000), logged: false }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
@@ -99,7 +102,7 @@ describe('min-drain-lead', () => {
   const twoSeconds: GateSpec = { kind: 'min-drain-lead', ms: 2000 };
   const isSlices = (one: RawObservation): boolean => 'stream' in one && one.stream === 'endpointslices';
 
-  /** The slices were not in sync when the DELETE was sent, and came `afterMs` later as they were then. */
+  /** EndpointSlices were not in sync when the DELETE was sent, and were first listed `afterMs` later. */
   function slicesLate(rawObservations: readonly RawObservation[], afterMs: number): RawObservation[] {
     const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
     const to = sent + afterMs;
@@ -119,13 +122,13 @@ describe('min-drain-lead', () => {
     ].sort((a, b) => a.at - b.at);
   }
 
-  it.each([500, 1500])('is not proven where slices were first listed %i ms after the DELETE', (afterMs) => {
+  it.each([500, 1500])('is not proven if slices were first listed %i ms after the DELETE', (afterMs) => {
     const gate = gateOf(slicesLate(storyObservations(alone({ app: drains(1000) })), afterMs), twoSeconds);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toContain('endpoints were not being watched when the pod was deleted');
   });
 
-  it('is proven by what is left only where every Service that selects the pod is among it', () => {
+  it('is proven by the remaining endpoints only if every Service that selects the pod has one', () => {
     const rawObservations = slicesLate(
       storyObservations(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })),
       3,
@@ -145,7 +148,7 @@ describe('min-drain-lead', () => {
     expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
   });
 
-  /** Before the DELETE, something else than the deletion makes the endpoint unready, or takes it out. */
+  /** Before the DELETE, something other than the deletion makes the endpoint unready, or removes it. */
   function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): RawObservation[] {
     const rawObservations = storyObservations(alone({ app: drains(1000) }));
     const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
@@ -174,7 +177,7 @@ describe('min-drain-lead', () => {
   it.each([
     ['its readiness', unready],
     ['its labels', () => []],
-  ])('counts from where the pod lost %s, though that was before the deletion', (_, edit) => {
+  ])('counts from when the pod lost %s, even before the deletion', (_, edit) => {
     const gate = gateOf(unroutedEarlier(300, edit), twoSeconds);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toMatch(/^SIGTERM of app came .* after removal from Service api/);
@@ -182,7 +185,7 @@ describe('min-drain-lead', () => {
     expect(gateOf(unroutedEarlier(-2, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: false });
   });
 
-  it('is where nothing was to be seen: no Service takes the pod', () => {
+  it('passes if there is nothing to observe: no Service selects the pod', () => {
     const all = storyObservations(alone({ app: drains(1000) })).filter(
       (one) => !('stream' in one && one.stream === 'services'),
     );

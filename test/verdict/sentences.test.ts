@@ -1,4 +1,4 @@
-/** What findings say, and where they say nothing. */
+/** The sentences of findings, and cases in which there must be no finding. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
@@ -21,8 +21,8 @@ import { reportOfRecording } from '../helpers/recordings.ts';
 const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
   verdict.findings.find((finding) => finding.code === code);
 
-describe('a pod that goes with its namespace or its owner', () => {
-  it('needs no more replicas, and nobody to replace it', () => {
+describe('a pod that is deleted with its namespace or its owner', () => {
+  it('needs neither more replicas nor a replacement', () => {
     const rawObservations = storyObservations({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
     const { at } = markedIn(rawObservations);
     const metadata = { name: 'story', uid: 'uid-story', deletionTimestamp: stampOf(at - 1000) };
@@ -34,23 +34,23 @@ describe('a pod that goes with its namespace or its owner', () => {
     expect(JSON.stringify(report.verdict.findings)).not.toContain('replica');
   });
 
-  it('is still reported to have left its Service without endpoints', async () => {
+  it('is still reported if its Service had no endpoints left', async () => {
     const report = await reportOfRecording('owner-deleted');
     expect(findingCodes(report)).not.toContain('last-endpoint');
     expect(findingOf(report, 'no-ready-endpoint')?.advice).not.toContain('replica');
   });
 
-  it('is not taken for one that somebody deleted', () => {
+  it('is told apart from a pod that somebody deleted', () => {
     expect(findingCodes(storyReport())).toEqual(expect.arrayContaining(['unmanaged-pod', 'last-endpoint']));
   });
 });
 
-it('a Service without endpoints is looked at until podexit leaves, which is later than the end of the pod', async () => {
+it('a Service without endpoints is measured until the trace ends, later than the end of the pod', async () => {
   const { message } = findingOf(await reportOfRecording('multi-container'), 'no-ready-endpoint') ?? {};
   expect(message).toMatch(/ for at least 7\.5s, until the trace ended$/);
 });
 
-it('what finalizers held is said by arrivals, and its interval stands in the phase', async () => {
+it('the time that finalizers held the pod is measured by arrivals; the phase has the interval', async () => {
   const report = await reportOfRecording('finalizer');
   const phase = report.phases.find(({ name }) => name === 'finalize')?.seconds;
   expect(phase).toMatchObject({ min: 3.062, max: 5.911 });
@@ -59,37 +59,37 @@ it('what finalizers held is said by arrivals, and its interval stands in the pha
   );
 });
 
-describe('137 of an own choice', () => {
+describe('an exit code of 137 that the app chose itself', () => {
   const ownDoing = (change: Parameters<typeof alone>[0], graceSeconds: number) => {
     const pod = { ...plainStory().pod, graceSeconds };
     return findingOf(storyReport(alone({ app: drains(600, 137), ...change }, { pod })), 'exit-nonzero')?.message;
   };
   const words = /^app exited with code 137.*, before the kubelet's SIGKILL was due: its own exit code, /;
 
-  it('came before the SIGKILL, whether its grace was spent by then or not', () => {
+  it('comes before the SIGKILL, within the grace period or after it', () => {
     expect(ownDoing({}, 10)).toMatch(words);
-    // The hook takes the whole grace, so that the exit is after its end: the kubelet gives 2 s more.
+    // The hook takes the whole grace period, so the exit comes after its end: the kubelet adds 2 s.
     expect(ownDoing({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
   });
 });
 
 describe('explain', () => {
-  it('measures the clean-up from the status that reported the exits, as the report does', () => {
+  it('measures the cleanup from the status that reported the exits, like the report', () => {
     expect(phaseTexts.cleanup.is).toMatch(/^From the status that reported .*\(containers-done\)/);
     expect(findingTexts['slow-cleanup'].is).toContain('containers-done');
   });
 
-  it('leaves the pods of a Job that outlived its time to the deletion of the owner', () => {
+  it('explains pods of a Job with an expired TTL under owner-deleted', () => {
     expect(triggerTexts.job.known).not.toContain('ttl');
     expect(triggerTexts.job.wrong).toMatch(/ttlSecondsAfterFinished .* shown as owner-deleted/);
     expect(triggerTexts['owner-deleted'].is).toContain('ttlSecondsAfterFinished');
   });
 
-  it('does not say that nothing was killed where one container was slow and another killed', () => {
+  it('does not say that nothing was killed if one container was slow and another was killed', () => {
     expect(findingTexts['grace-nearly-spent'].is).not.toMatch(/nothing was killed/i);
   });
 
-  it('says where a shell passes signals on after all', () => {
+  it('says which shells do pass signals on', () => {
     expect(findingTexts['shell-as-pid-1'].known).toMatch(/busybox, bash and newer dash .* sourced/);
   });
 });

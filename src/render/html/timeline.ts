@@ -234,9 +234,9 @@ function percent({ from, to }: Scale, at: number): number {
   return Number(Math.min(100, Math.max(0, share)).toFixed(4));
 }
 
-export const x = (scale: Scale, moment: number): string => `${percent(scale, moment)}%`;
+const x = (scale: Scale, moment: number): string => `${percent(scale, moment)}%`;
 
-export const width = (scale: Scale, from: number, to: number): string =>
+const width = (scale: Scale, from: number, to: number): string =>
   `${Number(Math.max(0, percent(scale, to) - percent(scale, from)).toFixed(4))}%`;
 
 /** Round seconds along the axis, at most eight. */

@@ -1,4 +1,4 @@
-/** What a collector reads out of an OTLP request, in either encoding (opentelemetry-proto, trace/v1/trace.proto). */
+/** Decodes an OTLP request in either encoding, like a collector (opentelemetry-proto, trace/v1/trace.proto). */
 import type { Message } from './protobuf.ts';
 import { hex, messages, readMessage, text, whole } from './protobuf.ts';
 
@@ -135,7 +135,7 @@ export function decodeJson(body: Buffer): ReceivedTrace[] {
   );
 }
 
-/** A JSON number of nanoseconds would have lost the last digits before anybody could read them. */
+/** Nanoseconds must be a string: a JSON number would lose the last digits when it is parsed. */
 function nanos(value: unknown): bigint {
   if (typeof value !== 'string' || !/^\d+$/.test(value)) throw new Error(`no decimal string: ${String(value)}`);
   return BigInt(value);

@@ -1,4 +1,4 @@
-/** A collector for a test: takes whatever is posted, and answers as the test says. */
+/** A collector for tests: accepts all requests, and answers as the test says. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -18,7 +18,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** `silent` takes the request and never answers. */
+/** `silent` accepts the request and never answers. */
 export async function startReceiver(answer: number | 'silent' = 200): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();

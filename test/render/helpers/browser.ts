@@ -1,4 +1,4 @@
-/** The machine's own browser, for tests that look at a page as a reader would. */
+/** The machine's own browser, for tests that view a page like a reader. */
 import { existsSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
@@ -35,7 +35,7 @@ export interface Look {
 
 export interface Opened {
   page: Page;
-  /** What the page said to the console, threw, or asked the network for. */
+  /** What the page printed to the console, threw, or requested from the network. */
   noise: string[];
 }
 

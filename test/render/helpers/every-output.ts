@@ -1,4 +1,4 @@
-/** Every recording as every format shows it. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
+/** Every recording in every format. The scenarios of the demo are these recordings (test/demo/scenarios.test.ts). */
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { emptyTrace } from '../../../src/model/trace.ts';
@@ -23,11 +23,11 @@ export const pen = penFor(plainStyle);
 
 export interface PodOutput {
   readonly report: Report;
-  /** What lines mode wrote while it was played. */
+  /** What lines mode wrote during the playback. */
   readonly lines: string;
 }
 
-/** Each of its pods, played observation by observation: of many one is enough to see every line. */
+/** The pods of a recording. Only the first is played observation by observation: it shows every kind of line. */
 export const podsOf = async (name: string): Promise<PodOutput[]> =>
   (await tracedPodsOf(name)).map(({ rawObservations }, index) => play(rawObservations, index === 0));
 
@@ -51,7 +51,7 @@ export function play(rawObservations: readonly RawObservation[], eachStep: boole
   return { report, lines: text };
 }
 
-/** What one pod's report reads like, by format. */
+/** The report of one pod, by format. */
 export function outputsOf({ report, lines }: PodOutput): Record<string, string> {
   const document = exitReportOf(report);
   let ndjson = '';
@@ -72,7 +72,7 @@ export function outputsOf({ report, lines }: PodOutput): Record<string, string> 
   };
 }
 
-/** What a run over all of them ends with; undefined for a single pod. */
+/** The final output of a run over all pods; undefined for a single pod. */
 export function manyPodsOutput(pods: readonly PodOutput[]): string | undefined {
   if (pods.length < 2) return undefined;
   const reports = pods.map(({ report }) => report);

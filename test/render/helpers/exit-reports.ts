@@ -1,4 +1,4 @@
-/** Every JSON report that its schema and serialisers are tried on: the samples, and what each recording gives. */
+/** The JSON reports to test schema and serialisers with: of the samples and of each recording. */
 import type { ExitReport } from '../../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
 import { samples } from './samples.ts';

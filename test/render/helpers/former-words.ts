@@ -1,4 +1,4 @@
-/** Expressions of the first edition that readers did not understand, and that no output may use again. */
+/** Expressions of the first version that readers did not understand: no output may use them again. */
 export const formerWords: readonly RegExp[] = [
   /truthfully/i,
   /begins? to stop it/i,

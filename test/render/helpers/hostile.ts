@@ -20,7 +20,7 @@ export const hostileText = [
   '漢字 🙂 e\u0301',
 ].join(' ');
 
-/** Strings of the contract itself: our words, our times. */
+/** Strings that the contract fixes: our own words and times. */
 const ours = new Set([
   'apiVersion',
   'mode',
@@ -36,14 +36,14 @@ const ours = new Set([
 ]);
 const ourNames = new Set(['marks', 'phases']);
 
-/** Every string in the report is hostile, save those whose words the contract itself fixes. */
+/** Every string in the report is hostile, except those that the contract fixes. */
 export function hostile(): ExitReport {
   const withHostileText = spoiltWith(hostileText);
   withHostileText.marks[3]!.note = `${hostileText}${'x'.repeat(1_000_000)}`;
   return withHostileText;
 }
 
-/** The same with any text. */
+/** The same with another text. */
 export function spoiltWith(text: string): ExitReport {
   return spoil(text, { ...graceful(), gaps: unknown().gaps }, [], { count: 0 }) as ExitReport;
 }
@@ -56,7 +56,7 @@ function spoil(text: string, value: unknown, path: string[], seen: { count: numb
     );
   }
   if (typeof value !== 'string' || isOurs(path)) return value;
-  // Each one different, so that one swallowed by another is noticed.
+  // All different, so that a missing one is noticed.
   return `x${++seen.count} ${text}`;
 }
 

@@ -1,9 +1,9 @@
-/** Questions to a page, as source: they run in the browser, whose types are none of this project's. */
+/** Checks of a page, as source: they run in the browser, whose types this project does not have. */
 
-/** Whether anything reaches beyond the window's width. */
+/** Whether anything is wider than the window. */
 export const overflows = 'document.documentElement.scrollWidth > innerWidth';
 
-/** A property of the root element's style as computed. */
+/** A computed style property of the root element. */
 export const rootStyle = (property: string): string => `getComputedStyle(document.documentElement).${property}`;
 
 /** The texts with a contrast below 4.5 : 1 (WCAG 2), as `2.10 text`, and how many texts there were. */

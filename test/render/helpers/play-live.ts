@@ -1,4 +1,4 @@
-/** A program of its own: plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
+/** A program that plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
 import { timelineOf } from '../../../src/infer/conclude.ts';
 import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
@@ -15,7 +15,7 @@ const rows: RawObservation[] = [];
 for await (const rawObservation of rawObservations) rows.push(rawObservation);
 const requested = rows.find(({ kind }) => kind === 'requested')?.at ?? rows[0]?.at ?? 0;
 const start = Date.now();
-/** The recording's own time, a second before the request to begin with. */
+/** The time of the recording; it starts a second before the request. */
 const now = (): number => requested - 500 + (Date.now() - start) * speed;
 
 const live = createLive({

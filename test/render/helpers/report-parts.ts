@@ -1,4 +1,4 @@
-/** Small pieces that reports are built of: seconds after the request become instants, phases and marks. */
+/** Builders for parts of reports: seconds after the request become instants, phases and marks. */
 import type { Instant, Mark, MarkName, Phase, PhaseName, Time } from '../../../src/model/report.ts';
 
 /** The moment of the request in every sample. */
@@ -6,7 +6,7 @@ export const zero = Date.parse('2026-11-20T23:04:29.601Z');
 
 export const time = (seconds: number): Time => new Date(zero + Math.round(seconds * 1000)).toISOString();
 
-/** Something told us of this moment; an observed instant still has a width. */
+/** An instant that was observed; it still has a width. */
 export const observed = (from: number, to: number, ...evidence: number[]): Instant => ({
   earliest: time(from),
   latest: time(to),
@@ -24,7 +24,7 @@ export function mark(name: MarkName, at: Instant, subject?: string, note?: strin
   return { id, name, at, ...(subject === undefined ? {} : { subject }), ...(note === undefined ? {} : { note }) };
 }
 
-/** A phase between two instants, its length and share of the grace worked out. */
+/** A phase between two instants, with its computed length and share of the grace period. */
 export function phase(name: PhaseName, start: Instant, end: Instant, graceSeconds: number, subject?: string): Phase {
   const min = Math.max(0, (Date.parse(end.earliest) - Date.parse(start.latest)) / 1000);
   const max = (Date.parse(end.latest) - Date.parse(start.earliest)) / 1000;

@@ -1,4 +1,4 @@
-/** Every report that renderers are tried on: what each recording gives, and one in which every string is hostile. */
+/** The reports to test renderers with: of each recording, and one in which every string is hostile. */
 import { recordingNames, reportToRender } from '../../helpers/recordings.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { hostileText } from './hostile.ts';
@@ -13,7 +13,7 @@ export const reportNamed = (name: string): Report => {
   return found;
 };
 
-/** Strings whose words are our own: names of things in tables, not what a cluster wrote. */
+/** Strings of our own: names from tables, which no cluster can choose. */
 const ours: ReadonlySet<string> = new Set([
   'code',
   'severity',
@@ -25,7 +25,7 @@ const ours: ReadonlySet<string> = new Set([
   'resource',
 ]);
 
-/** Every string that a cluster may choose is `text`, each with a number of its own. */
+/** Every string that a cluster can choose becomes `text` with a different number. */
 export function withHostileText(report: Report, text: string): Report {
   let count = 0;
   const spoil = (value: unknown, path: readonly string[]): unknown => {

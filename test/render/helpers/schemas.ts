@@ -1,4 +1,4 @@
-/** The shipped JSON Schemas, compiled as a user would compile them. */
+/** The shipped JSON Schemas, compiled like users compile them. */
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 

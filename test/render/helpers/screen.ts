@@ -1,4 +1,4 @@
-/** A terminal without a window: what a person would see after these bytes, history included. */
+/** A headless terminal: what a person would see after these bytes, with the history. */
 import headless from '@xterm/headless';
 
 export type Happening = { kind: 'write'; text: string } | { kind: 'resize'; columns: number; rows: number };
@@ -8,7 +8,7 @@ export interface Screen {
   window: string[];
   /** Lines that have scrolled out above. */
   history: string[];
-  /** All lines as they were written, however the terminal wrapped them; blank ones at the end left out. */
+  /** All lines as they were written, before the terminal wrapped them, without blank ones at the end. */
   written: string[];
   cursorHidden: boolean;
   /** Row in the window and column of the cursor. */
@@ -56,6 +56,6 @@ export async function screenOf(
   return screen;
 }
 
-/** All that was ever there, for searching; blank lines at the end left out. */
+/** Everything that was ever printed, for searching, without blank lines at the end. */
 export const allLines = ({ history, window }: Screen): string[] =>
   [...history, ...window].join('\n').trimEnd().split('\n');

@@ -1,4 +1,4 @@
-/** Plays observations into the live view in virtual time, and keeps what was written when. */
+/** Plays observations into the live view in virtual time, and records what was written when. */
 import { createLive } from '../../../src/render/live.ts';
 import type { Live } from '../../../src/render/live.ts';
 import type { Style } from '../../../src/render/palette.ts';
@@ -14,14 +14,14 @@ export interface Play {
   columns: number;
   rows: number;
   style: Style;
-  /** Seconds after the request (or the first sight of the deletion) at which the curtain falls; absent: to the end. */
+  /** Stop after this many seconds from the request (or the first sight of the deletion); absent: play to the end. */
   until?: number;
   resize?: { at: number; columns: number; rows: number };
 }
 
 export interface Played {
   happenings: Happening[];
-  /** When each write came, ms. */
+  /** The time of each write, ms. */
   writtenAt: number[];
   live: Live;
 }

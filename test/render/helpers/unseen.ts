@@ -1,4 +1,4 @@
-/** What no renderer may let through, written out by code point rather than by the pattern under test. */
+/** Characters that no renderer may print, listed by code point instead of by the pattern under test. */
 const ranges: readonly (readonly [number, number])[] = [
   [0x00, 0x09],
   [0x0b, 0x1f],
@@ -17,12 +17,12 @@ const ranges: readonly (readonly [number, number])[] = [
   [0xe0000, 0xe007f],
 ];
 
-/** The dangerous characters in a text as `U+XXXX`; line feeds are the renderer's own. */
+/** The dangerous characters of a text as `U+XXXX`; line feeds come from the renderer itself. */
 export function unseenIn(text: string): string[] {
   const found = new Set<string>();
   for (const character of text) {
     const code = character.codePointAt(0)!;
-    // Most of a text, and by far most of this function's time.
+    // A shortcut for most characters, and so for most of this function's time.
     if (code >= 0x20 && code < 0x7f) continue;
     if (ranges.some(([from, to]) => code >= from && code <= to)) found.add(`U+${code.toString(16).padStart(4, '0')}`);
   }

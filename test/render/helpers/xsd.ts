@@ -1,4 +1,4 @@
-/** As much of XML Schema as jenkins-junit.xsd uses, so that it is enforced where xmllint is missing. */
+/** The part of XML Schema that jenkins-junit.xsd uses, to validate without xmllint. */
 import type { Node } from './strict-xml.ts';
 
 const types: Record<string, RegExp> = {

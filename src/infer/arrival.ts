@@ -1,4 +1,4 @@
-/** When something that the API reported was written: no later than it arrived, and not long before. */
+/** When a change of the API was written: no later than it arrived, and normally not long before. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
@@ -7,9 +7,8 @@ import type { Fact, Trace } from '../model/trace.ts';
 import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
 /**
- * When a change that arrived on `stream` was written. `cause`: what it cannot precede. A stream that had just been resumed delivers what happened
- * while it was cut, and what a first look finds may be as old as its cause; otherwise the assumed delivery lag bounds how
- * old the news can be.
+ * When a change that arrived on `stream` was written: at most the delivery lag before, and after its `cause`. On a stream that was
+ * just resumed it may be from any time since the cut, and in the first state that was seen, from any time since its cause.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
   const lo = isOldNews(trace, fact, stream)
@@ -19,48 +18,46 @@ export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, c
   return narrowedByCause(arrived, cause);
 }
 
-/** A run that came to a deletion under way does not learn from its first look at the pod since when that was so. */
+/** If the deletion was already under way when the run started, the first state of the pod does not show since when. */
 const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamName): boolean =>
   stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
 
 /**
- * The earliest that what arrived at `at` could have arrived on a stream that was never cut (client ms): `at`, or when a
- * stream that had just been resumed, or listed again, or whose gap still lasts, had last been alive.
+ * The earliest time (client ms) at which a change that arrived at `at` could have arrived, had its stream not been cut: `at`
+ * itself or, if the stream was just resumed or listed again, or has an open gap, the time when it was last alive.
  */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
-    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + assumed,
+    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + assumedLagMs,
   );
   const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
   return Math.min(at, ...resumed.map(({ value }) => value.since), ...hidden.map(({ value }) => value.from));
 }
 
 /**
- * What arrives in a gap, or by the list that ends it, may have happened at any time since the gap began. Each container's log
- * is a stream of its own: a gap in one lasts beside the others.
+ * Whether a change that arrives in a gap, or with the list that ends it, may have happened at any time since the gap started.
+ * Each container's log is a stream of its own, so a gap in one does not affect the others.
  */
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
 
 /**
- * ms: the longest that a change takes to arrive on a stream that is alive: `delivery-lag`, or where the server's own stamps prove
- * more, the most that they allow. A stamp that seems older than `slowest` is of a clock that was set back.
+ * The longest time (ms) that a change takes to arrive on a stream that is alive: `delivery-lag` or, if the server's own timestamps
+ * prove more, the most that they allow. A lag over `maxLagMs` is taken for a clock that was set back.
  */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
-  if (!longest) return assumed;
+  if (!longest) return assumedLagMs;
   const known = measured.get(longest);
   if (known?.clocks === clocks) return known.lag;
   const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
-  const [least, most] = [longest.value + lo, longest.value + second + hi];
-  const lag = least > assumed && least <= slowest ? Math.min(most, slowest) : assumed;
+  const [min, max] = [longest.value + lo, longest.value + second + hi];
+  const lag = min > assumedLagMs && min <= maxLagMs ? Math.min(max, maxLagMs) : assumedLagMs;
   measured.set(longest, { clocks, lag });
   return lag;
 }
 
-const assumed = millisecondsOf('delivery-lag');
+const assumedLagMs = millisecondsOf('delivery-lag');
+const maxLagMs = 15_000;
 
-/** ms */
-const slowest = 15_000;
-
-/** For each measurement the lag that follows from it, and from what was known of the clocks. */
+/** A cache: the lag that follows from a measurement, as long as the clocks are the same. */
 const measured = new WeakMap<Fact<number>, { readonly clocks: Trace['clocks']; readonly lag: number }>();

@@ -1,7 +1,7 @@
 /**
- * What a container did before the deletion. Whether it still ran: a late first list may show that it has ended, and sometimes
- * only an Event reports its start. Whether the kubelet was stopping it already for a reason of its own (SIGNALS.md §4, trap 20):
- * then grace period, hook and signal are not those of the deletion.
+ * The container before the deletion. Was it still running? A late first list may show that it has ended, and sometimes only an
+ * Event reports its start. Was the kubelet already stopping it for a reason of its own (SIGNALS.md §4, trap 20)? Then grace
+ * period, hook and signal are not those of the deletion.
  */
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import { conditionOf, containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
@@ -13,8 +13,8 @@ import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 
 /**
- * `status`: of the first state of the deletion that was seen; where that is a later one (trap 2), what ended in it may have
- * ended because of the deletion. 'perhaps': nothing shows which of the two it was.
+ * Whether a container ran until the deletion that is terminated in the first state we saw with deletionTimestamp (`status`). If
+ * that state was written later than the deletion (trap 2), the deletion may have ended it. 'perhaps': unknown.
  */
 export function ranUntilEnd(
   context: InferContext,
@@ -23,17 +23,17 @@ export function ranUntilEnd(
 ): boolean | 'perhaps' {
   const { trace, deletion, kubelet } = context;
   if (!status?.state.terminated || isWitnessed(trace, deletion.facts)) return false;
-  if (isOlder(context, spec, ended)) return false;
+  if (endedBeforeDeletion(context, spec, ended)) return false;
   if (!ended) return 'perhaps';
   if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
-  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLast(context, status)
+  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLastToEnd(context, status)
     ? true
     : 'perhaps';
 }
 
 /**
- * It was started after the first state of the deletion had been written: a sync that is under way is not cancelled, and only
- * then stops what it has started (SIGNALS.md §2 S2). What never ran bears no time of a start (trap 24).
+ * Whether the container was started after the deletion: the kubelet does not cancel a sync under way, and stops what it started
+ * only afterwards (SIGNALS.md §2 S2). A container that never ran has no startedAt (trap 24).
  */
 export function wasStartedLate(
   { deletion }: InferContext,
@@ -47,8 +47,8 @@ export function wasStartedLate(
   return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
 }
 
-/** It had ended before, by its time, its kind, or because the status that ends the pod does not know of the deletion. */
-function isOlder({ deletion }: InferContext, spec: ContainerSpec, ended: Estimate | undefined): boolean {
+/** By its exit time, its kind, or because the kubelet wrote the final status before it knew of the deletion. */
+function endedBeforeDeletion({ deletion }: InferContext, spec: ContainerSpec, ended: Estimate | undefined): boolean {
   const { metadata, status } = deletion.facts.first.value;
   const { observedGeneration: seen = Infinity } = status;
   const isUnaware = isFinished(deletion.facts.first.value) && seen < (metadata.generation ?? 0);
@@ -59,7 +59,7 @@ function isOlder({ deletion }: InferContext, spec: ContainerSpec, ended: Estimat
   );
 }
 
-/** An init container ends before any main one starts. */
+/** Main containers start only after all init containers have ended. */
 const haveMainsRun = (pod: Pod): boolean =>
   statusesOf(pod).some(
     ({ name, state }) =>
@@ -68,10 +68,10 @@ const haveMainsRun = (pod: Pod): boolean =>
   );
 
 /**
- * Its end made the pod finished: none of the pod ended in a later second, or was never started and ended with the pod, and
- * it did not itself wait to be started again, as one that crashes in a loop does.
+ * Whether this container's exit finished the pod: all containers have an exit time (a container that was never started has none),
+ * none of them in a later second, and none is restarted.
  */
-function wasLast({ deletion }: InferContext, { state }: ContainerStatus): boolean {
+function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): boolean {
   const pod = deletion.facts.first.value;
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
   return (
@@ -81,31 +81,31 @@ function wasLast({ deletion }: InferContext, { state }: ContainerStatus): boolea
 }
 
 /**
- * An Event reports its start, and nothing its end: a status is written only once a postStart hook is over, and one that was on
- * its way when the object was removed is never written (SIGNALS.md §2 "Force").
+ * Whether only an Event reports the container's start: a status follows only after a postStart hook, and never if the object is
+ * removed first (SIGNALS.md §2 "Force").
  */
 export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
-/** Without the end of the run before, of its status and of its log, where only an Event reports a later one. */
+/** A container's facts. If only an Event reports its last start, without the exit and the log end of the run before that. */
 export function factsOfLastRun({ trace, deletion, network }: DeletionContext, name: string): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
   const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
-  const isOfRunBefore = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
+  const isOfEarlierRun = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
   const startedAt = network.toClient('node', start.time, start.at + 1);
   const { terminated, log } = facts;
   const { ended } = log;
   return {
     ...facts,
-    terminated: isOfRunBefore ? undefined : terminated,
+    terminated: isOfEarlierRun ? undefined : terminated,
     log: { ...log, ended: known && ended && ended.at < startedAt.lo ? undefined : ended },
   };
 }
 
-/** The Event of a start that is, by its kubelet's clock, after the last end of the container that was reported. */
+/** The Started Event, if it is later, on the kubelet's clock, than the last exit that a status reports. */
 function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
   const status = statusesOf(pod).find((one) => one.name === name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;
@@ -124,75 +124,75 @@ const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExce
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
 /**
- * The kubelet ended the pod for a reason of its own; a status reports it only once nothing runs (SIGNALS.md §2). `by`: the
- * node's time (ms) at which it began to stop it: what it decided after that stopped nothing.
+ * Whether the kubelet stopped the pod for a reason of its own. A status reports that only once nothing runs (SIGNALS.md §2).
+ * `stoppedAt` (node ms): a reason that came later did not stop the pod.
  */
-function isKubeletsOwn({ pod, events, deletion }: Trace, by: number): boolean {
+function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number): boolean {
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
   return (
     states.some(
       (one) =>
         ownReasons.has(one.status.reason ?? '') ||
         conditionOf(one, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
-    ) || events.some(({ reason, about, time }) => ownEvents.has(reason) && about.kind === 'Pod' && time.lo <= by)
+    ) || events.some(({ reason, about, time }) => ownEvents.has(reason) && about.kind === 'Pod' && time.lo <= stoppedAt)
   );
 }
 
-/** This "Stopping container" need not be the deletion's doing, though no clock says that it was before it. */
+/** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */
 export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean {
-  if (isKubeletsOwn(trace, time.hi)) return true;
+  if (wasStoppedByKubelet(trace, time.hi)) return true;
   const specs = containersOf(deletion.facts.first.value);
   const isSidecar = specs.some(({ name, kind }) => name === about.container && kind === 'sidecar');
   return (
     isSidecar &&
     !restartsAll(deletion) &&
-    specs.every((one) => one.kind !== 'container' || isOver(trace, deletion, one, time.lo))
+    specs.every((one) => one.kind !== 'container' || hadEndedForGood(trace, deletion, one, time.lo))
   );
 }
 
-/** It had ended by then (node clock), for good. */
-function isOver(trace: Trace, deletion: Deletion, spec: ContainerSpec, by: number): boolean {
+/** `at`: node ms. */
+function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, at: number): boolean {
   const finished = parseFloor(trace.containers.get(spec.name)?.terminated?.value.finishedAt);
-  const hasEnded = statusIn(deletion, spec)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= by;
+  const hasEnded = statusIn(deletion, spec)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= at;
   return hasEnded && !willStart(deletion, spec);
 }
 
 const statusIn = ({ facts }: Deletion, { name }: ContainerSpec): ContainerStatus | undefined =>
   statusesOf(facts.first.value).find((status) => status.name === name);
 
-/** It waits to be started, or failed in a pod that starts such containers again: then its sidecars go on. */
+/** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
 export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {
   const { state, restartCount = 0 } = statusIn(deletion, spec) ?? {};
   const isRestarted = deletion.facts.first.value.spec.restartPolicy === 'OnFailure' || restartCount > 0;
   return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
 }
 
-/** Where containers are restarted, the sidecars of those that have ended go on. */
+/** With restartPolicy Always, sidecars go on after main containers have ended. */
 const restartsAll = ({ facts }: Deletion): boolean => facts.first.value.spec.restartPolicy === 'Always';
 
 /**
- * Whether it may have been stopped already. `mainsOver`: the containers that a sidecar serves had ended before the
- * deletion: then the kubelet stops it (SIGNALS.md §2.2 "Killing").
+ * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had ended before
+ * the deletion, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
  */
 export const mayBeStopped = (context: InferContext, spec: ContainerSpec, mainsOver: boolean): boolean =>
-  isKubeletsOwn(context.trace, beganWith(context, spec)) ||
+  wasStoppedByKubelet(context.trace, firstKillingAt(context, spec)) ||
   (spec.kind === 'sidecar' && mainsOver && !restartsAll(context.deletion)) ||
   context.trace.events.some((event) => isOlderKill(context, spec, event));
 
-/** Its first Killing, by the node's clock (ms). */
-const beganWith = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
+/** Node ms. */
+const firstKillingAt = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
   kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
-/** A Killing of the run that the deletion found, and not of the deletion: a probe's, say, or one certainly before it. */
+/** Whether a Killing has another cause than the deletion (a probe, say, or it is certainly earlier), but is of the last run. */
 function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: ContainerSpec, event: Occurrence): boolean {
   const { name } = spec;
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
   const own = kubelet.killings.get(name) ?? [];
   const isOwn = own.some(({ id, count }) => id === event.id && count === event.count);
   const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
-  // One of the second in which this run started ended the run before it, but for a postStart hook, which fails as a run starts.
+  // A Killing in the second in which this run started ended the run before, unless a postStart hook failed at the start.
   const edge = event.message === 'FailedPostStartHook' ? 'lo' : 'hi';
-  // The status at its end may be of a later run.
+  // The status of the exit may be that of a later run.
   const starts = [
     statusIn(deletion, spec)?.state.running?.startedAt,
     trace.containers.get(name)?.terminated?.value.startedAt,

@@ -1,6 +1,6 @@
 /**
- * What ties the clocks of the client, the API server and the node to one another (SIGNALS.md §5 "Clocks"): stamps that
- * arrived, and stamps of one clock that another one wrote down.
+ * Constraints between the clocks of the client, the API server and the node (SIGNALS.md §5 "Clocks"). They come from the arrival
+ * of timestamps, and from objects that carry timestamps of two clocks.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Bound, type Clock } from '../model/clock.ts';
@@ -9,28 +9,28 @@ import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
-import type { Row } from './network.ts';
+import type { Constraint } from './network.ts';
 import { driftOf, type PodNetwork } from './pod-network.ts';
 
-/** By arrivals and answers: what holds whatever happened. What ties clocks is no evidence of any one moment. */
-export function stateClockFacts(network: PodNetwork, trace: Trace, { api }: Deletion): void {
-  stateOffset(network, 'node', trace.clocks.node);
-  stateOffset(network, 'api', api);
+/** Certain constraints, by arrivals and answers. They carry no evidence, as they prove nothing about any moment. */
+export function constrainClocks(network: PodNetwork, trace: Trace, { api }: Deletion): void {
+  constrainOffset(network, 'node', trace.clocks.node);
+  constrainOffset(network, 'api', api);
 }
 
-/** How far it is ahead, as what arrived shows it of the moment when it showed its reference stamp. */
-function stateOffset(network: PodNetwork, origin: 'node' | 'api', clock: Clock): void {
-  const { zeros, stepped } = network;
+/** Constrains how far a clock was ahead of the client's when it showed its reference time. */
+function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: Clock): void {
+  const { references, stepped } = network;
   if (stepped[origin]) return;
-  const most = Math.max(...clock.lower.map(({ value }) => value));
-  const { lo, hi } = offsetAt(clock, Number.isFinite(most) ? zeros[origin] - most : zeros.client);
-  const ahead = zeros[origin] - zeros.client;
+  const offset = Math.max(...clock.lower.map(({ value }) => value));
+  const { lo, hi } = offsetAt(clock, Number.isFinite(offset) ? references[origin] - offset : references.client);
+  const ahead = references[origin] - references.client;
   const because = `stamps of the ${origin} clock that arrived`;
-  network.state({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
+  network.add({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
 }
 
-/** A stamp of the node's clock that the API server wrote down in a second of its own. */
-interface Written {
+/** A timestamp of the node, in an object that carries the API server's timestamp too. */
+interface StoredStamp {
   /** Node clock. */
   readonly stamp: number;
   /** API server's clock. */
@@ -39,20 +39,20 @@ interface Written {
 }
 
 /**
- * What the kubelet wrote was stored after its stamp. Weaker than causes: of several API servers another one may have
- * stored it, whose clock is off.
+ * Constrains what the kubelet wrote to be stored after its timestamp. Less certain than causes: another API server, with a
+ * wrong clock, may have stored it.
  */
-export function stateStored(network: PodNetwork, trace: Trace): void {
-  const { zeros, stepped } = network;
+export function constrainByStorage(network: PodNetwork, trace: Trace): void {
+  const { references, stepped } = network;
   if (stepped.node || stepped.api) return;
   for (const { stamp, written } of storedIn(trace)) {
-    const [made, stored] = [stamp - zeros.node, written.hi - zeros.api];
+    const [made, stored] = [stamp - references.node, written.hi - references.api];
     const max = stored - made + driftOf(made) + driftOf(stored);
-    network.state({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
+    network.add({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
   }
 }
 
-function storedIn({ events, nodeSigns }: Trace): Written[] {
+function storedIn({ events, nodeSigns }: Trace): StoredStamp[] {
   const made = events.flatMap(({ component, named, created, seq }) =>
     component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created, seq }] : [],
   );
@@ -60,118 +60,121 @@ function storedIn({ events, nodeSigns }: Trace): Written[] {
   return [...made, ...signs];
 }
 
-/** Something that the kubelet posted at once, as a rule: it was made at most so long before it was stored, or arrived. */
-interface Posting {
+/** An Event, or a renewal of the Lease. The kubelet normally posts it at most `lag` after its timestamp. */
+interface Post {
   /** Node clock. */
   readonly stamp: number;
   /** API server's clock. */
   readonly written: Span | undefined;
-  /** Client ms: it was stored no earlier, as it arrived on a stream that is alive. */
+  /** The earliest client time (ms) at which it can have been stored, as its stream was alive. */
   readonly storedSince: number;
   readonly seq: number;
   /** ms */
   readonly lag: number;
-  /** Made before the deletion: nothing that stands still by then can have held it back. */
+  /** It was stored before the deletion, so a pause of the node since then did not delay it. */
   readonly isEarlier: boolean;
 }
 
 /**
- * The kubelet posts at once: that bounds a clock of its node that is ahead. What a node that stands still holds back would
- * bound it too low, and agrees with itself; so it counts only where something else that the node showed is close to it.
+ * Constrains the node's clock by the kubelet's promptness: it posts right after the timestamp. A node that paused posts late, and
+ * its posts would agree on a wrong offset. So a post counts only if another sign of the node confirms it.
  */
-export function statePromptness(network: PodNetwork, trace: Trace, deletion: Deletion): void {
+export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   if (network.stepped.node || network.stepped.api) return;
-  const early = witnesses(network, trace, deletion);
+  const early = signsBefore(network, trace, deletion);
   for (const event of trace.events) {
-    const posting = postingOf(trace, network, event, deletion);
-    if (posting) statePosting(network, posting, early);
+    const post = postOf(trace, network, event, deletion);
+    if (post) constrainByPost(network, post, early);
   }
-  const renewals = trace.nodeSigns.renewals.filter(({ at }) => !isAwayBy(trace, deletion, at));
-  const all = renewals.map((one) => renewalOf(trace, one));
-  const late = all.some(
-    (one) =>
-      one.storedSince + deliveryLagOf(trace) >= deletion.accepted.client.lo &&
-      rowsOf(network, one).some((row) => !network.allows(row)),
+  const renewals = trace.nodeSigns.renewals
+    .filter(({ at }) => !isNotReadyBy(trace, deletion, at))
+    .map((renewal) => renewalOf(trace, renewal));
+  const isAnyLate = renewals.some(
+    (post) =>
+      post.storedSince + deliveryLagOf(trace) >= deletion.accepted.client.lo &&
+      constraintsOf(network, post).some((constraint) => !network.allows(constraint)),
   );
-  if (!late) for (const one of all) statePosting(network, one, { ...early, arrivals: trace.clocks.node.lower });
+  if (isAnyLate) return;
+  for (const post of renewals) constrainByPost(network, post, { ...early, arrivals: trace.clocks.node.lower });
 }
 
-function statePosting(network: PodNetwork, posting: Posting, seen: Witnesses): void {
-  for (const row of rowsOf(network, posting))
-    if (posting.isEarlier || isWitnessed(network, row, posting, seen)) network.state(row);
+function constrainByPost(network: PodNetwork, post: Post, signs: NodeSigns): void {
+  for (const constraint of constraintsOf(network, post))
+    if (post.isEarlier || isConfirmed(network, constraint, post, signs)) network.add(constraint);
 }
 
-/** Between its stamp and its arrival, or its being stored, lies no more than the lag. */
-function rowsOf({ zeros }: PodNetwork, { stamp, written, storedSince, lag }: Posting): Row[] {
-  const made = stamp - zeros.node;
-  const arrived = storedSince - zeros.client;
-  const delivered: Row = {
+/** It was stored, and arrived, at most the lag after its timestamp. */
+function constraintsOf({ references }: PodNetwork, { stamp, written, storedSince, lag }: Post): Constraint[] {
+  const made = stamp - references.node;
+  const arrived = storedSince - references.client;
+  const delivered: Constraint = {
     from: 'client',
     to: 'node',
     min: arrived - lag - made - driftOf(made),
     because: 'delivery-lag',
   };
   if (!written) return Number.isFinite(arrived) ? [delivered] : [];
-  const stored = written.lo - zeros.api;
+  const stored = written.lo - references.api;
   const min = stored - made - lag - driftOf(made) - driftOf(stored);
   return [{ from: 'api', to: 'node', min, because: 'event-lag' }, ...(Number.isFinite(arrived) ? [delivered] : [])];
 }
 
-interface Witnesses {
+interface NodeSigns {
   readonly arrivals: readonly Bound[];
-  readonly signs: readonly Written[];
+  readonly stored: readonly StoredStamp[];
 }
 
-/** What the node had shown when the deletion was accepted: nothing that it held back later was held back with it. */
-const witnesses = (network: PodNetwork, trace: Trace, { facts, accepted }: Deletion): Witnesses => ({
+/** The node's signs from before the deletion was accepted. A later pause of the node did not delay them. */
+const signsBefore = (network: PodNetwork, trace: Trace, { facts, accepted }: Deletion): NodeSigns => ({
   arrivals: facts.nodeClock.lower.filter(({ at }) => at <= accepted.client.hi),
-  signs: [trace.nodeSigns.event, trace.nodeSigns.lease].flatMap((sign) =>
-    sign && sign.value.written.hi - network.zeros.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
+  stored: [trace.nodeSigns.event, trace.nodeSigns.lease].flatMap((sign) =>
+    sign && sign.value.written.hi - network.references.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
   ),
 });
 
-/** Another sign of the node is as close to it as two prompt ones are. */
-function isWitnessed(network: PodNetwork, row: Row, { lag, seq }: Posting, { arrivals, signs }: Witnesses): boolean {
-  const { zeros } = network;
-  const close = lag + millisecondsOf('delivery-lag') + second;
-  const earliest = (row.from === 'client' ? 0 : network.boundsOf('api', 'client').lo) + (row.min ?? -Infinity);
-  const apiLatest = network.boundsOf('api', 'client').hi;
+/** Whether another sign of the node implies nearly the same offset, as two prompt ones do. */
+function isConfirmed(network: PodNetwork, constraint: Constraint, { lag, seq }: Post, signs: NodeSigns): boolean {
+  const { references } = network;
+  const closeMs = lag + millisecondsOf('delivery-lag') + second;
+  const api = network.boundsOf('api', 'client');
+  const earliest = (constraint.from === 'client' ? 0 : api.lo) + (constraint.min ?? -Infinity);
   const latest = [
-    ...arrivals
+    ...signs.arrivals
       .filter((one) => one.seq !== seq)
-      .map(({ at, value }) => zeros.node - value - zeros.client + driftOver(at - zeros.client)),
-    ...signs
+      .map(({ at, value }) => references.node - value - references.client + driftOver(at - references.client)),
+    ...signs.stored
       .filter((one) => one.seq !== seq)
-      .map(({ stamp, written }) => written.hi - zeros.api + apiLatest - (stamp - zeros.node)),
+      .map(({ stamp, written }) => written.hi - references.api + api.hi - (stamp - references.node)),
   ];
-  return latest.some((one) => one - earliest <= close);
+  return latest.some((one) => one - earliest <= closeMs);
 }
 
-function postingOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted }: Deletion): Posting | undefined {
-  const { zeros } = network;
+function postOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted }: Deletion): Post | undefined {
+  const { references } = network;
   const { component, named, count, created, isOld, at, seq } = event;
   if (component !== 'kubelet' || named === undefined || count > 1) return undefined;
-  const storedBy = (created?.hi ?? Infinity) - zeros.api + network.boundsOf('api', 'client').hi + zeros.client;
+  const apiLatest = network.boundsOf('api', 'client').hi;
+  const storedBy = (created?.hi ?? Infinity) - references.api + apiLatest + references.client;
   return {
     stamp: named,
     written: created,
     storedSince: isOld ? -Infinity : deliverableSince(trace, 'events', at) - deliveryLagOf(trace),
     seq,
-    lag: queued(event, trace.events) * millisecondsOf('event-lag'),
+    lag: placeInQueue(event, trace.events) * millisecondsOf('event-lag'),
     isEarlier: storedBy <= accepted.client.lo,
   };
 }
 
-/** Events are posted one after the other (SIGNALS.md §2.1): its place in the queue, as far as it concerns this pod. */
-function queued({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
+/** The kubelet posts Events one after the other (SIGNALS.md §2.1). This counts only this pod's Events. */
+function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
   const ahead = all.filter((one) => one.component === 'kubelet' && one.named !== undefined && one.named < named);
-  return 1 + ahead.filter((one) => named - (one.named ?? 0) < burst).length;
+  return 1 + ahead.filter((one) => named - (one.named ?? 0) < maxQueueingMs).length;
 }
 
-/** ms: what was queued earlier has been posted by then. */
-const burst = 10_000;
+/** Events older than this have left the queue. */
+const maxQueueingMs = 10_000;
 
-const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Posting => ({
+const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Post => ({
   stamp,
   written,
   storedSince: deliverableSince(trace, 'lease', at) - deliveryLagOf(trace),
@@ -180,44 +183,44 @@ const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Re
   isEarlier: false,
 });
 
-/** The node was not ready: what arrives then, or just after it, may have waited. */
-const isAwayBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
+/** Whether the node was NotReady: posts that arrive during that time, or just after it, may be late. */
+const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
   nodeReady.some(
     ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),
   );
 
 /**
- * A node's clock that was set back. Nothing proves it: what such a clock stamps only seems to come late. So what comes later
- * than it should, although its stream is alive, makes the clock doubtful: it is late, or the clock was set, and no instant
- * goes by the one alone. A log alone is late far more often than a clock is set: the end of one counts only where the
- * status of its container is as late. `others`: Killings that are older than the deletion by what the clock showed before.
+ * Marks the node's clock as doubtful if something arrives later than it should although its stream is alive: either it is late,
+ * or the clock was set back, which nothing can prove. A log is late far more often than a clock is set, so a late log end counts
+ * only if the container's status is late too. `earlierKillings`: those that seem older than the deletion, by the clock so far.
  */
-export function withDoubts(trace: Trace, deletion: Deletion, clock: Clock, others: readonly Occurrence[]): Clock {
+export function withDoubt(trace: Trace, deletion: Deletion, clock: Clock, earlier: readonly Occurrence[]): Clock {
   const ends = lateEnds(trace, deletion);
-  const stops = others.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq).map(earlyStop(deletion));
-  const doubt = [...stops, ...ends].find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
+  const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
+  const signs = [...arrivedLive.map(asCausedBy(deletion)), ...ends];
+  const doubt = signs.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
   return doubt ? { ...clock, doubt: { at: doubt.at, seq: doubt.seq } } : clock;
 }
 
-/** It came live, after the deletion: is it no older, after all? */
-const earlyStop =
+/** The bound on the clock if the Killing was caused by the deletion. */
+const asCausedBy =
   ({ accepted }: Deletion) =>
   ({ time, seq }: Occurrence): Bound => ({ at: accepted.client.lo, value: time.hi - accepted.client.lo, seq });
 
 /**
- * A log ends with its container, and the statuses follow the last end of the pod within a second or two (SIGNALS.md §2
- * S9, S10; unmounting and the cgroup come later, S15). Both come late where the stamp is too early.
+ * The bounds on the clock if neither log ends nor statuses were late. A log ends with its container, and the statuses come a second
+ * or two after the pod's last container has ended (SIGNALS.md §2 S9, S10). Both seem late if the node's timestamp is too early.
  */
 function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
   const all = [...trace.containers.values()];
   const finished = all.flatMap(({ terminated }) => parseFloor(terminated?.value.finishedAt)?.hi ?? []);
   const last = Math.max(...finished);
-  // A node that was cut off, or paused, reports everything late.
-  const isAway = trace.nodeReady.some(({ value, at }) => value !== 'True' && at >= deletion.facts.seenAt);
-  return isAway ? [] : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
+  // A node that is cut off, or paused, reports everything late.
+  const isNotReady = trace.nodeReady.some(({ value, at }) => value !== 'True' && at >= deletion.facts.seenAt);
+  return isNotReady ? [] : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
 }
 
-/** A clean end of a container's log; one that is still open when the status comes will end later than that. */
+/** The earliest that a container's log can have ended cleanly. A log still open when the status arrives ends after that. */
 export function logEndAtLeast({
   log,
   terminated,
@@ -237,7 +240,7 @@ function lateEnd(
   const end = logEndAtLeast({ log, terminated });
   if (terminated?.value.finishedAt === undefined || !end || end.at < since) return [];
   const lag = millisecondsOf('log-end') + millisecondsOf('delivery-lag');
-  // One that was reopened just before may have been at its end for as long as it was cut.
+  // A log that was reopened just before may have ended at any time while its stream was cut.
   if (reopened && reopened.at >= since && end.at - reopened.at <= lag) return [];
   const at = Math.min(deliverableSince(trace, 'logs', end.at), deliverableSince(trace, 'pod', terminated.at)) - lag;
   return [{ at, value: last - at, seq: Math.max(end.seq, terminated.seq) }];

@@ -1,4 +1,4 @@
-/** Everything that can be concluded from a trace. Pure, and cheap enough to be asked after each observation. */
+/** Everything that can be concluded from a trace. Pure, and fast enough to run after each observation. */
 import type { Observation } from '../model/observation.ts';
 import { containersOf } from '../model/pod.ts';
 import { laterOf } from '../model/span.ts';
@@ -10,20 +10,20 @@ import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
 import { cite, notBefore, onBothClocks, unbounded, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { contextOf } from './pod-rows.ts';
+import { contextOf } from './pod-constraints.ts';
 import { removalOf } from './removal.ts';
 import { replacementOf } from './replacement.ts';
 import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 
-/** `exit`: what the timeline was made from; absent where nobody was seen to delete the pod. */
+/** `exit`: what the timeline was made from. Undefined if no deletion was seen. */
 export interface Concluded {
   readonly timeline: Timeline;
   readonly exit: PodExit | undefined;
 }
 
-/** Undefined while not even the pod has been seen. */
+/** Undefined until the pod is seen. */
 export function conclude(trace: Trace): Concluded | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
@@ -49,15 +49,15 @@ function podExitOf(trace: Trace): PodExit | undefined {
 }
 
 /**
- * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). In the order of the spec, which is the
- * report's: main containers first, then sidecars, init and ephemeral ones.
+ * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). The result has the order of the
+ * report: main containers, sidecars, init and ephemeral containers, each as in the spec.
  */
 function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.facts.first.value);
   const others = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
   const mains = others.filter(({ spec }) => spec.kind === 'container');
   const mainsOver = mains.every(
-    ({ ran, mayBeOlder, spec }) => (!ran || mayBeOlder === true) && !willStart(context.deletion, spec),
+    ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
   );
   let waited = mains.reduce((all, exit) => waitedAlsoFor(context, all, exit), noneWaited);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
@@ -66,20 +66,20 @@ function containersIn(context: InferContext): ContainerExit[] {
     waited = waitedAlsoFor(context, waited, exit);
     return exit;
   });
-  // No end of a sidecar proves that it had its turn: it may have died of a signal of its own, or repeat the words of another's log.
+  // A sidecar's exit does not prove that its turn had come: it may have died of another signal.
   const exits = [...others, ...stopped];
   return order.flatMap((kind) => exits.filter(({ spec }) => spec.kind === kind));
 }
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
-/** What a sidecar waits for, folded one by one, so that the ends are not compared again for each sidecar. */
+/** The containers that a sidecar waits for. Extended one by one, to not compare all exits again for each sidecar. */
 interface Waited {
-  /** One of them ran. */
+  /** Whether any of them ran. */
   readonly ran: boolean;
-  /** Of those whose end is known the last. */
+  /** The last exit of those that are known. */
   readonly latest?: Estimate;
-  /** Every end is known. */
+  /** Whether all exits are known. */
   readonly isComplete: boolean;
 }
 
@@ -92,22 +92,22 @@ function waitedAlsoFor(context: InferContext, waited: Waited, exit: ContainerExi
   return { ...waited, ran: true, latest: waited.latest ? later(waited.latest, end) : end };
 }
 
-/** The moment the last of them was gone; unbounded where one's end is not known. */
+/** When the last of them had ended. Without an upper bound if an exit is not known. */
 function turnAfter({ ran, latest, isComplete }: Waited): Estimate | undefined {
   if (!ran) return undefined;
   return latest && isComplete ? latest : notBefore(latest ?? unbounded);
 }
 
 /**
- * The kubelet is done with a container when its hook has ended too: a sleep goes on after the container is gone. A kill that was
- * only assumed is taken back by now (container-rules.ts), and dates nobody else's turn.
+ * When the kubelet was done with a container: after its exit and after its hook, as a sleep goes on after the exit. For a kill that
+ * is only assumed, the network no longer has the assumption (container-rules.ts), so it does not date another container's turn.
  */
 function doneWith({ network }: InferContext, { spec, exit, hook, assumes }: ContainerExit): Estimate | undefined {
   if (!exit || exit.provisional) return undefined;
   const at = assumes.includes('silent-kill') ? network.read(moment('exit', spec.name)) : exit.at;
   if (!hook) return at;
   const end = later(at, hook.end);
-  if (!hook.doubted) return end;
+  if (!hook.mayNotHaveRun) return end;
   return { ...end, ...onBothClocks((clock) => ({ lo: at[clock].lo, hi: end[clock].hi })) };
 }
 
@@ -117,21 +117,20 @@ const later = (a: Estimate, b: Estimate): Estimate => ({
   evidence: cite(a.evidence, b.evidence),
 });
 
-/** So many conclusions are worth it within `pause` ms. */
-const most = 3;
-const pause = 100;
+const maxConclusionsPerWindow = 3;
+const windowMs = 100;
 
 /**
- * Whether it is worth concluding again after an observation. Of sixty containers that all log a thousand lines come in a second,
- * and one that names no signal narrows a little what is known already: what comes soon after several others is shown with the
- * next news, or with the report. A few lines, as an exit brings them, are never kept waiting.
+ * Whether to conclude again after an observation. Sixty containers can log a thousand lines per second, and a line that names no
+ * signal changes little. So in a burst of such lines only the first few count; the others are shown with the next observation,
+ * or with the report.
  */
 export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
   let recent: readonly number[] = [];
   return ({ now }, observation) => {
     const isPlain = observation.kind === 'line' && !observation.namesSignal;
-    if (isPlain && recent.length === most && now - (recent[0] ?? -Infinity) < pause) return false;
-    if (isPlain) recent = [...recent, now].slice(-most);
+    if (isPlain && recent.length === maxConclusionsPerWindow && now - (recent[0] ?? -Infinity) < windowMs) return false;
+    if (isPlain) recent = [...recent, now].slice(-maxConclusionsPerWindow);
     return true;
   };
 }

@@ -1,4 +1,4 @@
-/** When a container ended, by its status or, until one comes, by the end of its log; and what that means (SIGNALS.md §5 "Exit codes"). */
+/** When and how a container ended: by its status or, until that comes, by the end of its log (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { isMirror, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
@@ -7,13 +7,13 @@ import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, LogFacts, Occurrence, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
-import { longestStop, minimumGrace, type DeletionContext, type ExitFacts, type InferContext } from './context.ts';
+import { maxStopTimeout, minimumGrace, type DeletionContext, type ExitFacts, type InferContext } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isStart, longestRenewal, type Stop } from './stop.ts';
+import { isKubeletStart, maxRenewalIntervalMs, type Stop } from './stop.ts';
 
-/** The status of an end: [finishedAt, + 1 s) on the node's clock, and it had arrived. */
-export function stateEnd(network: PodNetwork, container: string, facts: ContainerFacts): void {
+/** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
+export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
   const { terminated, log } = facts;
   const finished = parseFloor(terminated?.value.finishedAt);
   if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
@@ -25,26 +25,26 @@ export function stateEnd(network: PodNetwork, container: string, facts: Containe
     { because: 'the status of its end had arrived (§2 S12)', evidence },
   );
   network.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
-  // Of a clock that was set, what it showed before does not come before what it showed after.
-  if (!network.stepped.node) stateLastLine(network, container, log);
+  // Timestamps from before and after a clock was set have no order.
+  if (!network.stepped.node) constrainByLastLine(network, container, log);
 }
 
-/** It lived while it wrote. */
-function stateLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
+/** The container exited after its last log line. */
+function constrainByLastLine(network: PodNetwork, container: string, { lastLine }: ContainerFacts['log']): void {
   if (!lastLine) return;
   const { value, at, seq } = lastLine;
   const proof = { because: 'log-stamp-lag', evidence: [seq] };
   network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), at + 1, proof);
 }
 
-/** 137 ContainerStatusUnknown is made up by the kubelet (trap 24); 255 Unknown is a runtime that lost the status (§5). */
+/** The kubelet makes up 137 ContainerStatusUnknown (trap 24). 255 Unknown means that the runtime lost the exit code (§5). */
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
 interface StopOfExit extends Stop {
-  /** A hook or a turn may have eaten the grace before the signal. */
+  /** A hook or a sidecar turn may have used up grace before the signal. */
   readonly mayHaveWaited: boolean;
-  /** The stop signal is stated. */
+  /** The stop signal has constraints. */
   readonly hasSignal: boolean;
 }
 
@@ -64,64 +64,67 @@ export function exitOf(
   const end = exitLogEnd(trace, facts, stop.killings);
   const signal = stop.hasSignal ? network.read(moment('stop-signal', spec.name)) : undefined;
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
-  stateLogEnd(context, spec, facts, { ...stop, end, signal });
-  const known = network.read(at);
-  return Number.isFinite(known.client.hi) ? { at: known, provisional: true } : undefined;
+  constrainByLogEnd(context, spec, facts, { ...stop, end, signal });
+  const exit = network.read(at);
+  return Number.isFinite(exit.client.hi) ? { at: exit, provisional: true } : undefined;
 }
 
 /**
- * The kubelet ends a log within about a second of the container's exit (SIGNALS.md §5), long before any status. Where no
- * status will ever confirm it, and the log ended for another reason, the kill at the end of grace did the rest.
+ * The kubelet ends a log stream within about a second of the container's exit (SIGNALS.md §5), long before any status. If no
+ * status can follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
  */
-function stateLogEnd(
+function constrainByLogEnd(
   context: InferContext,
   { name }: ContainerSpec,
   { log }: ContainerFacts,
-  { end, began, signal, mayHaveWaited, lag }: StopOfExit & { end: Fact<unknown>; signal: Estimate },
+  { end, stopStart, signal, mayHaveWaited, lag }: StopOfExit & { end: Fact<unknown>; signal: Estimate },
 ): void {
   const { network, trace, kubelet } = context;
   const at = moment('exit', name);
   const proof = { because: 'log-end', evidence: [end.seq] };
-  const wait = mayHaveWaited ? kubelet.grace.max * second + minimumGrace : longestStop(kubelet);
-  const latest = trace.gone ? wait + millisecondsOf(lag) : -Infinity;
-  network.within(at, { client: atMost(Math.max(end.at + 1, began.client.hi + latest)) }, proof);
-  const alone = endedSince(context, log.reopened, end.at) - millisecondsOf('log-end');
-  const cause = !mayHaveWaited || signal.client.lo <= alone ? 'stop-signal' : 'began';
+  const wait = mayHaveWaited ? kubelet.grace.max * second + minimumGrace : maxStopTimeout(kubelet);
+  const killedBy = trace.gone ? wait + millisecondsOf(lag) : -Infinity;
+  network.within(at, { client: atMost(Math.max(end.at + 1, stopStart.client.hi + killedBy)) }, proof);
+  const earliest = earliestLogEnd(context, log.reopened, end.at) - millisecondsOf('log-end');
+  const cause = !mayHaveWaited || signal.client.lo <= earliest ? 'stop-signal' : 'stop-start';
   network.follows(moment(cause, name), at, {}, { because: 'it ended after its signal, or after the kubelet began' });
-  network.within(at, { client: atLeast(alone - deliveryLagOf(trace)) }, proof);
-  stateLastLine(network, name, log);
+  network.within(at, { client: atLeast(earliest - deliveryLagOf(trace)) }, proof);
+  constrainByLastLine(network, name, log);
 }
 
-/** The earliest (client ms) that a log which ended at `at` can have ended: its connection may have been away. */
-function endedSince({ trace }: InferContext, reopened: { at: number } | undefined, at: number): number {
+/** The earliest time (client ms) at which a log can have ended whose end arrived at `at`: the connection may have been cut. */
+function earliestLogEnd({ trace }: InferContext, reopened: { at: number } | undefined, at: number): number {
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
   return deliverableSince(trace, 'logs', at);
 }
 
-/** The end of its log, unless something shows that the log may have ended before the container. */
+/** The end of the container's log, unless the log may have ended before the container. */
 function exitLogEnd(
   trace: Trace,
   { log: { ended: end } }: ContainerFacts,
   killings: readonly Occurrence[],
 ): LogFacts['ended'] {
-  const doubted =
+  const isDoubtful =
     !end?.value.clean ||
     killings.some((one) => one.at > end.at) ||
-    trace.events.some((one) => isStart(one) && one.at > end.at) ||
+    trace.events.some((one) => isKubeletStart(one) && one.at > end.at) ||
     trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at) ||
     mayHaveEndedWithKubelet(trace, end.at);
-  return doubted ? undefined : end;
+  return isDoubtful ? undefined : end;
 }
 
-/** ms: the API server ends a log in order when the kubelet behind it has stood still for so long, about 42 s on a real cluster. */
-const logsOutlive = 40 * second;
+/** The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster. */
+const hungKubeletLogEndMs = 40 * second;
 
-/** By then a renewal of its node's Lease is overdue, though the node is not called NotReady yet; where no Lease is read, any sign is. */
+/**
+ * Whether the kubelet was overdue when the log ended, even if its node is not NotReady yet: it had not renewed its Lease in time
+ * or, if no Lease is read, gave no sign at all for long.
+ */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const renewed = renewals.findLast((one) => one.at <= at) ?? listedRenewal;
-  if (!renewed) return at - lastSignOfKubelet(trace) > logsOutlive;
-  const longest = longestRenewal + millisecondsOf('event-lag') + deliveryLagOf(trace);
+  if (!renewed) return at - lastSignOfKubelet(trace) > hungKubeletLogEndMs;
+  const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
   return deliverableSince(trace, 'lease', at) - renewed.at > longest;
 }
 
@@ -134,7 +137,7 @@ const lastSignOfKubelet = ({ containers, events, acknowledged, deletion }: Trace
     ...[...containers.values()].map(({ log }) => log.lastLine?.at ?? -Infinity),
   );
 
-/** What the end of a container means: the code alone does not say it. */
+/** The outcome of a container. The exit code alone does not show it. */
 export function outcomeOf(
   context: InferContext,
   facts: ContainerFacts,
@@ -145,24 +148,24 @@ export function outcomeOf(
   const { value: end } = facts.terminated ?? {};
   if (!end || !ended) {
     const logEnd = exitLogEnd(trace, facts, kubelet.killings.get(spec.name) ?? []);
-    const isThere = lastSeenRunning(trace, spec) || mayHaveRestarted(context, spec);
-    return !end && isThere && isLeft(context, logEnd) ? 'abandoned' : 'unknown';
+    const seemsRunning = lastSeenRunning(trace, spec) || mayHaveRestarted(context, spec);
+    return !end && seemsRunning && wasLeftRunning(context, logEnd) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
-  // The reason sticks to a container of which any process was ever killed for memory (SIGNALS.md §5 "Exit codes").
-  if (end.reason === 'OOMKilled' && end.exitCode === 137) return mayBeOfKill(killSince, ended) ? 'unknown' : 'oom';
+  // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
+  if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
   if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
-  if (!mayBeOfKill(killSince, ended)) return 'failed';
+  if (!isLateEnough(killSince, ended)) return 'failed';
   return isDoubtful ? 'unknown' : 'killed';
 }
 
 /**
- * The object went while it ran, as its last status has it. That may be old, and a log ends once its container has
- * (SIGNALS.md §5): a log that ended before the removal arrived shows a container that ended before the removal, or
- * may have. Where the DELETE itself removed the object nothing was stopped before that; there only what was earlier counts.
+ * Whether the pod object was removed while the container was running. Its last status may be old, so the log counts too: it ends
+ * once the container has ended (SIGNALS.md §5). A log that ended before the removal arrived shows that the container may have
+ * ended first. If the DELETE itself removed the object, nothing was stopped before: only an end before the removal counts.
  */
-function isLeft(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
+function wasLeftRunning(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
   const { trace, deletion } = context;
   if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(context)) return false;
   const isAtOnce = deletion.grace === 0 && !trace.finalizing;
@@ -171,13 +174,14 @@ function isLeft(context: InferContext, logEnd: Fact<unknown> | undefined): boole
 }
 
 /**
- * A static pod's copy that somebody else removed at once: its kubelet does so when the manifest is gone, having stopped the
- * containers (kubelet_pods.go `HandlePodCleanups`), and a forced deletion, which stops nothing, looks the same.
+ * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet. The kubelet does that with grace 0
+ * once the manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). A forced deletion by
+ * somebody else, which stops nothing, looks the same.
  */
 export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
   isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
 
-/** Its kubelet reported that it stopped it, and removed the copy afterwards: the manifest is gone. */
+/** Whether the kubelet stopped this container of a static pod because the manifest is gone: then there is a Killing. */
 export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
   mayBeItsKubelets(context) &&
   context.trace.events.some(
@@ -186,12 +190,12 @@ export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<Cont
   );
 
 /**
- * Where the API does not name the stop signal it is the image's (SIGNALS.md §2 S8): one of those that ask a program to end.
- * A signal of a crash (SEGV, ABRT, BUS) or of a broken pipe is no stop signal.
+ * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md §2 S8): any
+ * signal that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
  */
-const fitsStopSignal = (code: number, own: number | undefined): boolean =>
-  own !== undefined
-    ? code === 128 + own
+const fitsStopSignal = (code: number, stopSignal: number | undefined): boolean =>
+  stopSignal !== undefined
+    ? code === 128 + stopSignal
     : usualStopSignals.some((name) => code === 128 + (numberOfSignal(name) ?? NaN));
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
@@ -200,8 +204,8 @@ const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
   trace.pod !== undefined &&
   statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
 
-/** 137 before any kill can have come is the application's own, or somebody else's SIGKILL (SIGNALS.md §5 "Exit codes"). */
-const mayBeOfKill = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
+/** Whether 137 can come from the kill. If not, it is the application's own, or another SIGKILL (SIGNALS.md §5 "Exit codes"). */
+const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
   const status = statusesOf(
@@ -210,18 +214,24 @@ function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
   return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
 }
 
-/** Signals by name and number (Linux). The API names a stop signal only where lifecycle.stopSignal is in use. */
-const named = [
+/** Signals by number (Linux). The API names a stop signal only if lifecycle.stopSignal is in use. */
+const signalNumbers = [
   ...['HUP', 'INT', 'QUIT', 'ILL', 'TRAP', 'ABRT', 'BUS', 'FPE', 'KILL', 'USR1', 'SEGV', 'USR2', 'PIPE', 'ALRM'],
   ...['TERM', 'STKFLT', 'CHLD', 'CONT', 'STOP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'XCPU', 'XFSZ', 'VTALRM', 'PROF'],
   ...['WINCH', 'IO', 'PWR', 'SYS'],
 ].map((name, index) => [`SIG${name}`, index + 1] as const);
 
-const numbers = new Map<string, number>([...named, ['SIGIOT', 6], ['SIGCLD', 17], ['SIGPOLL', 29], ['SIGUNUSED', 31]]);
+const numbers = new Map<string, number>([
+  ...signalNumbers,
+  ['SIGIOT', 6],
+  ['SIGCLD', 17],
+  ['SIGPOLL', 29],
+  ['SIGUNUSED', 31],
+]);
 
 const realTime = { first: 34, last: 64 };
 
-/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined where the API names none. */
+/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined if the API names none. */
 export function nameOfSignal(given: string | undefined): string | undefined {
   if (given === undefined || given === '') return undefined;
   if (/^\d+$/.test(given)) return nameOfNumber(Number(given)) ?? given;
@@ -229,7 +239,7 @@ export function nameOfSignal(given: string | undefined): string | undefined {
 }
 
 function nameOfNumber(number: number): string | undefined {
-  if (number < realTime.first || number > realTime.last) return named.find(([, one]) => one === number)?.[0];
+  if (number < realTime.first || number > realTime.last) return signalNumbers.find(([, one]) => one === number)?.[0];
   return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
 }
 

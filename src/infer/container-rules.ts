@@ -1,7 +1,7 @@
 /**
- * One container's exit: stopping, preStop, stop signal, kill, exit. The API says none of the signals; each row cites
- * where it comes from (SIGNALS.md §2 S5–S9, §5). Order of the argument: what is known of the exit, when the kubelet
- * began (K), how long the hook took, then the signal between hook and exit, then the kill at the end of grace.
+ * One container's exit: stopping, preStop, stop signal, kill, exit. The API reports none of the signals; each constraint cites
+ * its source (SIGNALS.md §2 S5–S9, §5). The rules go in this order: what is known of the exit, when the kubelet started (K),
+ * how long the hook took, the signal between hook and exit, the kill at the end of the grace.
  */
 import { driftOver, signalLag } from '../model/assumptions.ts';
 import { isRunning, runtimeOf, statusesOf, type ContainerSpec } from '../model/pod.ts';
@@ -10,7 +10,7 @@ import type { ContainerFacts, Occurrence } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { exitOf, isMadeUp, nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
-  shortestStop,
+  minStopTimeout,
   type ContainerExit,
   type ExitFacts,
   type HookFacts,
@@ -20,15 +20,15 @@ import {
 import { isBefore, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { hookFacts } from './hook.ts';
-import { isDoubtfulKill, isLogFollowed, isSilentKill, isSurelyAfterGrace, stateKill, stateKillSince } from './kill.ts';
+import { constrainExitByKill, constrainKill, isAfterGrace, isDoubtfulKill, isLogRead, isSilentKill } from './kill.ts';
 import { moment } from './pod-network.ts';
-import { mayHaveEndedUnsignalled, stateSignal, type SignalRows, type SignalStop } from './stop-signal.ts';
-import { stateBegan, stateCounted, wasSurelyStopped, type Stop } from './stop.ts';
+import { constrainSignal, mayHaveEndedUnsignalled, type SignalBasis, type SignalStop } from './stop-signal.ts';
+import { constrainGraceStart, constrainStopStart, sigkillCode, wasSurelyStopped, type Stop } from './stop.ts';
 
 interface SidecarTurn {
-  /** When the containers that it waits for had gone (SIGNALS.md §2 S7). */
+  /** When all containers that the sidecar waits for had ended (SIGNALS.md §2 S7). */
   readonly turn?: Estimate;
-  /** None of the main ones ran when the deletion came. */
+  /** No main container was running when the deletion came. */
   readonly mainsOver: boolean;
 }
 
@@ -43,7 +43,7 @@ export function containerExit(
   const killings = kubelet.killings.get(name) ?? [];
   const pod = deletion.facts.first.value;
   const status = statusesOf(pod).find((one) => one.name === name);
-  // Whatever a status still says, nothing runs in a pod that has Succeeded.
+  // Nothing runs in a Succeeded pod, even if a container status still says so.
   const isOver = pod.status.phase === 'Succeeded';
   const end = facts.terminated?.value;
   const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
@@ -59,27 +59,25 @@ export function containerExit(
     ranUntilEnd(context, spec, { status, ended });
   const base = { spec, facts, ran: ran !== false || isStatic, killings, settled: false, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
-  // Its end had not been reported to the API yet.
+  // It ended before the deletion, but its status still said running.
   if (killings.length === 0 && !isStatic && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
-  // That the kubelet knew by then does not say that it began with what it was still about to start.
-  const start = stateBegan(context, name, killings, !startedLate);
+  const start = constrainStopStart(context, name, killings, startedLate);
   const stop: Stop = { ...start, killings, ended, lag: signalLag(pod.spec.runtimeClassName, runtimeOf(pod)) };
   const known = { ...base, stopping: isStatic ? undefined : stoppingOf(context, spec, killings) };
   if (isStatic) return { ...known, ...exitOfEarlierStop(context, base, stop) };
   if (ran === 'perhaps')
-    return { ...known, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayBeOlder: true };
+    return { ...known, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayHaveEndedBefore: true };
   if (mayBeStopped(context, spec, mainsOver)) return { ...known, ...exitOfEarlierStop(context, base, stop) };
-  const signalStop = { ...stop, turn, named: status?.stopSignal, restarts: status?.restartCount ?? 0 };
-  // That it had a signal at all is often only likely, and a kill that nothing but silence shows is assumed: what follows
-  // of that must not date anything else.
+  const signalStop = { ...stop, turn, statusSignal: status?.stopSignal, restarts: status?.restartCount ?? 0 };
+  // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
     () => {
       const decision = decide(context, known, signalStop);
-      stateEffects(context, known, decision);
+      constrainEffects(context, known, decision);
       return {
         exit: readExit(context, known, signalStop, decision),
-        isCertain: decision.isEffect && decision.kill !== 'silent',
+        isCertain: decision.isExitByStop && decision.kill !== 'silent',
       };
     },
     ({ isCertain }) => isCertain,
@@ -87,7 +85,7 @@ export function containerExit(
   return { ...known, ...exit, served: servedOf(context, name) };
 }
 
-/** Undefined without a Killing. Its basis: the Event's own nanoseconds were seen, of a repeated one only the second. */
+/** The first Killing, if any: observed if its nanoseconds are known, inferred if it is a repeated Event with whole seconds. */
 const stoppingOf = (
   { network }: InferContext,
   { name }: ContainerSpec,
@@ -97,52 +95,52 @@ const stoppingOf = (
 
 type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
 
-/** What became of a container that the kubelet stopped because of the deletion, before its moments are read. */
+/** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
 interface Decision {
   readonly graceEnd: Estimate;
-  readonly counted: Estimate;
+  readonly graceStart: Estimate;
   readonly outcome: ContainerOutcome;
   readonly hook: HookFacts | undefined;
-  /** Its stop signal, where one was due. */
-  readonly signalRows: SignalRows | undefined;
-  /** It ended by SIGKILL at the end of its grace; `late`: certainly after it, whatever it did itself. */
+  /** Undefined if no stop signal was due. */
+  readonly signalBasis: SignalBasis | undefined;
+  /** Whether SIGKILL ended it. `silent`: assumed, from the lack of any sign of life. `late`: it ended certainly after the grace. */
   readonly kill: 'none' | 'probable' | 'silent' | 'late';
   /** `silent` or `late`. */
   readonly isSureKill: boolean;
-  /** It ended because of its signal, or of the kill that followed. */
-  readonly isEffect: boolean;
+  /** The stop signal, or the kill after it, ended the container. */
+  readonly isExitByStop: boolean;
 }
 
 function decide(context: InferContext, { spec, facts, killings }: Known, stop: SignalStop): Decision {
   const { ended } = stop;
-  const counted = stateCounted(context, spec.name, stop, facts.terminated?.value.exitCode);
+  const graceStart = constrainGraceStart(context, spec.name, stop, facts.terminated?.value.exitCode);
   const found = endedBeforeNotice(context, facts, killings) ? undefined : hookFacts(context, spec, stop);
-  const signalRows = stateSignal(context, spec, facts, stop, found);
-  const hasSignal = signalRows !== undefined;
-  const since = stateKillSince(context, spec, hasSignal);
-  const isLate = ended !== undefined && isSurelyAfterGrace(context, spec, hasSignal);
-  const isDoubtful = isDoubtfulKill(context, facts, { ...stop, since, isLate });
-  const seeming = outcomeOf(context, facts, spec, { killSince: since, ended, isDoubtful });
+  const signalBasis = constrainSignal(context, spec, facts, stop, found);
+  const hasSignal = signalBasis !== undefined;
+  const killSince = constrainKill(context, spec, hasSignal);
+  const isLate = ended !== undefined && isAfterGrace(context, spec, hasSignal);
+  const isDoubtful = isDoubtfulKill(context, facts, { ...stop, killSince, isLate });
+  const likelyOutcome = outcomeOf(context, facts, spec, { killSince, ended, isDoubtful });
   const wasStopped =
-    signalRows?.proved === true ||
-    seeming === 'killed' ||
-    wasSurelyStopped(context, { killings, ended, failed: found?.failure !== undefined });
-  // Where Killings may be missing, the code is the best that is known; elsewhere their absence is evidence.
+    signalBasis?.proved === true ||
+    likelyOutcome === 'killed' ||
+    wasSurelyStopped(context, { killings, ended, hookFailed: found?.failure !== undefined });
+  // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(context.trace, ended);
-  const outcome = seeming === 'signalled' && mayHaveEndedBefore ? 'unknown' : seeming;
-  const hook = found && !wasStopped ? { ...found, outcome: 'unknown' as const, doubted: true as const } : found;
+  const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
+  const hook = found && !wasStopped ? { ...found, outcome: 'unknown' as const, mayNotHaveRun: true as const } : found;
   const wasKilled = outcome === 'killed' && ended !== undefined;
   const kill = wasKilled ? killWith(context, spec, facts, isLate) : 'none';
   const isSureKill = kill === 'late' || kill === 'silent';
   return {
-    counted,
+    graceStart,
     graceEnd: context.network.read(`grace-end/${spec.name}`),
     outcome,
     hook,
-    signalRows: wasStopped ? signalRows : undefined,
+    signalBasis: wasStopped ? signalBasis : undefined,
     kill,
     isSureKill,
-    isEffect: wasStopped && hasSignal && (isSureKill || (outcome === 'signalled' && isAtOnce(spec, hook))),
+    isExitByStop: wasStopped && hasSignal && (isSureKill || (outcome === 'signalled' && isSignalledAtOnce(spec, hook))),
   };
 }
 
@@ -156,20 +154,20 @@ function killWith(
   return isSilentKill(context, spec, facts) ? 'silent' : 'probable';
 }
 
-/** States what its signal and its kill brought about. */
-function stateEffects({ network, kubelet }: InferContext, { spec, killings }: Known, decision: Decision): void {
-  const { isSureKill, hook, isEffect } = decision;
-  if (isSureKill) stateKill(network, spec);
-  if (!isEffect) return;
+/** Constrains the exit to follow the signal, or the kill, that caused it. */
+function constrainEffects({ network, kubelet }: InferContext, { spec, killings }: Known, decision: Decision): void {
+  const { isSureKill, hook, isExitByStop } = decision;
+  if (isSureKill) constrainExitByKill(network, spec);
+  if (!isExitByStop) return;
   const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
   network.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
-  const timeout = shortestStop(kubelet);
+  const timeout = minStopTimeout(kubelet);
   const because = 'the kill came the grace after the signal (§2 S9)';
-  if (isSureKill && isAtOnce(spec, hook) && killings.length === 1)
+  if (isSureKill && isSignalledAtOnce(spec, hook) && killings.length === 1)
     network.follows(signal, exit, { min: timeout - driftOver(timeout) }, { because });
 }
 
-/** Its moments, as far as they are claimed. */
+/** The moments of the exit, except those without enough evidence. */
 function readExit(
   context: InferContext,
   known: Known,
@@ -178,28 +176,28 @@ function readExit(
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { network, trace } = context;
   const { spec, facts, stopping } = known;
-  const { outcome, hook, counted, graceEnd, kill, isSureKill, signalRows } = decision;
+  const { outcome, hook, graceStart, graceEnd, kill, isSureKill, signalBasis } = decision;
   const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited, hasSignal: signalRows !== undefined });
+  const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited, hasSignal: signalBasis !== undefined });
   const signal = signalOf(context, known, stop, { ...decision, exit });
   const hookEnd = moment('hook-end', spec.name);
-  // A sleep goes on when its container has ended by itself: then no signal shows when it was over.
-  const isBounded = hook?.kind !== 'sleep' || decision.isEffect || signal?.proved === true;
+  // A sleep goes on after its container has ended by itself: then no signal bounds its end.
+  const isBounded = hook?.kind !== 'sleep' || decision.isExitByStop || signal?.proved === true;
   if (hook && signal && isBounded && !isBefore(signal, hook.end)) network.notAfter(hookEnd, signal);
   return {
     outcome,
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSureKill ? network.read(moment('kill', spec.name)) : undefined,
-    probable: kill === 'probable' || (kill === 'silent' && !isLogFollowed(facts)),
+    probable: kill === 'probable' || (kill === 'silent' && !isLogRead(facts)),
     exit,
     settled: exit !== undefined && !exit.provisional,
-    counted: stopping && (counted.basis === 'observed' ? stopping : counted),
+    graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
     mayHaveOverrun: mayHaveOverrun(context, { hook, exit, graceEnd }),
     assumes: [
       ...(signal ? [stop.lag] : []),
-      ...(signal && signalRows?.leansOnAcknowledgement ? (['kill-at-once'] as const) : []),
+      ...(signal && signalBasis?.isDatedByAcknowledgement ? (['kill-at-once'] as const) : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
       ...(isSureKill ? (['kill-lag'] as const) : []),
       ...(kill === 'silent' ? (['silent-kill'] as const) : []),
@@ -208,38 +206,38 @@ function readExit(
   };
 }
 
-/** Its stop signal, where one was sent: nothing shows that it may have ended before. */
+/** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(
   { network }: InferContext,
   { spec, facts, killings }: Known,
   stop: SignalStop,
-  { signalRows, exit, hook, outcome, graceEnd }: Decision & { exit: ExitFacts | undefined },
+  { signalBasis, exit, hook, outcome, graceEnd }: Decision & { exit: ExitFacts | undefined },
 ): SignalFacts | undefined {
-  if (!signalRows?.isPossible) return undefined;
-  const { proved } = signalRows;
+  if (!signalBasis?.isPossible) return undefined;
+  const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
-  const waited = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
-  const wasSet = network.stepsOf('node').length > 0;
-  const ending = { ...stop, wasSet, facts, killings, hook: waited, exit, outcome, graceEnd };
-  if (!proved && mayHaveEndedUnsignalled(ending)) return undefined;
+  const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
+  const wasClockSet = network.stepsOf('node').length > 0;
+  const signal = { ...stop, wasClockSet, facts, killings, hook: currentHook, exit, outcome, graceEnd };
+  if (!proved && mayHaveEndedUnsignalled(signal)) return undefined;
   if (exit && !(exit.provisional && proved)) network.notAfter(at, exit.at);
-  return { ...network.read(at), proved, name: nameOfSignal(stop.named ?? spec.container.lifecycle?.stopSignal) };
+  return { ...network.read(at), proved, name: nameOfSignal(stop.statusSignal ?? spec.container.lifecycle?.stopSignal) };
 }
 
-/** Of a hook that perhaps never ran it counts only where its Events may be missing. */
+/** A hook that may not have run counts only if its Events may be missing. */
 const mayHaveOverrun = (
   { trace }: InferContext,
   { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
 ): boolean =>
   hook?.outcome === 'unknown' &&
-  !(hook.doubted && !killingsMissing(trace, exit?.at)) &&
+  !(hook.mayNotHaveRun && !killingsMissing(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
   exit !== undefined &&
   !exit.provisional &&
   !isBefore(exit.at, graceEnd);
 
-/** Its end was reported by a kubelet that did not know of the deletion yet: no hook runs in what has ended. */
+/** Whether the kubelet reported the exit before it knew of the deletion. Then no hook ran. */
 const endedBeforeNotice = (
   { trace }: InferContext,
   { terminated }: ContainerFacts,
@@ -251,34 +249,35 @@ const endedBeforeNotice = (
   terminated.seq < trace.acknowledged.seq;
 
 /**
- * The kubelet may have begun with it before the deletion: hook and signal came at any time, the grace was another one, and
- * what ended it with 137 was the end of that grace, or something else.
+ * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any time, and
+ * with another grace. So the cause of an exit with 137 is unknown.
  */
 function exitOfEarlierStop(
   context: InferContext,
   { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
   stop: Stop,
 ): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
-  const seeming = outcomeOf(context, facts, spec, { killSince: stop.began, ended: stop.ended, isDoubtful: true });
-  const isKilled = facts.terminated?.value.exitCode === 137;
+  const { stopStart, ended } = stop;
+  const outcome = outcomeOf(context, facts, spec, { killSince: stopStart, ended, isDoubtful: true });
+  const isSigkill = facts.terminated?.value.exitCode === sigkillCode;
   const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited: false, hasSignal: false });
   return {
-    outcome: isKilled ? 'unknown' : seeming,
+    outcome: isSigkill ? 'unknown' : outcome,
     exit,
     settled: exit !== undefined && !exit.provisional,
   };
 }
 
 /**
- * Nothing lies between K and its signal in which it may have ended by itself, with whatever code: no turn to wait for
- * (SIGNALS.md §2 S7), and no hook, which may itself have made it end (`kill -TERM 1`) or just go on without it.
+ * Whether the stop signal follows K at once, so that the container cannot have ended by itself in between: it waits for no turn
+ * (SIGNALS.md §2 S7), and for no hook, which could also have ended the container (`kill -TERM 1`).
  */
-const isAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
+const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
   spec.kind !== 'sidecar' && hook === undefined;
 
-/** Undefined where no probe asked it, or nothing bounds when it stopped. */
+/** When the container stopped accepting requests. Undefined if no probe bounds this on both sides. */
 function servedOf({ network }: InferContext, container: string): Estimate | undefined {
   const at = moment('served', container);
-  const known = network.has(at) ? network.read(at) : undefined;
-  return known && Number.isFinite(known.client.lo) && Number.isFinite(known.client.hi) ? known : undefined;
+  const served = network.has(at) ? network.read(at) : undefined;
+  return served && Number.isFinite(served.client.lo) && Number.isFinite(served.client.hi) ? served : undefined;
 }

@@ -57,13 +57,13 @@ function preStopOf(
     end: end && scale.interval(end, `prestop-ended/${spec.name}`),
     length: end && length,
     sleepSeconds: hook.sleepSeconds,
-    mayHaveDied: hook.mayHaveDied && !isOver(container, hook.end),
-    outlasted: isOver(container, hook.end),
+    mayHaveDied: hook.mayHaveDied && !hadExitedBy(container, hook.end),
+    outlasted: hadExitedBy(container, hook.end),
     provisional: !isEndSettled(trace, container),
   };
 }
 
-const isOver = ({ exit }: ContainerExit, at: Estimate): boolean =>
+const hadExitedBy = ({ exit }: ContainerExit, at: Estimate): boolean =>
   exit !== undefined && !exit.provisional && isBefore(exit.at, at);
 
 function stopSignalOf({ exit: { trace }, scale }: Context, container: ContainerExit): StopSignal | undefined {
@@ -76,7 +76,7 @@ function stopSignalOf({ exit: { trace }, scale }: Context, container: ContainerE
   };
 }
 
-/** The phase of that name ends with the kill, where there was one; the exit follows at once. */
+/** The drain lasts until the exit. The phase of that name ends with the kill, if there was one. */
 function drainOf({ scale }: Context, { signal, kill, exit, spec }: ContainerExit, phase: Length | undefined) {
   if (!phase || !kill || !signal || !exit) return phase;
   return lengthBetween(scale, [signal, `stop-signal/${spec.name}`], [exit.at, `exited/${spec.name}`]);
@@ -86,33 +86,33 @@ function lengthBetween(scale: TimelineScale, from: [Estimate, string], to: [Esti
   return shownLength(between(from[0], to[0]), scale.interval(...from), scale.interval(...to));
 }
 
-/** Counted from the kubelet's last start with it, since its grace counts from there (SIGNALS.md §2 S1, trap 36). */
+/** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
 function graceUsedOf(
   { exit, scale }: Context,
   container: ContainerExit,
   exitAt: Interval,
 ): ContainerTimeline['graceUsed'] {
-  const { counted, stopping, hook, signal, spec } = container;
-  const countsAgain = counted !== undefined && counted !== stopping;
-  const from = countsAgain ? counted : (stopping ?? hook?.start ?? signal);
+  const { graceStart, stopping, hook, signal, spec } = container;
+  const isRestarted = graceStart !== undefined && graceStart !== stopping;
+  const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from || !container.exit) return undefined;
-  const start = scale.interval(from, countsAgain ? undefined : `stopping/${spec.name}`);
+  const start = scale.interval(from, isRestarted ? undefined : `stopping/${spec.name}`);
   const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
   const { grace } = exit.kubelet;
   const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);
   return { min: min / (grace.max * 1000), max: max / (grace.min * 1000), shown: shown / (seconds * 1000) };
 }
 
-/** Undefined where its log was not followed throughout: then silence says nothing. */
+/** Undefined if the log was not followed all the time, so that silence means nothing. */
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
   const { outcome, signal, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
-  const spoke = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
-  if (spoke || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
+  const hasLogged = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
+  if (hasLogged || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
   return wasLogFollowed(trace, container) ? 'none' : undefined;
 }
 
-/** Its log was followed from before the signal until the kill, with nothing missing in between. */
+/** Whether the log was followed from before the signal until the kill without a gap. */
 function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: ContainerExit): boolean {
   if (!log.opened || !signal || !kill || log.opened.at > signal.client.hi) return false;
   const endedBefore = log.ended !== undefined && log.ended.at < kill.client.lo;
@@ -123,7 +123,7 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
       (value.to ?? Infinity) > signal.client.lo &&
       value.from < kill.client.hi,
   );
-  // A line may be on its way for as long as a stream may be late, and the Event of a failed probe a little longer.
+  // A log line can be late by the delivery lag, and the Event of a failed probe a little more.
   const watchedFor = trace.gone ? Infinity : trace.lastReceivedAt - kill.client.hi;
   const isLogComplete = log.ended !== undefined || watchedFor >= deliveryLagOf(trace);
   const areProbesComplete = watchedFor >= deliveryLagOf(trace) + millisecondsOf('event-lag');
@@ -132,7 +132,7 @@ function wasLogFollowed(trace: Trace, { spec, facts: { log }, signal, kill }: Co
 
 function probesFailed(trace: Trace, { spec, signal, kill }: ContainerExit): boolean {
   const from = signal?.node.hi ?? Infinity;
-  // A probe that may have failed before the kill is a change: only what certainly showed nothing is reported.
+  // A probe that may have failed before the kill counts: 'none' is reported only if there was certainly no reaction.
   const to = kill?.node.hi ?? -Infinity;
   return trace.events.some(
     (event) =>

@@ -1,4 +1,4 @@
-/** What the inference of a container needs to know (the trace, the deletion, the kubelet, the network), and what it concludes. */
+/** The inputs of the inference (trace, deletion, kubelet, network) and its results, as types. */
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
 import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
@@ -10,21 +10,21 @@ import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
 
 export interface Kubelet {
-  /** Killing "Stopping container …" of this deletion, by container, oldest first (trap 20: other Killings are not). */
+  /** The Killing Events of this deletion ("Stopping container …"; trap 20), by container, oldest first. */
   readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
-  /** From when on the kubelet knew: no Killing and no acknowledgement is earlier. */
+  /** When the kubelet first knew of the deletion: no Killing and no acknowledgement is earlier. */
   readonly noticed: Estimate | undefined;
-  /** Seconds that the kubelet may have counted: what the API said before it began, at least 1 (SIGNALS.md §2 S1). */
+  /** The grace period that the kubelet used, s: what the API showed when it started, at least 1 (SIGNALS.md §2 S1). */
   readonly grace: {
     readonly min: number;
-    /** Infinite: nothing that was seen bounds it. */
+    /** Infinite if no observation limits it. */
     readonly max: number;
-    /** The longest of those that were seen, and the pod's own where that may have been it. */
+    /** The longest that was observed, or the pod's own if that may have been in force. */
     readonly likely: number;
   };
 }
 
-/** Before anything is known of the kubelet. */
+/** What is known before the kubelet's part is inferred. */
 export interface DeletionContext {
   readonly trace: Trace;
   readonly deletion: Deletion;
@@ -35,25 +35,25 @@ export interface InferContext extends DeletionContext {
   readonly kubelet: Kubelet;
 }
 
-/** When a hook was over, as far as that is known, and what became of it. */
+/** When and how a preStop hook ended. */
 export interface HookEnd {
   readonly end: Estimate;
   readonly outcome: PreStopReport['outcome'];
-  /** It failed, and its container may have ended before it did: then no signal came. */
+  /** The hook failed, perhaps because its container had ended. If so, no stop signal was sent. */
   readonly mayHaveDied?: boolean;
 }
 
-/** A preStop hook of this exit, as far as it is known. */
+/** What is known of a container's preStop hook. */
 export interface HookFacts extends HookEnd {
   readonly kind: HookKind;
   readonly start: Estimate;
-  /** The kubelet perhaps never touched the container: then the hook did not run at all. */
-  readonly doubted?: true;
-  /** Its failure may yet be reported: the status overtook the Event. */
-  readonly mayFail?: boolean;
-  /** It cannot have signalled the application itself. */
+  /** The container may have ended before the kubelet stopped it. If so, the hook never ran. */
+  readonly mayNotHaveRun?: true;
+  /** The Event of a failure may still arrive, as Events can come later than the status. */
+  readonly mayStillFail?: boolean;
+  /** The hook cannot itself send a signal to the application. */
   readonly inert: boolean;
-  /** FailedPreStopHook, where it arrived. */
+  /** The FailedPreStopHook Event, if it arrived. */
   readonly failure?: Occurrence;
   /** Length of a sleep action, s. */
   readonly sleepSeconds?: number;
@@ -61,11 +61,11 @@ export interface HookFacts extends HookEnd {
 
 export interface SignalFacts extends Estimate {
   readonly name?: string;
-  /** A line of the application names it: it was sent, whatever becomes of the kill. */
+  /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
   readonly proved: boolean;
 }
 
-/** `provisional`: only its log says so. */
+/** `provisional`: only the end of the container's log shows the exit. */
 export interface ExitFacts {
   readonly at: Estimate;
   readonly code?: number;
@@ -76,31 +76,31 @@ export interface ExitFacts {
 export interface ContainerExit {
   readonly spec: ContainerSpec;
   readonly facts: ContainerFacts;
-  /** It ran when the deletion came, or the kubelet stopped it; or may have, where that is unknown. */
+  /** The container was running when the deletion came, or the kubelet stopped it; also true if that is possible. */
   readonly ran: boolean;
-  /** It had ended when it was first looked at, and perhaps before the deletion. */
-  readonly mayBeOlder?: true;
+  /** The container had ended in the first state that was seen, perhaps before the deletion. */
+  readonly mayHaveEndedBefore?: true;
   readonly outcome: ContainerOutcome;
-  /** The outcome is the likelier of two that the evidence allows. */
+  /** The evidence allows two outcomes; this is the likelier one. */
   readonly probable?: boolean;
   readonly killings: readonly Occurrence[];
-  /** The kubelet began to stop it: K. Absent without a Killing. */
+  /** The first Killing: K. */
   readonly stopping?: Estimate;
   readonly hook?: HookFacts;
   readonly signal?: SignalFacts;
   readonly kill?: Estimate;
   readonly exit?: ExitFacts;
-  /** Until when it took new requests, where a probe of the pod measured it. */
+  /** When it stopped accepting new requests, if a probe of the pod measured that. */
   readonly served?: Estimate;
-  /** A status reported its end: until then a kill may fail, or the kubelet restart, and hook and signal come again. */
+  /** A status reported the exit. Before that, a failed kill or a kubelet restart can repeat hook and signal. */
   readonly settled: boolean;
-  /** From when the grace counted that was the last: the last K. */
-  readonly counted?: Estimate;
+  /** When the kubelet last started the grace: the last K. */
+  readonly graceStart?: Estimate;
   /** The end of the grace as the kubelet counts it: the last K + grace. */
   readonly graceEnd?: Estimate;
-  /** Its hook may have eaten so much of the grace that it was still there when that ended, though nothing was killed. */
+  /** The hook may have run past the end of the grace, although the container was not killed. */
   readonly mayHaveOverrun?: boolean;
-  /** Assumptions that an instant leans on. */
+  /** The assumptions behind its instants. */
   readonly assumes: readonly AssumptionName[];
 }
 
@@ -110,7 +110,7 @@ export interface EndpointExit {
   readonly addressType: string;
   /** publishNotReadyAddresses: the endpoint stays ready until it is removed (trap 15). */
   readonly staysReady: boolean;
-  /** It was ready there when the deletion came. */
+  /** The endpoint was ready when the deletion came. */
   readonly wasReady: boolean;
   readonly unrouted?: Estimate & { serving: boolean };
   readonly removed?: Estimate;
@@ -121,11 +121,11 @@ export interface EndpointExit {
 }
 
 export interface Removal {
-  /** The terminal phase, after the deletion. */
+  /** The pod's phase became Succeeded or Failed, after the deletion. */
   readonly done?: Estimate;
   readonly finalDelete?: Estimate;
   readonly finalizers: readonly string[];
-  /** From when on nothing but finalizers held the object. */
+  /** From then on only finalizers kept the object. */
   readonly held?: Estimate;
   readonly removed?: Estimate;
 }
@@ -135,7 +135,7 @@ export interface Replacement {
   readonly uid: string;
   readonly created: Estimate;
   readonly scheduled?: Estimate;
-  /** All its main containers run. */
+  /** All its main containers were running. */
   readonly started?: Estimate;
   readonly ready?: Estimate;
 }
@@ -143,11 +143,11 @@ export interface Replacement {
 export interface Trigger {
   readonly kind: TriggerKind;
   readonly evidence: readonly number[];
-  /** In words, for people: what more is known. */
+  /** More details, as text for people. */
   readonly note?: string;
 }
 
-/** All that is concluded of a deletion. */
+/** Everything inferred about a deletion. */
 export interface PodExit extends InferContext {
   readonly containers: readonly ContainerExit[];
   readonly endpoints: readonly EndpointExit[];
@@ -164,27 +164,27 @@ export const graceSpan = (kubelet: Kubelet): Span => ({
   hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
 });
 
-/** The timeout that the runtime is given where no hook and no turn ate of it: the shortest that it can have been. */
-export const shortestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.min * second);
+/** The shortest timeout (ms) that the kubelet can have given the runtime, if neither hook nor sidecar turn used up grace. */
+export const minStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.min * second);
 
-/** The longest. */
-export const longestStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
+/** The longest such timeout (ms). */
+export const maxStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
 
-/** The longest that has evidence: a 137 that fits it is taken for the end of the grace. */
-export const likelyStop = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
+/** The longest such timeout (ms) that has evidence. An exit with 137 at that time is taken for the end of the grace. */
+export const likelyStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
 
 /**
- * What later news may take back is provisional while the run lasts: a hook and a signal whose container has not been reported
- * to have ended (a kill may fail, the kubelet may restart), an exit that only the end of a log shows. Nothing is judged by it,
- * and a report of a run that was left before the end does not have it. Here: hook and end are not going to be taken back.
+ * Whether hook and exit are final. Until a status reports the exit, they are provisional: a failed kill or a kubelet restart
+ * can repeat the hook, and a log can end before its container. No verdict uses what is provisional, and the report of an
+ * interrupted run omits it.
  */
 export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, { settled }: Pick<ContainerExit, 'settled'>): boolean =>
   settled || gone !== undefined;
 
 /**
- * The same of its stop signal, which the application itself may have named. None came where the container took its hook along
- * (SIGNALS.md §2 S6), and only the Event of the hook's failure shows that.
+ * Whether the stop signal is final: proved by a log line, or the exit is final and no hook failure can still arrive. Such a
+ * failure may mean that the container ended during its hook, and that no signal was sent (SIGNALS.md §2 S6).
  */
 export const isSignalSettled = (trace: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   container.signal?.proved === true ||
-  (isEndSettled(trace, container) && (container.hook?.mayFail !== true || trace.gone !== undefined));
+  (isEndSettled(trace, container) && (container.hook?.mayStillFail !== true || trace.gone !== undefined));

@@ -1,4 +1,4 @@
-/** When the deletion was asked for and accepted, by whom, and with which grace. */
+/** When the deletion was requested and accepted, by whom, and with which grace period. */
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { noLessThan, noMoreThan, toClient, upTo, withDates, type Clock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
@@ -12,15 +12,15 @@ import { onClient, type Estimate } from './estimate.ts';
 
 export interface Deletion {
   readonly facts: DeletionFacts;
-  /** The request of ours that began it. */
+  /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
-  /** A request of ours that was executed, and found the pod deleted by somebody else. */
+  /** Our request, if it was executed after somebody else had deleted the pod. */
   readonly deletedByOther?: RequestFacts;
   readonly accepted: Estimate;
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
   readonly api: Clock;
-  /** Assumptions that it leans on. */
+  /** The assumptions behind `ours` and `accepted`. */
   readonly assumes: readonly AssumptionName[];
 }
 
@@ -29,13 +29,13 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   if (!facts) return undefined;
   const request = lastRequest(trace, facts);
   const isByOther = request !== undefined && wasDeletedByOther(trace, facts, request);
-  const isOutdated = request !== undefined && !isByOther && isAskedBefore(trace, facts, request);
-  const ours = isByOther || isOutdated ? undefined : request;
+  const isEarlier = request !== undefined && !isByOther && wasRequestedBefore(trace, facts, request);
+  const ours = isByOther || isEarlier ? undefined : request;
   const seen = { lo: ours ? sentSince(trace, ours) : trace.notDeletingAt, hi: arrival(facts, ours) };
   const causal = ours ? withDeletion(trace.clocks.api, facts, seen) : trace.clocks.api;
   const dated = withDates(causal, trace.clocks.dates);
-  // The stamps that speak of another's deletion may be of a clock that was set back just now.
-  const api = isOutdated ? { ...dated, doubt: { at: facts.seenAt, seq: facts.seenSeq } } : dated;
+  // The timestamps that show an earlier deletion may come from a clock that was just set back.
+  const api = isEarlier ? { ...dated, doubt: { at: facts.seenAt, seq: facts.seenSeq } } : dated;
   const asked = requestTime(trace, facts);
   const client = asked ? meet(seen, toClient(api, asked, seen.hi)) : seen;
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
@@ -46,7 +46,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
     api,
-    assumes: isOutdated ? ['server-skew'] : [],
+    assumes: isEarlier ? ['server-skew'] : [],
   };
 }
 
@@ -55,7 +55,7 @@ const firstGrace = (facts: DeletionFacts): number => graceOf(facts.first.value);
 const graceOf = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
 
-/** An answer with the unchanged pod is a webhook's, or says that the deed is still to come. */
+/** The client time by which the deletion was seen. An answer with an unchanged pod does not show it: a webhook may have answered. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
   const { value, at } = ours?.answer ?? {};
   const showsDeletion =
@@ -63,20 +63,20 @@ function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
   return Math.min(facts.seenAt, showsDeletion && at !== undefined ? at : Infinity) + 1;
 }
 
-/** Flow control turns a request away before it is executed. */
+/** Flow control rejects such a request without executing it. */
 const tooManyRequests = 429;
 
-/** A try that failed may yet have been executed, but not before the last look that showed no deletionTimestamp. */
+/** A failed try may still have been executed, but not before the last state without deletionTimestamp. */
 function sentSince(trace: Trace, ours: RequestFacts): number {
   const first = firstTry(trace);
   return first && first !== ours ? Math.max(first.sent.at, trace.notDeletingAt) : ours.sent.at;
 }
 
-/** The first one that may have been executed. */
+/** The first request that may have been executed. */
 const firstTry = (trace: Trace): RequestFacts | undefined =>
   trace.requests.find((one) => one.answer?.value.status !== tooManyRequests);
 
-/** The last request that was sent before any deletionTimestamp was seen, and not refused. */
+/** The last request that was sent before a deletionTimestamp was seen, unless it failed. */
 function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
   const request = trace.requests.filter((one) => one.sent.seq < facts.seenSeq).at(-1);
   if (!request || facts.underWay) return undefined;
@@ -84,9 +84,9 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 }
 
 /**
- * A DELETE of a pod that is terminating is answered with 200 and the pod as it is (SIGNALS.md §1 "Repeat delete",
- * "Response body"); so something must show that the deletion is older than the request, or another one's. What is older
- * than the last of several tries may be the work of one before it.
+ * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete", "Response body"). So
+ * we need evidence that the deletion is older than our request, or has another cause. A deletion that is older than our last
+ * try may be the effect of an earlier one.
  */
 function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
@@ -95,18 +95,18 @@ function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestF
   return (!isRetry && isWrittenBefore(facts, request)) || hasOtherCause(trace, facts.first.value, request);
 }
 
-/** Somebody else's condition was there before any deletionTimestamp: no try of ours had been executed by then. */
+/** Somebody else's condition was there before deletionTimestamp, and so before any try of ours was executed. */
 const hadCause = ({ before }: Trace, { first }: DeletionFacts): boolean =>
   before !== undefined && causeIn(before.value) !== undefined && causeIn(before.value) === causeIn(first.value);
 
-/** The answer's resourceVersion is the one that our write made. */
+/** Whether deletionTimestamp was written before our request: the answer has the resourceVersion of our own write. */
 function isWrittenBefore(facts: DeletionFacts, { answer }: RequestFacts): boolean {
   const { resourceVersion, deletionGracePeriodSeconds } = answer?.value.pod?.metadata ?? {};
-  // A delete with grace 0 answers with the object as it was removed, one write later.
+  // A DELETE with grace 0 is answered with the removed object, which is one write later.
   return deletionGracePeriodSeconds !== 0 && isOlder(facts.first.value.metadata.resourceVersion, resourceVersion);
 }
 
-/** The first DELETE sets the grace that it asks for, or else the pod's own (SIGNALS.md §1 "Grace"). */
+/** The first DELETE sets the grace of its request or, if there is none, that of the pod's spec (SIGNALS.md §1 "Grace"). */
 function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
   const { deletionGracePeriodSeconds: grace } = first.metadata;
   const wanted = graceSeconds ?? first.spec.terminationGracePeriodSeconds;
@@ -116,9 +116,9 @@ function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
 }
 
 /**
- * A DELETE that finds a condition which was not there when it was sent came after its author's. An eviction writes its own
- * before it deletes, and onto a pod that is terminating too (SIGNALS.md §1 "Eviction", trap 26): where that came later
- * than deletionTimestamp, somebody else had set it. A server that writes none (1.25 and older) shows nothing by that.
+ * Whether the DisruptionTarget condition shows somebody else's deletion. For our DELETE: the condition is new since we sent it, so
+ * its author came first. An eviction adds the condition before it deletes, even to a terminating pod (SIGNALS.md §1 "Eviction",
+ * trap 26). So for our eviction: its condition is later than deletionTimestamp. Servers up to 1.25 add no condition.
  */
 function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): boolean {
   const reason = causeIn(first);
@@ -138,20 +138,20 @@ function causeIn(pod: Pod): string | undefined {
 }
 
 /**
- * It was asked for before we sent ours, by stamps of the API server that had arrived by then. Another API server may have
- * stamped the deletion: it must be earlier by more than their clocks are apart.
+ * Whether the deletion was requested before we sent our request, by the API server's clock as known at that time. Another API
+ * server may have set the timestamp, so it must be earlier by more than their clocks can differ.
  */
-function isAskedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
+function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   const asked = requestTime(trace, facts);
   if (asked === undefined) return false;
   const { hi } = toClient(upTo(trace.clocks.api, facts.seenAt + 1), asked, facts.seenAt + 1);
-  // Before the pod was last seen without it, it was not deleted: then the clock was set.
+  // If it were earlier than the last state without deletionTimestamp, the clock would have been set.
   return trace.notDeletingAt <= hi && hi + millisecondsOf('server-skew') < sentSince(trace, request);
 }
 
 /**
- * [D − grace, D − grace + 1 s) on the apiserver's clock (SIGNALS.md §1 "First delete"). Not of a state that was
- * rewritten since: grace 0 means the kubelet's last DELETE or a forced one, and a shortened grace of 1 moves D to now.
+ * The time of the request: [D − grace, D − grace + 1 s) on the API server's clock (SIGNALS.md §1 "First delete"). Undefined if D
+ * may have been rewritten: by the kubelet's last DELETE or a forced one (grace 0), or by a grace shortened to 1.
  */
 export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
   const { deletionTimestamp } = facts.first.value.metadata;
@@ -162,8 +162,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
 }
 
 /**
- * The write that set deletionTimestamp was seen itself: no later state stands for it (trap 2). An answer to us waits for no
- * watch; only a list after a gap may hide what came before it.
+ * Whether we saw the very write that set deletionTimestamp, and not a later state (trap 2). An answer to our request is that
+ * write even if the watch was late, unless a gap hides what came before.
  */
 export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
   const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
@@ -173,13 +173,13 @@ export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: Deletio
 }
 
 /**
- * Something of the pod had not ended when the deletion was accepted. A finished pod's DELETE sets a grace of 0, and no other
- * grace follows a 0 (SIGNALS.md §1 "Grace", "Repeat delete"): a finished state with a grace has finished since.
+ * Whether anything in the pod was still running when the deletion was accepted. For a finished pod the grace is 0 and stays 0
+ * (SIGNALS.md §1 "Grace", "Repeat delete"). So a finished state with another grace means that the pod finished later.
  */
 export const ranAtDeletion = ({ facts, grace }: Pick<Deletion, 'facts' | 'grace'>): boolean =>
   !isFinished(facts.first.value) || grace > 0;
 
-/** Our own DELETE was executed between sending and the first sign of it. */
+/** Bounds on the API server's clock: it executed our DELETE between our sending it and its first sign. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
   const deadline = parseTime(facts.first.value.metadata.deletionTimestamp);
   if (deadline === undefined || !Number.isFinite(seen.lo)) return api;
@@ -188,27 +188,27 @@ function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
   return noMoreThan(lower, { at: seen.lo, value: asked + second - seen.lo, seq: facts.seenSeq });
 }
 
-/** It was executed, or that is unknown: a server in trouble may have done it all the same. */
+/** Whether a request was or may have been executed: after a 5xx answer we do not know. */
 export const mayHaveCounted = (request: RequestFacts): boolean =>
   !request.answer || isExecuted(request) || request.answer.value.status >= 500;
 
 export const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
 
-/** A stamp that certainly lies before the deletion was accepted, or that arrived before we asked, is not of this deletion. */
+/** Whether an Event can belong to this deletion: it is not certainly earlier, and did not arrive before our request. */
 export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>
   !(ours && seq < ours.sent.seq) && Math.min(client.hi, at + 1) >= accepted.client.lo;
 
 export type Grace = Trace['graces'][number];
 
-/** What somebody lowered it to; the kubelet's own last DELETE does not. */
+/** The lower graces that somebody set later. The kubelet's own last DELETE does not count. */
 export const loweredGraces = (trace: Trace, deletion: Deletion): Grace[] =>
   trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
 
-/** Perhaps before the kubelet began, though it knew of the deletion by then. */
+/** Whether the grace was lowered after the kubelet knew of the deletion, but perhaps before it started the stop. */
 export const wasLoweredLate = (trace: Trace, deletion: Deletion): boolean =>
   loweredGraces(trace, deletion).some(({ seq }) => isAfterNotice(trace, seq));
 
-/** A state of the pod, by its observation, that came after the first status which knows of the deletion. */
+/** Whether a state of the pod (`seq`) came after the status in which the kubelet acknowledged the deletion. */
 export const isAfterNotice = ({ acknowledged }: Trace, seq: number): boolean =>
   acknowledged !== undefined && acknowledged.seq < seq;
 

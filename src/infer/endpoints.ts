@@ -1,4 +1,4 @@
-/** When each slice stopped routing to the pod, and who else was there (SIGNALS.md §3). */
+/** When each EndpointSlice stopped routing to the pod, and how many other ready endpoints there were (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import type { ContainerExit, DeletionContext, EndpointExit } from './context.ts';
@@ -14,8 +14,8 @@ export function endpointsOf(context: DeletionContext, exits: readonly ContainerE
 }
 
 /**
- * The state that the deletion found, and what came after it: a slice that the endpoint had left before (it moved to another
- * one, or the selector changed) has no part in the exit.
+ * A slice's state at the deletion, and all later ones. A slice that the endpoint had left before (it moved to another slice, or
+ * the selector changed) has no part in the exit.
  */
 function statesSince({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
   const isBefore = ({ value, at }: Fact<SliceState>) => at + 1 < accepted.client.lo && !value.own?.terminating;
@@ -51,7 +51,7 @@ function endpointExit(
   };
 }
 
-/** A slice in which the endpoint was ready once, and no longer when the deletion came. */
+/** A slice in which the endpoint was ready once, but not any more when the deletion came. */
 export interface EarlierExit {
   readonly slice: string;
   readonly service?: string;
@@ -59,8 +59,8 @@ export interface EarlierExit {
 }
 
 /**
- * Who had stopped routing to the pod before its deletion, for its readiness or for its labels, and was seen to. An endpoint
- * that moved to another slice of its Service was not unrouted by that.
+ * Slices that we saw stop routing to the pod before its deletion, because of its readiness or its labels. An endpoint that moved
+ * to another slice of the same Service does not count.
  */
 export function unroutedBefore(context: DeletionContext, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {
@@ -75,7 +75,7 @@ export function unroutedBefore(context: DeletionContext, endpoints: readonly End
   });
 }
 
-/** The state in which the endpoint was ready no more, for the last time before the deletion found it so. */
+/** The state in which the endpoint became not ready, for the last time before the deletion. */
 function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {
   const states = statesSince(deletion, all);
   const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));
@@ -84,25 +84,25 @@ function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceSt
   return ready === -1 ? undefined : found[ready + 1];
 }
 
-/** The endpoint is marked as terminating, or is gone: what came before belongs to the pod's life, not to its exit. */
+/** Whether the endpoint is marked as terminating, or gone. Earlier states belong to the pod's life, not to its exit. */
 const leaves = ({ value }: Fact<SliceState>, before: Fact<SliceState> | undefined): boolean =>
   value.own ? value.own.terminating : before?.value.own !== undefined;
 
-/** The write lies between its cause (or its own stamp) and its arrival. */
+/** When a slice was written: between the cause, or the slice's own timestamp, and the arrival. */
 function changeOf(
   { trace, deletion, network }: DeletionContext,
   state: Fact<SliceState>,
   cause = deletion.accepted,
 ): Estimate {
   const arrived = arrival(trace, state, 'endpointslices', cause);
-  return network.stamped(arrived, 'api', state.value.written, state);
+  return network.narrowedByStamp(arrived, 'api', state.value.written, state);
 }
 
-/** An endpoint leaves on the terminal phase, so not before the last container, unless the object went first (trap 16). */
+/** An endpoint is removed on the terminal phase, so after the last exit, unless the pod was removed first (trap 16). */
 function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
   if (!trace.terminal) return removed;
   const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
-  // One that was seen to leave before left for a reason of its own (a label, a selector, the slice itself).
+  // If it was certainly removed earlier, the cause is another one (a label, a selector, the slice itself).
   return ends.reduce((next, end) => (isBefore(removed, end) ? next : narrowedByCause(next, end)), removed);
 }
 

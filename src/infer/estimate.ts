@@ -1,8 +1,8 @@
 /**
- * What is known of one moment: bounds on the client's clock and on the node's, kept side by side, because a duration
- * between two of the node's stamps does not suffer from not knowing how far the node's clock is off.
+ * What is known of one moment: its bounds on the client's clock and on the node's. Both are kept, because a duration between
+ * two timestamps of the node is exact even if the offset of its clock is unknown.
  *
- * Law: an estimate only ever narrows, and each narrowing cites what proves it.
+ * Law: an estimate can narrow but never widen, and it cites the evidence for each narrowing.
  */
 import type { Instant } from '../model/report.ts';
 import { anyTime, atLeast, atMost, lapse, meet, type Span } from '../model/span.ts';
@@ -14,7 +14,7 @@ export interface Estimate {
   readonly evidence: readonly number[];
 }
 
-/** Nothing is known. */
+/** An estimate without any bound. */
 export const unbounded: Estimate = { client: anyTime, node: anyTime, basis: 'inferred', evidence: [] };
 
 export const onClient = (
@@ -23,9 +23,9 @@ export const onClient = (
   basis: Instant['basis'] = 'inferred',
 ): Estimate => ({ client, node: anyTime, basis, evidence });
 
-/** Both hold. The evidence of `by` is cited only where it narrows. */
-export function narrowed(estimate: Estimate, by: Estimate): Estimate {
-  const { client, node } = onBothClocks((clock) => meet(estimate[clock], by[clock]));
+/** Combines two estimates of one moment. Cites the evidence of `other` only if it narrows the first one. */
+export function narrowed(estimate: Estimate, other: Estimate): Estimate {
+  const { client, node } = onBothClocks((clock) => meet(estimate[clock], other[clock]));
   const narrows = [
     client.lo > estimate.client.lo,
     client.hi < estimate.client.hi,
@@ -33,10 +33,10 @@ export function narrowed(estimate: Estimate, by: Estimate): Estimate {
     node.hi < estimate.node.hi,
   ];
   if (!narrows.includes(true)) return estimate;
-  return { ...estimate, client, node, evidence: cite(estimate.evidence, by.evidence) };
+  return { ...estimate, client, node, evidence: cite(estimate.evidence, other.evidence) };
 }
 
-/** It followed an earlier moment, for which nothing is cited. */
+/** Narrows an estimate to no earlier than its cause, without citing evidence of the cause. */
 export const narrowedByCause = (estimate: Estimate, cause: Estimate): Estimate =>
   narrowed(estimate, { ...notBefore(cause), evidence: [] });
 
@@ -45,29 +45,29 @@ export const onBothClocks = (spanOn: (clock: 'client' | 'node') => Span): Pick<E
   node: spanOn('node'),
 });
 
-/** Moves an estimate by a stretch of `by` ms. */
-export const moved = (estimate: Estimate, by: Span): Estimate => ({
+/** Moves an estimate to later by `duration` ms. */
+export const moved = (estimate: Estimate, duration: Span): Estimate => ({
   ...estimate,
-  ...onBothClocks((clock) => ({ lo: estimate[clock].lo + by.lo, hi: estimate[clock].hi + by.hi })),
+  ...onBothClocks((clock) => ({ lo: estimate[clock].lo + duration.lo, hi: estimate[clock].hi + duration.hi })),
   basis: 'inferred',
 });
 
-/** The bound that a later moment puts on this one: it was not after it. */
+/** The estimate of a moment of which we only know that it was no later than `later`. */
 export const notAfter = (later: Estimate): Estimate => ({
   ...later,
   ...onBothClocks((clock) => atMost(later[clock].hi)),
 });
 
-/** The bound that an earlier moment puts on this one: it was not before it. */
+/** The estimate of a moment of which we only know that it was no earlier than `earlier`. */
 export const notBefore = (earlier: Estimate): Estimate => ({
   ...earlier,
   ...onBothClocks((clock) => atLeast(earlier[clock].lo)),
 });
 
-/** Certainly before, on either clock. */
+/** Whether `a` was certainly before `b`, as either clock shows. */
 export const isBefore = (a: Estimate, b: Estimate): boolean => a.client.hi < b.client.lo || a.node.hi < b.node.lo;
 
-/** From one moment to a later one, in ms, by whichever clock knows it better. */
+/** How long one moment was before a later one, in ms: the tighter bounds of both clocks. */
 export function between(start: Estimate, end: Estimate): Span {
   const client = lapse(start.client, end.client);
   const node = lapse(start.node, end.node);
@@ -79,24 +79,23 @@ export function between(start: Estimate, end: Estimate): Span {
 export const cite = (...lists: (readonly number[])[]): readonly number[] =>
   [...new Set(lists.flat())].sort((a, b) => a - b);
 
-/** On the client's clock. `fallback` is used where nothing bounds it on one side. */
+/** The bounds on the client's clock. Where there is no bound, that of `fallback`. */
 export function spanOf({ client }: Estimate, fallback: Span): Span {
   const lo = Number.isFinite(client.lo) ? client.lo : Math.min(fallback.lo, client.hi);
   return { lo, hi: Number.isFinite(client.hi) ? client.hi : Math.max(fallback.hi, lo) };
 }
 
-/** Client times are read to the millisecond. */
-const tick = 1;
+const clientClockResolutionMs = 1;
 
 /**
- * What of a conclusion may be reported yet: no instant lies in the future of the newest observation. What is expected (a kill
- * at the end of the grace, the end of a `sleep` hook) is reported only once it must have happened; what has been observed
- * has, so its interval ends now at the latest.
+ * The estimate as it may be reported now: nothing lies after the newest observation. An inferred moment (a kill at the end of
+ * the grace, the end of a `sleep` hook) is reported only once it must have happened. The interval of an observed moment is
+ * cut off at now, because the moment is in the past.
  */
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;
   const { lo, hi } = estimate.client;
-  const latest = now + tick;
+  const latest = now + clientClockResolutionMs;
   if (hi <= latest) return estimate;
   if (!Number.isFinite(hi) || lo > latest || estimate.basis === 'inferred') return undefined;
   return { ...estimate, client: { lo, hi: latest } };

@@ -1,6 +1,6 @@
 /**
- * Where evidence may be missing: stretches in which a stream, or a clock, says less than usual (ms, client's clock); and whether Events
- * of the kubelet may be missing: only where none can be does their absence prove anything. Pure.
+ * Where evidence may be missing: the stretches (client ms) in which a stream or a clock was not fully usable, and whether Events of
+ * the kubelet may be missing. The absence of an Event proves something only if none can be missing. Pure.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
@@ -11,7 +11,7 @@ import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { TimelineGap } from './timeline.ts';
 
-/** Streams by the name of the resource that an operator would grant. */
+/** The resource that a Role has to grant for each stream. */
 const resourceOf: Record<StreamName, string> = {
   pod: 'pods',
   pods: 'pods',
@@ -28,7 +28,7 @@ const resourceOf: Record<StreamName, string> = {
   namespace: 'namespaces',
 };
 
-/** What the streams may have missed, by resource. */
+/** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
   const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => ({
     resource: resourceOf[stream],
@@ -49,7 +49,7 @@ export function streamGaps(trace: Trace): TimelineGap[] {
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
 }
 
-/** What a clock showed before it was set says nothing of what it showed after; instants near the step are wider. */
+/** Times at which a clock was set, or may have been: intervals around them are wider. */
 export function clockGaps(network: PodNetwork): TimelineGap[] {
   const clocks = [
     ['api', 'clock of the API server'],
@@ -64,7 +64,7 @@ export function clockGaps(network: PodNetwork): TimelineGap[] {
   });
 }
 
-/** A gap that begins where the one before it ended is the same one: history was lost again and again. */
+/** Joins gaps of one stream that follow each other without a pause. */
 function joined(gaps: readonly Fact<Gap>[]): Gap[] {
   const all: Gap[] = [];
   const lastOf = new Map<string, number>();
@@ -82,13 +82,13 @@ function joined(gaps: readonly Fact<Gap>[]): Gap[] {
   return all;
 }
 
-/** ms. Shorter delays happen on any day. */
-const worthListing = 1000;
+/** Shorter delays are normal. */
+const minListedDelayMs = 1000;
 
-/** Nothing is missing, but what came then is dated less well: the connection had been dead, or the server away. */
+/** Stretches in which nothing was lost, but changes arrived late, as the connection or the server was down. */
 const lateChanges = (trace: Trace): TimelineGap[] =>
   trace.resumes
-    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > worthListing)
+    .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > minListedDelayMs)
     .map(({ value, at }) => ({
       resource: resourceOf[value.stream],
       from: value.since,
@@ -98,7 +98,7 @@ const lateChanges = (trace: Trace): TimelineGap[] =>
 
 export interface BrokenLog {
   readonly container: string;
-  /** The last that was received. */
+  /** When the stream broke off. */
   readonly ended: Fact<{ readonly clean: boolean }>;
 }
 
@@ -108,49 +108,50 @@ export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
     return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
   });
 
-/** Events may not be read, or are not made any more (SIGNALS.md trap 32). */
-const isClosed = ({ refused, namespaceEnding }: Trace): boolean =>
+/** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
+const areEventsUnavailable = ({ refused, namespaceEnding }: Trace): boolean =>
   namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
 /**
- * The stream of them was lost before the Killings of this deletion could come, and never came back: a list that closes a gap has
- * them all. The kubelet writes those of all containers at once when it begins (SIGNALS.md §2 S3): where one arrived before the
- * loss, the others would have been. `by`: client ms before which they were written.
+ * Whether the Event stream was lost for good before the Killings of this deletion could arrive. (A list that ends a gap has them
+ * all.) The kubelet writes those of all containers at once (SIGNALS.md §2 S3), so if one arrived before the loss, none is
+ * missing. `writtenBefore`: client ms.
  */
-function isLost(trace: Trace, by: number): boolean {
+function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
   const { gaps, gone, events, deletion, requests } = trace;
-  const began = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
-  const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= began)?.at ?? Infinity;
-  const due = Math.min(killedAt, gone?.at ?? Infinity, by + millisecondsOf('event-lag') + deliveryLagOf(trace));
+  const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
+  const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= since)?.at ?? Infinity;
+  const due = Math.min(
+    killedAt,
+    gone?.at ?? Infinity,
+    writtenBefore + millisecondsOf('event-lag') + deliveryLagOf(trace),
+  );
   return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
 }
 
-/**
- * The absence of a Killing proves nothing. `ended`: the end of the container whose Killing it is, where that is known: it was
- * written before.
- */
+/** Whether a Killing may be missing, so that its absence proves nothing. `ended`: the exit of its container, if known. */
 export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
-  killingsUnwritten(trace) || isLost(trace, ended?.client.hi ?? Infinity);
+  killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Nor would it on a stream that is whole: of those that are alike ten become one, which names the first, and none is made any
- * more once a pod has spent what the kubelet allows it (SIGNALS.md §2.1).
+ * Whether a Killing may be missing even if we received all Events. The kubelet merges ten similar Events into one, which names only
+ * the first, and it drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
-  isClosed(trace) || isSpent(trace.normals) || areKillingsMerged(trace);
+  areEventsUnavailable(trace) || isQuotaUsedUp(trace.normals) || areKillingsMerged(trace);
 
-/** The same of a Warning. */
+/** Whether a Warning may be missing. */
 export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
-  namespaceEnding !== undefined || isSpent(warnings);
+  namespaceEnding !== undefined || isQuotaUsedUp(warnings);
 
 const areKillingsMerged = ({ events }: Trace): boolean =>
   events.some((event) => event.reason === 'Killing' && isMerged(event));
 
-const isSpent = (counts: ReadonlyMap<string, number>): boolean =>
-  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewest;
+const isQuotaUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0) >= minQuota;
 
 /**
- * The filter starts with 25 of a type and gives one back every 5 min. What is older than an hour is not listed any more (the
- * TTL): if that had spent everything, 12 have come back since.
+ * The kubelet's quota is 25 Events of a type, plus one every 5 min. Events older than an hour are not listed any more (their TTL).
+ * If those had used up all of it, an hour has given back 12.
  */
-const fewest = 12;
+const minQuota = 12;

@@ -1,11 +1,11 @@
-/** When the kubelet acted: Killing events, the grace it went by, and what they say about the node's clock. */
+/** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
 import { noMoreThan, offsetAt, toClient, upTo, type Clock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
-import { withDoubts } from './clocks.ts';
+import { withDoubt } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
 import {
   belongs,
@@ -18,54 +18,55 @@ import {
 } from './deletion.ts';
 import { cite, notAfter, onBothClocks, onClient, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { beginsNewAttempt, isStart } from './stop.ts';
+import { isKubeletStart, startsNewAttempt } from './stop.ts';
 
-/** The Killings of this deletion, oldest first, and what they show of the node's clock. */
+/** The Killings of this deletion, and the node's clock. */
 export interface Stops {
-  readonly own: readonly Occurrence[];
-  /** By container. */
+  /** Oldest first. */
+  readonly all: readonly Occurrence[];
+  /** By container, oldest first. */
   readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
-  /** By arrivals and causes alone: it shows whether the clock was set. */
+  /** As arrivals and causes bound it: this shows whether it was set. */
   readonly clock: Clock;
 }
 
 export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const arrivals = trace.clocks.node;
-  const all = trace.events.filter(isStop);
-  const later = all.filter((event) => belongs(deletion, event, shownBy(arrivals, event)));
+  const killings = trace.events.filter(isStopKilling);
+  const later = killings.filter((event) => belongs(deletion, event, clientTimeOf(arrivals, event)));
   const stops = later.filter((event) => !mayBeKubeletsOwn(trace, deletion, event));
-  const own = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
-  const caused = own.reduce((next, event) => withCause(next, event, deletion), arrivals);
-  const others = all.filter((event) => !later.includes(event));
-  return { own, killings: groupByContainer(own), clock: withDoubts(trace, deletion, caused, others) };
+  const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
+  const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
+  const earlier = killings.filter((event) => !later.includes(event));
+  return { all, killings: groupByContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
 }
 
-/** Nothing that the kubelet did because of the deletion is earlier than its acceptance. */
+/** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
 function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
   const value = event.time.hi - since;
-  // A contradiction means that the Killing was not caused by this deletion after all: arrivals are certain, causes are not.
+  // Arrivals are certain, causes are not: if they contradict, the deletion did not cause this Killing.
   if (offsetAt(upTo(clock, event.at + 1), since).lo > value) return clock;
   return noMoreThan(clock, { at: since, value, seq: event.seq });
 }
 
-/** What the kubelet knew and when, once its Killings are stated. */
-export function kubeletOf(known: DeletionContext, { own, killings }: Stops): Kubelet {
-  const { trace } = known;
-  const noticed = stateNoticed(known, killings);
-  const isRetried = [...killings.values()].some((all) => all.length > 1) || trace.events.some(isNewAttempt);
-  return { killings, noticed, grace: graceAt(known, { noticed, own, isRetried }) };
+/** What the kubelet knew and when. The Killings must be in the network. */
+export function kubeletOf(context: DeletionContext, { all, killings }: Stops): Kubelet {
+  const { trace } = context;
+  const noticed = constrainNoticed(context, killings);
+  const isRetried = [...killings.values()].some(({ length }) => length > 1) || trace.events.some(isNewAttempt);
+  return { killings, noticed, grace: graceOf(context, { noticed, killings: all, isRetried }) };
 }
 
-const isNewAttempt = (event: Occurrence): boolean => beginsNewAttempt(event) && !event.isOld;
+const isNewAttempt = (event: Occurrence): boolean => startsNewAttempt(event) && !event.isOld;
 
-const isStop = (event: Occurrence): boolean =>
+const isStopKilling = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
 
 /**
- * A repeated Event names the nanoseconds of its first occurrence. Where that one did not arrive and may be of this
- * deletion, the kubelet began then, not at the repetition.
+ * The first occurrence of a repeated Event, whose nanoseconds the Event's name has. If that occurrence did not arrive and may
+ * belong to this deletion, the kubelet started then, not at the repetition.
  */
 function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
   const { named, count, id } = event;
@@ -85,14 +86,15 @@ function groupByContainer(events: readonly Occurrence[]): Map<string, Occurrence
   return groups;
 }
 
-/** When it was (client), by what had arrived by then: its clock may have been set since. */
-const shownBy = (arrivals: Clock, { time, at }: Occurrence): Span => toClient(upTo(arrivals, at + 1), time, at + 1);
+/** By what had arrived until then, as the clock may have been set since. */
+const clientTimeOf = (arrivals: Clock, { time, at }: Occurrence): Span =>
+  toClient(upTo(arrivals, at + 1), time, at + 1);
 
 /**
- * The first sign of the kubelet: its Killing, or the status that knows of the deletion. Where neither came at all, what the
- * application says of its signal, or the end itself, shows that the kubelet knew by then, not since when.
+ * Constrains when the kubelet knew of the deletion: by its first sign, a Killing or the acknowledging status. Without those, the
+ * application's log of its signal, or the terminal phase, shows only a latest time.
  */
-function stateNoticed(
+function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
   killings: Stops['killings'],
 ): Estimate | undefined {
@@ -102,8 +104,8 @@ function stateNoticed(
   const [first, ...others] = signs;
   if (!first) return undefined;
   const sign = others.reduce(earlier, first);
-  // A kubelet that had been there before this one took what it knew with it.
-  const isRestarted = trace.events.some((one) => isStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
+  // If the kubelet has restarted, it may have known before.
+  const isRestarted = trace.events.some((one) => isKubeletStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
   network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
   const proof = { because: 'the first sign of the kubelet (§2 S3)', evidence: sign.evidence };
   network.within('noticed', isRestarted ? notAfter(sign) : sign, proof);
@@ -111,7 +113,7 @@ function stateNoticed(
 }
 
 function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
-  // A terminal phase that came after the deletion: only the kubelet (or PodGC) writes it.
+  // Only the kubelet (or PodGC) writes a terminal phase.
   if (!trace.terminal || !ranAtDeletion({ facts, grace })) return [];
   const lines = [...trace.containers.values()]
     .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
@@ -124,53 +126,53 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
   ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
 });
 
-interface Began {
+interface StopAttempts {
   readonly noticed: Estimate | undefined;
-  /** The Killings of this deletion. */
-  readonly own: readonly Occurrence[];
-  /** It began again: with whatever grace held then. */
+  readonly killings: readonly Occurrence[];
+  /** There may have been another attempt, with the grace in force at that time. */
   readonly isRetried: boolean;
 }
 
 /**
- * The grace that held when the kubelet began. A later, shorter DELETE does not reach a running kill (trap 3); one that may have
- * come before the kubelet began, or began again, counts as possible.
+ * The grace in force when the kubelet started. A later DELETE with a shorter grace does not affect a running kill (trap 3). It
+ * counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
-function graceAt(known: DeletionContext, { noticed, own, isRetried }: Began): Kubelet['grace'] {
-  const { trace, deletion } = known;
+function graceOf(context: DeletionContext, { noticed, killings, isRetried }: StopAttempts): Kubelet['grace'] {
+  const { trace, deletion } = context;
   const first = Math.max(1, deletion.grace);
-  const later = loweredGraces(trace, deletion);
+  const lowered = loweredGraces(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
-  const mayCount = (one: Grace): boolean => !isAfterBegin(known, own, one) && loweredSince(known, one) <= since.hi;
-  const possible = later.filter((one) => isRetried || mayCount(one));
-  const certain = later.filter((one) => one.at + 1 <= since.lo);
-  const least = (graces: typeof later): number => Math.min(first, ...graces.map((one) => Math.max(1, one.value.grace)));
-  const likely = Math.max(least(certain), unseenGrace(trace, deletion));
-  return { min: least(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
+  const mayCount = (grace: Grace): boolean =>
+    !isAfterStart(context, killings, grace) && loweredSince(context, grace) <= since.hi;
+  const possible = lowered.filter((grace) => isRetried || mayCount(grace));
+  const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
+  const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
+  const likely = Math.max(minOf(certain), unseenGrace(trace, deletion));
+  return { min: minOf(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
 }
 
 /**
- * The pod's own states have an order: this one was written after the kubelet had reported that it knew. A probe's status may do so
- * before it begins (S3): so a Killing must have arrived before this can have been written. That it came first proves nothing:
- * each stream may be late by itself.
+ * Whether a grace was lowered after the kubelet had started. States of the pod are ordered, so it must come after the
+ * acknowledging status. A probe can write that status before the kubelet starts (S3), so a Killing must also have arrived
+ * before the write. That it arrived before this state is not enough: each stream can be late by itself.
  */
-function isAfterBegin(known: DeletionContext, own: readonly Occurrence[], grace: Grace): boolean {
-  const { trace, deletion } = known;
-  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(known, grace));
-  return isAfterNotice(trace, grace.seq) && own.some((killing) => killing.at + 1 <= written);
+function isAfterStart(context: DeletionContext, killings: readonly Occurrence[], grace: Grace): boolean {
+  const { trace, deletion } = context;
+  const written = Math.max(arrival(trace, grace, 'pod', deletion.accepted).client.lo, loweredSince(context, grace));
+  return isAfterNotice(trace, grace.seq) && killings.some((killing) => killing.at + 1 <= written);
 }
 
 /**
- * Where the first state of the deletion was not seen, its grace may have been lowered before: the kubelet may have begun with
- * the pod's own. The last DELETE's 0 shows nothing of it either (trap 2).
+ * A grace, s, that may have been in force before the first one that we saw: the one of the pod's spec. Zero if we saw the write
+ * of deletionTimestamp itself (trap 2).
  */
 const unseenGrace = (trace: Trace, deletion: Deletion): number =>
   isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
 
 /**
- * A grace that is not the pod's own was asked for, and one that was asked for before it may have been longer than either.
- * Only what is asked for lowers a grace, so the pod's own is seldom what another one was lowered to (SIGNALS.md §1 "Repeat
- * delete"), unless it is the 0 of the last one.
+ * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw differs from the pod's own, it
+ * was requested, and can have replaced a longer request. A request seldom asks for just the pod's own grace. A grace of 0 may
+ * be the kubelet's last DELETE, which hides what came before (SIGNALS.md §1 "Repeat delete").
  */
 const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
   !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
@@ -178,8 +180,8 @@ const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
 const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
 
 /**
- * The earliest client time of the write that lowered the grace. A deadline that has merely moved with the grace says
- * nothing of it; any other one was set to "now" (SIGNALS.md §1 "Repeat delete").
+ * The earliest client time of the write that lowered the grace. A deadline that moved by the same amount does not show it. Any
+ * other deadline is the time of the write (SIGNALS.md §1 "Repeat delete").
  */
 function loweredSince(
   { deletion: { facts, grace, accepted }, network }: DeletionContext,

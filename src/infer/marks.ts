@@ -1,6 +1,6 @@
 /**
- * Marks: the points of the timeline, each with a stable id. Phases: the stretches between two of them, each listed once both its
- * ends are known. Pure.
+ * Marks are the points of the timeline, each with a stable id. Phases are the stretches between two marks; a phase is listed
+ * once both its ends are known. Pure.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
@@ -36,7 +36,7 @@ interface Extra {
   provisional?: boolean;
 }
 
-/** None where nothing is known of it. */
+/** Returns no mark if the moment is not known. */
 function mark(
   name: MarkName,
   at: Estimate | undefined,
@@ -57,22 +57,20 @@ function requestMarks({ deletion }: PodExit): TimelineMark[] {
   ];
 }
 
-/** Our own request: only we know of it. */
 const requestMark = (request: RequestFacts): TimelineMark[] =>
   mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
-/** When it left. */
 const sentAt = ({ sent }: RequestFacts): Estimate => onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
 function containerMarks({ trace, deletion }: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
-  // Until every Event of its hook has come, what came after it may not have come at all.
-  const provisional = !container.settled || hook?.mayFail === true;
+  // The Event of a failed hook may still arrive, and show that no signal was sent.
+  const provisional = !container.settled || hook?.mayStillFail === true;
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),
-    ...(container.ran && !hook?.doubted
+    ...(container.ran && !hook?.mayNotHaveRun
       ? mark('prestop-ended', hook?.end, { subject, note: hook && `preStop ${hook.kind} ${hook.outcome}`, provisional })
       : []),
     ...mark('stop-signal', signal, { subject, note: signal?.name, provisional: provisional && !signal?.proved }),
@@ -103,7 +101,7 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
     ...mark('endpoint-removed', removed, { subject: slice }),
   ]);
 
-/** Only what happened to the node while the pod was going. */
+/** The node's changes since the deletion. */
 function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   const name = trace.node?.value.metadata.name;
   const since = deletion.accepted.client.lo;
@@ -133,20 +131,19 @@ const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
   ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
 ];
 
-/** ms past the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill itself may take about 3 s. */
-const overdueAfter = 5000;
-/** Characters of a runtime's error that are worth a line. */
-const longestMessage = 200;
+/** After the grace: a container gets at least 2 s after its hook (SIGNALS.md §2), and the kill itself can take about 3 s. */
+const killOverdueMs = 5000;
+const maxErrorLength = 200;
 
-/** A phrase; undefined where nothing shows. */
+/** A note about a kill that fails or is overdue, if there is one. */
 function killTrouble({ trace, deletion, containers }: PodExit): string | undefined {
   const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
     const times = failed.count > 1 ? ` (${failed.count} times)` : '';
-    return `its kill fails${times}: ${failed.message.slice(0, longestMessage)}`;
+    return `its kill fails${times}: ${failed.message.slice(0, maxErrorLength)}`;
   }
   const late = containers.filter(({ ran, exit, stopping }) => {
-    const due = (stopping?.client.hi ?? Infinity) + deletion.grace * 1000 + overdueAfter;
+    const due = (stopping?.client.hi ?? Infinity) + deletion.grace * 1000 + killOverdueMs;
     return ran && !exit && trace.now > due;
   });
   return trace.gone || late.length === 0
@@ -154,10 +151,7 @@ function killTrouble({ trace, deletion, containers }: PodExit): string | undefin
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
 }
 
-/**
- * What is known of a pod whose deletion was not seen: what we asked for, and since when the pod is gone. None while it may still
- * be there.
- */
+/** The marks if the deletion itself was not seen: our request, and the pod's removal. None as long as the pod may exist. */
 export function unseenMarks(trace: Trace): TimelineMark[] {
   const { gone, pod, requests } = trace;
   if (!gone || !pod) return [];
@@ -166,10 +160,10 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
 }
 
-/** Its last state shows that it was there, and is older than its arrival by `delivery-lag` at most. */
+/** The pod existed when its last state was written, at most `delivery-lag` before the state arrived. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
-/** A moment, and the id of the mark that it is. */
+/** One end of a phase: the moment, and the id of its mark. */
 type End = readonly [at: Estimate | undefined, mark: string];
 
 interface Stretch {
@@ -195,11 +189,11 @@ export function phasesOf(exit: PodExit, scale: TimelineScale): Phase[] {
   return stretches.flatMap((one) => phaseOf(one, exit, scale));
 }
 
-/** Absent where an end is not known yet, and where not even the window bounds how long it took. */
+/** Returns no phase if an end is not known yet, or nothing bounds the length. */
 function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodExit, scale: TimelineScale): Phase[] {
-  const [known, until] = [capAtNow(trace, from[0]), capAtNow(trace, to[0])];
-  if (!from[0] || !to[0] || !known || !until) return [];
-  const [start, end] = [scale.interval(known, from[1]), scale.interval(until, to[1])];
+  const [cappedFrom, cappedTo] = [capAtNow(trace, from[0]), capAtNow(trace, to[0])];
+  if (!from[0] || !to[0] || !cappedFrom || !cappedTo) return [];
+  const [start, end] = [scale.interval(cappedFrom, from[1]), scale.interval(cappedTo, to[1])];
   const lasted = between(from[0], to[0]);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];
@@ -223,22 +217,24 @@ function containerPhases(container: ContainerExit): Stretch[] {
   const { spec, hook, stopping, signal, kill, exit, graceEnd } = container;
   const subject = spec.name;
   const ended: End = [exit?.provisional ? undefined : exit?.at, `exited/${subject}`];
-  const called: End = [signal, `stop-signal/${subject}`];
-  const turn: End = hook ? [hook.end, `prestop-ended/${subject}`] : [stopping, `stopping/${subject}`];
-  const ran = hook && !hook.doubted;
+  const signalled: End = [signal, `stop-signal/${subject}`];
+  const ready: End = hook ? [hook.end, `prestop-ended/${subject}`] : [stopping, `stopping/${subject}`];
+  const isHookShown = hook && !hook.mayNotHaveRun;
   return [
-    ...(ran
-      ? [{ name: 'prestop', subject, from: [hook.start, `stopping/${subject}`], to: turn } satisfies Stretch]
+    ...(isHookShown
+      ? [{ name: 'prestop', subject, from: [hook.start, `stopping/${subject}`], to: ready } satisfies Stretch]
       : []),
-    ...(spec.kind === 'sidecar' ? [{ name: 'sidecar-wait', subject, from: turn, to: called } satisfies Stretch] : []),
-    { name: 'drain', subject, from: called, to: kill ? [kill, `kill/${subject}`] : ended },
+    ...(spec.kind === 'sidecar'
+      ? [{ name: 'sidecar-wait', subject, from: ready, to: signalled } satisfies Stretch]
+      : []),
+    { name: 'drain', subject, from: signalled, to: kill ? [kill, `kill/${subject}`] : ended },
     ...(overran(container)
       ? [{ name: 'overtime', subject, from: [graceEnd, `grace-end/${subject}`], to: ended } satisfies Stretch]
       : []),
   ];
 }
 
-/** It was still there when the grace had certainly ended (K + grace, SIGNALS.md trap 1). */
+/** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
 export function overran({ graceEnd, exit }: ContainerExit): boolean {
   if (!graceEnd || !exit || exit.provisional) return false;
   return exit.at.node.lo >= graceEnd.node.hi || exit.at.client.lo >= graceEnd.client.hi;
@@ -247,7 +243,7 @@ export function overran({ graceEnd, exit }: ContainerExit): boolean {
 function removalPhases({ removal }: PodExit): Stretch[] {
   const { done, finalDelete, held, removed } = removal;
   const gone: End = [removed, 'removed'];
-  // What finalizers held until it was removed says nothing of the clean-up.
+  // If finalizers held the object, its removal does not show when the clean-up ended.
   const cleaned: End = finalDelete ? [finalDelete, 'final-delete'] : [held ? undefined : removed, 'removed'];
   return [
     { name: 'cleanup', from: [done, 'containers-done'], to: cleaned },

@@ -1,63 +1,67 @@
 /**
- * A Simple Temporal Network (Dechter, Meiri, Pearl 1991): moments, and between two of them the least and the most time
- * that can lie between. What all rows together allow is found by shortest paths: the latest of a moment is its distance
- * from an origin, the earliest the negated distance back to it. Pure; times and lengths in ms.
+ * A Simple Temporal Network (Dechter, Meiri, Pearl 1991). It holds moments ("the container exited") and constraints
+ * between two moments ("it exited 0 to 2000 ms after SIGKILL"). It computes the earliest and the latest time of each
+ * moment, counted from an origin: a moment that serves as time 0. Pure; times and lengths in ms.
+ *
+ * How: "`to` comes at most 5 ms after `from`" is an edge of length 5 from `from` to `to`; "at least 2 ms after" is an
+ * edge of length -2 back. Then the latest time of a moment is the length of the shortest path from the origin to it, and
+ * the earliest time is the negated length of the shortest path back. A cycle of negative length is a contradiction.
  *
  * Laws:
- * 1. A row that contradicts what was stated before is not taken, and is kept among `refused`. So rows are stated from
- *    the strongest to the weakest: the one that closes a contradiction is then the weakest of it.
- * 2. Bounds only narrow with each row.
- * 3. The evidence of a bound is that of the rows on its shortest path, as far as a clock that shows it, and nothing else.
+ * 1. A constraint that contradicts earlier ones is rejected, changes nothing, and is kept in `rejected`. So rules add
+ *    what is certain first and what is likely later: a contradiction then rejects the least certain constraint.
+ * 2. A new constraint can narrow bounds, but never widen them.
+ * 3. The evidence of a bound comes from the constraints on its shortest path, from the moment to the first clock. Those
+ *    beyond that clock only tie clocks to each other, and prove nothing about this moment.
  */
 import type { Span } from '../model/span.ts';
 
-/** `to` follows `from` by at least `min` and at most `max` ms; both may be negative or absent. */
-export interface Row {
+/** `to` comes at least `min` and at most `max` ms after `from`. Negative: before it. Absent: no limit. */
+export interface Constraint {
   readonly from: string;
   readonly to: string;
   readonly min?: number;
   readonly max?: number;
-  /** The rule, with its section of SIGNALS.md, or the name of an assumption. */
+  /** The rule with its section of SIGNALS.md, or the name of an assumption. */
   readonly because: string;
-  /** Observations (`seq`) that it was read from. */
+  /** The observations (`seq`) that prove it. */
   readonly evidence?: readonly number[];
 }
 
-/** ms: what rounding of sums may make of equal numbers. */
-const equal = 1e-6;
+/** Sums of fractions that should be equal may differ by this much. */
+const roundingMs = 1e-6;
 
-/** Distances from one origin, or to it, and the edge by which each was reached. */
-interface Distances {
-  /** From each moment to the origin instead. */
+/** The shortest paths between one origin and all moments, by the id of the moment. */
+interface ShortestPaths {
+  /** False: from the origin to each moment. True: from each moment back to the origin. */
   readonly isBack: boolean;
-  readonly at: number[];
-  readonly by: number[];
+  /** Infinite if there is no path. */
+  readonly length: number[];
+  /** The edge of the path next to the moment; -1 if there is none. */
+  readonly edge: number[];
 }
 
 export class Network {
   readonly #ids = new Map<string, number>();
-  readonly #edges = { from: [] as number[], to: [] as number[], most: [] as number[], row: [] as Row[] };
-  /** Edges that leave a moment, and that reach it. */
+  readonly #edges = { from: [] as number[], to: [] as number[], length: [] as number[], source: [] as Constraint[] };
+  /** By the id of a moment: the edges that start there, and those that end there. */
   readonly #out: number[][] = [];
   readonly #in: number[][] = [];
-  /** One schedule that all rows allow, apart from a constant. */
-  readonly #feasible: number[] = [];
-  readonly #origins = new Map<string, readonly [from: Distances, back: Distances]>();
-  readonly refused: Row[] = [];
-  /** What distances were before, inside withRollback. */
-  readonly #changes: { distances: Distances; moment: number; at: number; by: number }[] = [];
+  /** One time for each moment such that all constraints hold. While such an example exists, nothing is contradictory. */
+  readonly #example: number[] = [];
+  readonly #origins = new Map<string, readonly [there: ShortestPaths, back: ShortestPaths]>();
+  readonly rejected: Constraint[] = [];
+  /** Earlier values of shortest paths, for withRollback. */
+  readonly #undo: { paths: ShortestPaths; moment: number; length: number; edge: number }[] = [];
   #isTrial = false;
   readonly #clocks: ReadonlySet<number>;
 
-  /**
-   * Distances are kept for the `origins`; bounds can be asked for on each of them. `clocks`: what ties these to one another
-   * is no evidence of any one moment.
-   */
+  /** `origins`: the moments that bounds can be counted from. `clocks`: the moments where evidence ends (law 3). */
   constructor(origins: readonly string[], clocks: readonly string[]) {
     this.#clocks = new Set(clocks.map((name) => this.#idOf(name)));
     for (const name of origins) {
       const origin = this.#idOf(name);
-      this.#origins.set(name, [this.#distances(origin, false), this.#distances(origin, true)]);
+      this.#origins.set(name, [this.#pathsOf(origin, false), this.#pathsOf(origin, true)]);
     }
   }
 
@@ -65,70 +69,70 @@ export class Network {
     return this.#ids.has(moment);
   }
 
-  /** False, and nothing changes, where the rows together contradict what is known. */
-  state(...rows: readonly Row[]): boolean {
-    const count = this.#edges.row.length;
-    if (!rows.every((row) => this.#add(row))) {
+  /** Adds all of the constraints. Returns false, and adds none, if they contradict what is known. */
+  add(...constraints: readonly Constraint[]): boolean {
+    const count = this.#edges.source.length;
+    if (!constraints.every((one) => this.#tryAdd(one))) {
       this.#removeSince(count);
-      this.refused.push(...rows);
+      this.rejected.push(...constraints);
       return false;
     }
-    for (let edge = count; edge < this.#edges.row.length; edge += 1)
-      for (const origin of this.#origins.values()) for (const distances of origin) this.#narrow(distances, edge);
+    for (let edge = count; edge < this.#edges.source.length; edge += 1)
+      for (const origin of this.#origins.values()) for (const paths of origin) this.#narrow(paths, edge);
     return true;
   }
 
-  /** Whether a row would contradict what is known; it is not taken. */
-  allows(row: Row): boolean {
-    const count = this.#edges.row.length;
-    const allowed = this.#add(row);
+  /** Whether a constraint could be added without a contradiction. Does not add it. */
+  allows(constraint: Constraint): boolean {
+    const count = this.#edges.source.length;
+    const allowed = this.#tryAdd(constraint);
     this.#removeSince(count);
     return allowed;
   }
 
-  /** Takes back what is stated in `trial`, unless its result `isKept`. Trials are not nested. */
+  /** Removes what `trial` has added, unless its result `isKept`. Trials cannot be nested. */
   withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
-    const count = this.#edges.row.length;
+    const count = this.#edges.source.length;
     this.#isTrial = true;
     const result = trial();
     this.#isTrial = false;
     if (!isKept(result)) {
       this.#removeSince(count);
-      for (const { distances, moment, at, by } of this.#changes.reverse()) {
-        distances.at[moment] = at;
-        distances.by[moment] = by;
+      for (const { paths, moment, length, edge } of this.#undo.reverse()) {
+        paths.length[moment] = length;
+        paths.edge[moment] = edge;
       }
     }
-    this.#changes.length = 0;
+    this.#undo.length = 0;
     return result;
   }
 
-  /** When a moment was, counted from an origin. */
+  /** The earliest and the latest time of a moment, counted from an origin. */
   boundsOf(moment: string, origin: string): Span {
     const id = this.#ids.get(moment);
-    const distances = this.#origins.get(origin);
-    if (id === undefined || !distances) return { lo: -Infinity, hi: Infinity };
-    return { lo: -(distances[1].at[id] ?? Infinity), hi: distances[0].at[id] ?? Infinity };
+    const paths = this.#origins.get(origin);
+    if (id === undefined || !paths) return { lo: -Infinity, hi: Infinity };
+    const [there, back] = paths;
+    return { lo: -(back.length[id] ?? Infinity), hi: there.length[id] ?? Infinity };
   }
 
-  /** What proves the bounds of a moment on an origin. */
+  /** The observations that prove both bounds of a moment, counted from an origin. */
   evidenceOf(moment: string, origin: string): number[] {
     const id = this.#ids.get(moment);
-    const distances = this.#origins.get(origin);
-    if (id === undefined || !distances) return [];
     const cited = new Set<number>();
-    for (const one of distances)
-      for (const { evidence = [] } of this.#path(one, id)) for (const seq of evidence) cited.add(seq);
+    if (id === undefined) return [];
+    for (const paths of this.#origins.get(origin) ?? [])
+      for (const { evidence = [] } of this.#constraintsOn(paths, id)) for (const seq of evidence) cited.add(seq);
     return [...cited].sort((a, b) => a - b);
   }
 
-  /** The least that can lie between one moment and another. */
-  leastBetween(from: string, to: string): number {
+  /** The shortest time (ms) that can have passed from one moment to another. */
+  minBetween(from: string, to: string): number {
     const [start, end] = [this.#ids.get(from), this.#ids.get(to)];
     if (start === undefined || end === undefined) return -Infinity;
-    const back = this.#distances(start, true);
+    const back = this.#pathsOf(start, true);
     this.#spread(back, [start]);
-    return -(back.at[end] ?? Infinity);
+    return -(back.length[end] ?? Infinity);
   }
 
   #idOf(moment: string): number {
@@ -138,112 +142,114 @@ export class Network {
     this.#ids.set(moment, id);
     this.#out.push([]);
     this.#in.push([]);
-    this.#feasible.push(0);
+    this.#example.push(0);
     for (const origin of this.#origins.values())
-      for (const { at, by } of origin) {
-        at.push(Infinity);
-        by.push(-1);
+      for (const { length, edge } of origin) {
+        length.push(Infinity);
+        edge.push(-1);
       }
     return id;
   }
 
-  #distances(origin: number, isBack: boolean): Distances {
-    const at = Array.from({ length: this.#ids.size }, () => Infinity);
-    at[origin] = 0;
-    return { isBack, at, by: at.map(() => -1) };
+  #pathsOf(origin: number, isBack: boolean): ShortestPaths {
+    const length = Array.from({ length: this.#ids.size }, () => Infinity);
+    length[origin] = 0;
+    return { isBack, length, edge: length.map(() => -1) };
   }
 
-  #add(row: Row): boolean {
-    const [from, to] = [this.#idOf(row.from), this.#idOf(row.to)];
-    const { max = Infinity, min = -Infinity } = row;
-    return this.#addEdge(from, to, max, row) && this.#addEdge(to, from, -min, row);
+  #tryAdd(constraint: Constraint): boolean {
+    const [from, to] = [this.#idOf(constraint.from), this.#idOf(constraint.to)];
+    const { max = Infinity, min = -Infinity } = constraint;
+    return this.#addEdge(from, to, max, constraint) && this.#addEdge(to, from, -min, constraint);
   }
 
-  #addEdge(from: number, to: number, most: number, row: Row): boolean {
-    if (!Number.isFinite(most)) return true;
-    const edge = this.#edges.row.length;
+  #addEdge(from: number, to: number, length: number, source: Constraint): boolean {
+    if (!Number.isFinite(length)) return true;
+    const edge = this.#edges.source.length;
     this.#edges.from.push(from);
     this.#edges.to.push(to);
-    this.#edges.most.push(most);
-    this.#edges.row.push(row);
+    this.#edges.length.push(length);
+    this.#edges.source.push(source);
     this.#out[from]?.push(edge);
     this.#in[to]?.push(edge);
-    return this.#makeRoom(edge);
+    return this.#fitExample(edge);
   }
 
   #removeSince(count: number): void {
-    const { from, to, most, row } = this.#edges;
-    for (let edge = row.length - 1; edge >= count; edge -= 1) {
+    const { from, to, length, source } = this.#edges;
+    for (let edge = source.length - 1; edge >= count; edge -= 1) {
       this.#out[from[edge] as number]?.pop();
       this.#in[to[edge] as number]?.pop();
     }
-    for (const list of [from, to, most, row]) list.length = count;
+    for (const list of [from, to, length, source]) list.length = count;
   }
 
   /**
-   * Changes the one schedule so that it fits the new edge too. A change that comes back to where the edge begins would go
-   * round for ever: a contradiction; then the schedule stays as it was.
+   * Moves moments of the example to earlier times until the new edge holds too. If the edge's own start would have to
+   * move, this would go on forever: a contradiction. Then returns false and leaves the example as it was.
    */
-  #makeRoom(edge: number): boolean {
-    const { from, to, most } = this.#edges;
-    const time = this.#feasible;
-    const start = from[edge] as number;
+  #fitExample(newEdge: number): boolean {
+    const { from, to, length } = this.#edges;
+    const time = this.#example;
+    const start = from[newEdge] as number;
     const before: [moment: number, time: number][] = [];
-    const waiting = [edge];
-    for (let next = 0; next < waiting.length; next += 1) {
-      const by = waiting[next] as number;
-      const [source, target] = [from[by] as number, to[by] as number];
-      const limit = (time[source] as number) + (most[by] as number);
-      if ((time[target] as number) <= limit + equal) continue;
+    const toCheck = [newEdge];
+    for (let next = 0; next < toCheck.length; next += 1) {
+      const edge = toCheck[next] as number;
+      const [source, target] = [from[edge] as number, to[edge] as number];
+      const limit = (time[source] as number) + (length[edge] as number);
+      if ((time[target] as number) <= limit + roundingMs) continue;
       if (target === start) {
         for (const [moment, old] of before.reverse()) time[moment] = old;
         return false;
       }
       before.push([target, time[target] as number]);
       time[target] = limit;
-      for (const one of this.#out[target] as number[]) waiting.push(one);
+      for (const affected of this.#out[target] as number[]) toCheck.push(affected);
     }
     return true;
   }
 
-  /** Carries a new edge into distances that were right without it. */
-  #narrow(distances: Distances, edge: number): void {
-    if (this.#relax(distances, edge)) this.#spread(distances, [this.#farEnd(distances, edge)]);
+  /** Updates shortest paths, right until now, for a new edge. */
+  #narrow(paths: ShortestPaths, edge: number): void {
+    if (this.#shorten(paths, edge)) this.#spread(paths, [this.#farEnd(paths, edge)]);
   }
 
-  #spread(distances: Distances, changed: number[]): void {
-    const edges = distances.isBack ? this.#in : this.#out;
+  /** Updates the paths that lead on from the moments whose own path became shorter. */
+  #spread(paths: ShortestPaths, changed: number[]): void {
+    const edges = paths.isBack ? this.#in : this.#out;
     for (let next = 0; next < changed.length; next += 1)
       for (const edge of edges[changed[next] as number] as number[])
-        if (this.#relax(distances, edge)) changed.push(this.#farEnd(distances, edge));
+        if (this.#shorten(paths, edge)) changed.push(this.#farEnd(paths, edge));
   }
 
-  #farEnd({ isBack }: Distances, edge: number): number {
+  /** The end of an edge that is farther from the origin. */
+  #farEnd({ isBack }: ShortestPaths, edge: number): number {
     return (isBack ? this.#edges.from : this.#edges.to)[edge] as number;
   }
 
-  #relax(distances: Distances, edge: number): boolean {
-    const { at, by, isBack } = distances;
-    const { from, to, most } = this.#edges;
-    const near = (isBack ? to : from)[edge] as number;
-    const far = this.#farEnd(distances, edge);
-    const distance = (at[near] as number) + (most[edge] as number);
-    if (!(distance < (at[far] as number) - equal)) return false;
-    if (this.#isTrial) this.#changes.push({ distances, moment: far, at: at[far] as number, by: by[far] as number });
-    at[far] = distance;
-    by[far] = edge;
+  /** Whether the path to the far end of an edge becomes shorter by using that edge. */
+  #shorten(paths: ShortestPaths, edge: number): boolean {
+    const near = (paths.isBack ? this.#edges.to : this.#edges.from)[edge] as number;
+    const moment = this.#farEnd(paths, edge);
+    const before = paths.length[moment] as number;
+    const length = (paths.length[near] as number) + (this.#edges.length[edge] as number);
+    if (!(length < before - roundingMs)) return false;
+    if (this.#isTrial) this.#undo.push({ paths, moment, length: before, edge: paths.edge[moment] as number });
+    paths.length[moment] = length;
+    paths.edge[moment] = edge;
     return true;
   }
 
-  /** The rows by which a distance was reached, as far as a clock. */
-  #path({ by, isBack }: Distances, moment: number): Row[] {
-    const rows: Row[] = [];
+  /** The constraints on the shortest path between a moment and the origin, from the moment to the first clock. */
+  #constraintsOn({ edge: edges, isBack }: ShortestPaths, moment: number): Constraint[] {
+    const constraints: Constraint[] = [];
     for (let at = moment; !this.#clocks.has(at);) {
-      const edge = by[at] as number;
-      if (edge < 0 || rows.length > this.#edges.row.length) break;
-      rows.push(this.#edges.row[edge] as Row);
+      const edge = edges[at] as number;
+      if (edge < 0 || constraints.length > this.#edges.source.length) break;
+      constraints.push(this.#edges.source[edge] as Constraint);
       at = (isBack ? this.#edges.to : this.#edges.from)[edge] as number;
     }
-    return rows;
+    return constraints;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The network of one pod's exit, and how its moments are named and read. Its origins are three clocks: `client`, which
- * shows all that is printed, and `node` and `api` where they showed a reference stamp. A stamp lies that far from its
- * origin, give or take the drift since.
+ * The network of one pod's exit, and the names of its moments. The moments `client`, `node` and `api` stand for clocks:
+ * each is the moment when that clock showed its reference time. A moment for which the clock shows a timestamp comes
+ * after it by the difference of the two times, give or take the drift. Reports use the client's clock.
  */
 import { driftOver } from '../model/assumptions.ts';
 import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clock.ts';
@@ -9,151 +9,161 @@ import type { Instant } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import type { Fact } from '../model/trace.ts';
 import { narrowed, notAfter, onClient, type Estimate } from './estimate.ts';
-import { Network, type Row } from './network.ts';
+import { Network, type Constraint } from './network.ts';
 
-export type MomentName = 'stopping' | 'began' | 'counted' | 'hook-end' | 'stop-signal' | 'kill' | 'exit' | 'served';
+/**
+ * - `stopping`: the kubelet made the first Killing Event (K in SIGNALS.md).
+ * - `stop-start`: the kubelet started to stop the container. Earlier than `stopping` if a kubelet restart lost Events.
+ * - `grace-start`: the kubelet started its last attempt, from which the grace counts.
+ * - `served`: the container accepted its last new request.
+ */
+export type MomentName =
+  'stopping' | 'stop-start' | 'grace-start' | 'hook-end' | 'stop-signal' | 'kill' | 'exit' | 'served';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
-/** What each origin's clock showed, ms since the epoch. */
-interface Zeros {
+/** The reference time of each clock, ms since the epoch. */
+interface References {
   readonly client: number;
   readonly node: number;
   readonly api: number;
 }
 
-/** A bound by a clock's stamps, and by client times. */
+/** Bounds in client time, and in the node's time. */
 interface Limits {
   readonly client?: Span;
   readonly node?: Span;
 }
 
-type Proof = Pick<Row, 'because' | 'evidence'>;
+type Proof = Pick<Constraint, 'because' | 'evidence'>;
 
-/** When an observation arrived (client ms), and which it is. */
+/** When an observation arrived (client ms), and its number. */
 type Arrival = Pick<Fact<unknown>, 'at' | 'seq'>;
 
 export class PodNetwork extends Network {
-  readonly zeros: Zeros;
-  /** Clocks that were set: of these no stamps are compared with one another. */
+  readonly references: References;
+  /** Clocks that were set during the run. Timestamps of these clocks are never compared with each other. */
   readonly stepped: { readonly node?: Clock; readonly api?: Clock };
-  /** What the node's clock itself showed: between two of its stamps there is no drift. */
-  readonly #shown = new Map<string, Span>();
-  /** What that was before each change, in withRollback. */
-  readonly #before: [moment: string, stamp: Span][] = [];
+  /** Timestamps of moments by the node's clock, exactly: two of them are compared without an allowance for drift. */
+  readonly #nodeStamps = new Map<string, Span>();
+  /** Earlier values of those, for withRollback. */
+  readonly #undoStamps: [moment: string, stamp: Span][] = [];
 
-  constructor(zeros: Zeros, { node, api }: { readonly node: Clock; readonly api: Clock }) {
+  constructor(references: References, { node, api }: { readonly node: Clock; readonly api: Clock }) {
     super(['client', 'node'], ['client', 'node', 'api']);
-    this.zeros = zeros;
+    this.references = references;
     this.stepped = { node: isStepped(node) ? node : undefined, api: isStepped(api) ? api : undefined };
   }
 
-  /** A clock showed a time of `stamp` (ms since the epoch) at the moment; it was known at `near` (client ms) at the latest. */
-  stamp(clock: 'node' | 'api', at: string, stamp: Span, near: number, proof: Proof, since = -Infinity): boolean {
-    const set = this.stepped[clock];
-    if (set) return this.within(at, { client: toClient(set, stamp, near, since) }, proof);
-    if (clock === 'node') this.#show(at, stamp);
-    const { lo, hi } = this.#sinceZero(clock, stamp);
-    return this.state({ from: clock, to: at, min: lo, max: hi, ...proof });
+  /**
+   * A clock showed `stamp` (ms since the epoch) at a moment that was known by `knownAt` (client ms). `since`, used if the
+   * clock was set during the run: the earliest client time at which it can have shown the stamp.
+   */
+  stamp(clock: 'node' | 'api', name: string, stamp: Span, knownAt: number, proof: Proof, since = -Infinity): boolean {
+    const stepped = this.stepped[clock];
+    if (stepped) return this.within(name, { client: toClient(stepped, stamp, knownAt, since) }, proof);
+    if (clock === 'node') this.#narrowNodeStamp(name, stamp);
+    const { lo, hi } = this.#sinceReference(clock, stamp);
+    return this.add({ from: clock, to: name, min: lo, max: hi, ...proof });
   }
 
-  /** A clock showed `stamp`: when that was, by all that is stated. `near`, `since`: as for `stamp`. */
-  toClient(clock: 'node' | 'api', stamp: Span, near: number, since?: number): Span {
-    const set = this.stepped[clock];
-    if (set) return toClient(set, stamp, near, since);
-    const zero = shifted(this.boundsOf(clock, 'client'), -this.zeros.client);
-    const { lo, hi } = this.#sinceZero(clock, stamp);
-    return { lo: zero.lo + lo, hi: zero.hi + hi };
+  /** The client time at which a clock showed `stamp`. `knownAt`, `since`: as for `stamp()`. */
+  toClient(clock: 'node' | 'api', stamp: Span, knownAt: number, since?: number): Span {
+    const stepped = this.stepped[clock];
+    if (stepped) return toClient(stepped, stamp, knownAt, since);
+    const reference = shifted(this.boundsOf(clock, 'client'), -this.references.client);
+    const { lo, hi } = this.#sinceReference(clock, stamp);
+    return { lo: reference.lo + lo, hi: reference.hi + hi };
   }
 
-  /** `known`, and no stamp of a clock that `fact` has contradicts it. `since`: as for `stamp`. */
-  stamped(
-    known: Estimate,
+  /** Narrows an estimate by a clock's timestamp of the same moment, if there is one. `since`: as for `stamp()`. */
+  narrowedByStamp(
+    estimate: Estimate,
     clock: 'node' | 'api',
     stamp: Span | undefined,
     { at, seq }: Arrival,
     since?: number,
   ): Estimate {
-    return stamp ? narrowed(known, onClient(this.toClient(clock, stamp, at + 1, since), [seq])) : known;
+    return stamp ? narrowed(estimate, onClient(this.toClient(clock, stamp, at + 1, since), [seq])) : estimate;
   }
 
   /** How far a clock is ahead of the client's at a client time (ms). */
   offset(clock: 'node' | 'api', at: number): Span {
-    const set = this.stepped[clock];
-    if (set) return offsetAt(set, at);
-    const ahead = this.zeros[clock] - this.zeros.client;
-    const zero = this.boundsOf(clock, 'client');
-    const drift = driftOver(at - this.zeros.client);
-    return { lo: ahead - zero.hi - drift, hi: ahead - zero.lo + drift };
+    const stepped = this.stepped[clock];
+    if (stepped) return offsetAt(stepped, at);
+    const ahead = this.references[clock] - this.references.client;
+    const reference = this.boundsOf(clock, 'client');
+    const drift = driftOver(at - this.references.client);
+    return { lo: ahead - reference.hi - drift, hi: ahead - reference.lo + drift };
   }
 
-  /** Between which client times a clock was set, first step first. */
+  /** The stretches of client time in which a clock was set, oldest first. */
   stepsOf(clock: 'node' | 'api'): Span[] {
-    const set = this.stepped[clock];
-    return set ? stepsOf(set) : [];
+    const stepped = this.stepped[clock];
+    return stepped ? stepsOf(stepped) : [];
   }
 
-  /** The moment lies within these, by either clock. */
-  within(at: string, { client, node }: Limits, proof: Proof): boolean {
-    const rows: Row[] = [];
-    const add = (from: string, { lo, hi }: Span) => rows.push({ from, to: at, min: lo, max: hi, ...proof });
-    if (client) add('client', shifted(client, this.zeros.client));
-    if (node && !this.stepped.node) add('node', this.#sinceZero('node', node));
-    if (node) this.#show(at, node);
-    return this.state(...rows);
+  /** The moment lies within all of these limits. */
+  within(name: string, { client, node }: Limits, proof: Proof): boolean {
+    const constraints: Constraint[] = [];
+    const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
+    if (client) limit('client', shifted(client, this.references.client));
+    if (node && !this.stepped.node) limit('node', this.#sinceReference('node', node));
+    if (node) this.#narrowNodeStamp(name, node);
+    return this.add(...constraints);
   }
 
-  /** By either clock no later than what is known of another moment, which need not be its effect. */
-  notAfter(at: string, later: Estimate, because = 'no later than what followed'): boolean {
-    return this.within(at, notAfter(later), { because, evidence: later.evidence });
+  /** The moment is no later than another one, on either clock. The other one need not be its effect. */
+  notAfter(name: string, later: Estimate, because = 'no later than what followed'): boolean {
+    return this.within(name, notAfter(later), { because, evidence: later.evidence });
   }
 
-  /** `to` follows `from`, by `min` to `max` ms. */
+  /** `to` comes `min` to `max` ms after `from`. */
   follows(from: string, to: string, { min = 0, max }: { min?: number; max?: number }, proof: Proof): boolean {
-    return this.state({ from, to, min, max, ...proof });
+    return this.add({ from, to, min, max, ...proof });
   }
 
-  /** What is known of a moment. */
-  read(at: string, basis: Instant['basis'] = 'inferred'): Estimate {
+  /** The bounds of a moment on both clocks, with their evidence. */
+  read(name: string, basis: Instant['basis'] = 'inferred'): Estimate {
     return {
-      client: shifted(this.boundsOf(at, 'client'), -this.zeros.client),
-      node: this.stepped.node ? anyTime : this.#onNode(at),
+      client: shifted(this.boundsOf(name, 'client'), -this.references.client),
+      node: this.stepped.node ? anyTime : this.#onNode(name),
       basis,
-      evidence: this.evidenceOf(at, 'client'),
+      evidence: this.evidenceOf(name, 'client'),
     };
   }
 
   override withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
-    this.#before.length = 0;
+    this.#undoStamps.length = 0;
     const result = super.withRollback(trial, isKept);
-    if (!isKept(result)) for (const [at, stamp] of this.#before.reverse()) this.#shown.set(at, stamp);
+    if (!isKept(result)) for (const [name, stamp] of this.#undoStamps.reverse()) this.#nodeStamps.set(name, stamp);
     return result;
   }
 
-  /** How far from its origin a clock shows a stamp, give or take the drift. */
-  #sinceZero(clock: 'node' | 'api', stamp: Span): Span {
-    const { lo, hi } = shifted(stamp, this.zeros[clock]);
+  /** How long after its reference time a clock showed a stamp (ms), give or take the drift. */
+  #sinceReference(clock: 'node' | 'api', stamp: Span): Span {
+    const { lo, hi } = shifted(stamp, this.references[clock]);
     return { lo: lo - driftOf(lo), hi: hi + driftOf(hi) };
   }
 
-  #show(at: string, stamp: Span): void {
-    const before = this.#shown.get(at) ?? anyTime;
-    this.#before.push([at, before]);
-    this.#shown.set(at, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
+  #narrowNodeStamp(name: string, stamp: Span): void {
+    const before = this.#nodeStamps.get(name) ?? anyTime;
+    this.#undoStamps.push([name, before]);
+    this.#nodeStamps.set(name, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
   }
 
-  #onNode(at: string): Span {
-    const { lo, hi } = shifted(this.boundsOf(at, 'node'), -this.zeros.node);
-    const shown = this.#shown.get(at) ?? anyTime;
-    return { lo: Math.max(lo, Math.min(shown.lo, hi)), hi: Math.min(hi, Math.max(shown.hi, lo)) };
+  #onNode(name: string): Span {
+    const { lo, hi } = shifted(this.boundsOf(name, 'node'), -this.references.node);
+    const stamp = this.#nodeStamps.get(name) ?? anyTime;
+    return { lo: Math.max(lo, Math.min(stamp.lo, hi)), hi: Math.min(hi, Math.max(stamp.hi, lo)) };
   }
 }
 
 const shifted = ({ lo, hi }: Span, by: number): Span => ({ lo: lo - by, hi: hi - by });
 
-/** ms of drift since a clock's reference; none for what is unbounded, and none that a printed millisecond could show. */
+/** ms of drift that a clock can have built up since its reference time. */
 export const driftOf = (elapsed: number): number =>
-  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - tooShort)) : 0;
+  Number.isFinite(elapsed) ? driftOver(Math.max(0, Math.abs(elapsed) - driftFreeMs)) : 0;
 
-/** ms */
-const tooShort = 50;
+/** The drift over so short a time is less than a printed millisecond shows. */
+const driftFreeMs = 50;

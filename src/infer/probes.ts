@@ -1,4 +1,4 @@
-/** What probes measured, as numbers: counts, stretches of failures and latencies. Pure, so a replay says the same. */
+/** Results of traffic probes, as numbers: counts, stretches of failures and latencies. Pure, so a replay gives the same. */
 import {
   quantile,
   type LatencyHistogram,
@@ -10,35 +10,31 @@ import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts'
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';
 
-/** Latencies before, during and after are separated here; ms, client clock. */
+/** The moments that separate latencies before, during and after the exit; ms, client clock. */
 export interface ProbeMoments {
-  /** The request, or the acceptance where it was not ours. */
+  /** The request or, if it was not ours, its acceptance. */
   readonly requested?: number;
-  /** The pod's removal. */
   readonly removed?: number;
 }
 
-/** ms: failures that are farther apart belong to two windows. */
+/** Failures that are farther apart belong to two windows. */
 const windowGapMs = 1000;
 
-/** In the order of their numbers. */
+/** The results of all probes, in the order of their numbers. */
 export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments: ProbeMoments): ProbeResult[] =>
-  [...probes].sort(([one], [other]) => one - other).map(([, facts]) => resultOf(facts, moments));
+  [...probes].sort(([a], [b]) => a - b).map(([, facts]) => resultOf(facts, moments));
 
-/** Failures of the dying pod itself are no loss: it stops answering, and no client should still be sent to it (docs/traffic.md). */
+/**
+ * The probes whose failures a client would see. A probe of the pod itself is not among them: a terminating pod stops answering, and
+ * by then no client should be routed to it (docs/traffic.md).
+ */
 export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
   results.filter(({ via }) => via !== 'pod-proxy');
 
-/** How many requests were sent to where clients are, and how many of them failed. */
-export function lostBy(results: readonly ProbeResult[]): ProbeTally {
-  const counted = lossProbes(results);
-  return {
-    sent: counted.reduce((sum, { sent }) => sum + sent, 0),
-    failed: counted.reduce((sum, { failed }) => sum + failed, 0),
-  };
-}
+/** How many requests were sent as a client would send them, and how many of those failed. */
+export const lostBy = (results: readonly ProbeResult[]): ProbeTally => tallyOf(lossProbes(results));
 
-/** When the first and the last request failed that a client might have sent. */
+/** The first and the last failure that a client would see. */
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const windows = lossProbes(results).flatMap((one) => one.windows);
   if (windows.length === 0) return [];
@@ -62,7 +58,7 @@ export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   return [of('first-failure', first), of('last-failure', last)];
 }
 
-/** As the report has it. */
+/** The report of one probe. */
 export function probeReportOf(result: ProbeResult): ProbeReport {
   const { target, via, ratePerSecond, sent, succeeded, failed, latencyMs, notMeasured } = result;
   return {
@@ -115,9 +111,9 @@ function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): Probe
   };
 }
 
-const tallyOf = (all: readonly ProbeTally[]): ProbeTally => ({
-  sent: all.reduce((sum, { sent }) => sum + sent, 0),
-  failed: all.reduce((sum, { failed }) => sum + failed, 0),
+const tallyOf = (tallies: readonly ProbeTally[]): ProbeTally => ({
+  sent: tallies.reduce((sum, { sent }) => sum + sent, 0),
+  failed: tallies.reduce((sum, { failed }) => sum + failed, 0),
 });
 
 function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
@@ -171,7 +167,7 @@ function notMeasuredOf(counts: readonly ProbeCounts[]): ProbeResult['notMeasured
   return [...all].map(([reason, count]) => ({ reason, count }));
 }
 
-/** A slice belongs to where its middle lies: the border is off by at most a quarter of a second. */
+/** A slice belongs to the part in which its middle lies, so a border is off by at most a quarter of a second. */
 function latenciesOf(slices: readonly Fact<ProbeCounts>[], moments: ProbeMoments): ProbeReport['latencyMs'] {
   const { requested = Infinity, removed = Infinity } = moments;
   const parts = {
@@ -192,12 +188,12 @@ function quantilesOf(histogram: LatencyHistogram): LatencyQuantiles | undefined 
   return p50 === undefined || p99 === undefined ? undefined : { p50, p99 };
 }
 
-/** Observations are stamped in whole milliseconds, rounded down. */
+/** Observations carry whole milliseconds, rounded down. */
 const instantOf = (at: number, stretches: readonly FailureStretch[]): Instant => ({
   earliest: new Date(at).toISOString(),
   latest: new Date(at + 1).toISOString(),
   basis: 'observed',
-  evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, mostEvidence),
+  evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
 });
 
-const mostEvidence = 20;
+const maxEvidence = 20;

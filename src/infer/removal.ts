@@ -1,4 +1,4 @@
-/** From the last container's end to the end of the object: clean-up, the kubelet's last DELETE, finalizers. */
+/** From the last container's exit to the removal of the object: clean-up, the kubelet's last DELETE, finalizers. */
 import { isFinished } from '../model/pod.ts';
 import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -12,9 +12,9 @@ export function removalOf(context: DeletionContext, exits: readonly ContainerExi
   const done = doneAt(context, exits);
   const final = finalAt(context, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
   const finalizers = trace.finalizing?.value ?? [];
-  // Where nothing can run the first DELETE is the last one too (trap 5).
+  // If nothing can run, the first DELETE is also the last one (trap 5).
   const idle = isIdle(deletion) ? deletion.accepted : undefined;
-  // With grace 0 stored while it ran, no DELETE comes after the end that would change anything (SIGNALS.md §0 row 9).
+  // If grace 0 was stored while it ran, the kubelet's last DELETE changes nothing, and is not seen (SIGNALS.md §0 row 9).
   const held = final ?? idle ?? (trace.finalizing ? done : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
   return { done, finalDelete: final, finalizers, held: finalizers.length > 0 ? held : undefined, removed };
@@ -29,14 +29,14 @@ function doneAt({ trace, deletion }: DeletionContext, exits: readonly ContainerE
   return ends.reduce(narrowedByCause, arrival(trace, trace.terminal, 'pod', deletion.accepted));
 }
 
-/** Grace 0 on a finished pod; before that it is somebody's forced DELETE, not the kubelet's (trap 4). */
+/** The kubelet's last DELETE: grace 0 on a finished pod. On a running pod, grace 0 is a forced DELETE (trap 4). */
 function finalAt({ trace, network }: DeletionContext, done: Estimate | undefined): Estimate | undefined {
   const final = trace.finalDelete;
   if (!final || !isFinished(final.value) || !done) return undefined;
   const arrived = arrival(trace, final, 'pod', done);
   const stamp = parseFloor(final.value.metadata.deletionTimestamp);
   if (!stamp) return arrived;
-  // That it came late the stamp does not prove: the server's clock may have been set back just as well.
+  // A timestamp after the arrival proves nothing: the server's clock may have been set.
   const { lo } = network.toClient('api', stamp, final.at + 1, arrived.client.lo);
   return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

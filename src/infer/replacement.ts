@@ -1,7 +1,7 @@
 /**
- * The pod that takes over: of the same name, or of the same owner, and in the same place where pods have places. It comes after
- * the deletion; only a rollout may have made it before, where no other pod comes. Pods that go at once are equal to their
- * controller: each new one is named once, for the first of them that is reported.
+ * The pod that replaces the deleted one: of the same name or owner and, for a StatefulSet and the like, in the same place. It is
+ * created after the deletion; only a rollout can have created it before. If several pods are deleted at once, any new pod can
+ * replace any of them: each new pod is named once, for the first deleted pod that is reported.
  */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
@@ -18,7 +18,7 @@ import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
   const { trace, deletion } = context;
   const own = deletion.facts.first.value;
-  if (isUnwanted(trace, own, trigger)) return undefined;
+  if (hasNoReplacement(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
   const isBefore = ([, facts]: Sibling): boolean => isWrittenBefore(facts.pod) || isStampedBefore(context, facts);
@@ -26,42 +26,42 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   const siblings = [...trace.siblings]
     .filter(([uid]) => uid !== own.metadata.uid)
     .sort(([, a], [, b]) => a.seen.seq - b.seen.seq);
-  const all = siblings.filter(([uid]) => !trace.taken.has(uid));
-  // Looked at only as far as needed: when a workload is scaled up thousands may come, and one of the first is the one.
-  for (const isMeant of rankedFor(own)) {
-    const [uid, facts] = all.find((one) => isMeant(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
-    // A pod created in the deletion's own second may be the replacement: then a later one is not.
+  const free = siblings.filter(([uid]) => !trace.taken.has(uid));
+  // Stops at the first match: a scale-up can bring thousands of pods.
+  for (const isCandidate of candidatesFor(own)) {
+    const [uid, facts] = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
+    // A pod created in the same second as the deletion may be the replacement. If so, a later one is not.
     const isDoubtful = (one: Sibling): boolean =>
-      isMeant(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
-    if (all.some(isDoubtful)) return undefined;
+      isCandidate(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
+    if (free.some(isDoubtful)) return undefined;
     if (uid !== undefined && facts) return replacement(context, uid, facts);
   }
-  // Which of several replaces this pod is unknown, and before the pod is gone one may still come for it.
+  // A pod of the new template from before the deletion: only if it is the only one, and no other can come any more.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
-  const ahead = siblings.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
-  const [only] = ahead;
-  return only && ahead.length === 1 && all.includes(only) ? replacement(context, ...only) : undefined;
+  const newer = siblings.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
+  const [only] = newer;
+  return only && newer.length === 1 && free.includes(only) ? replacement(context, ...only) : undefined;
 }
 
 type Sibling = readonly [uid: string, facts: SiblingFacts];
 
 /**
- * A pod that comes up afterwards replaces another one. A ReplicaSet deletes a pod of its own only to have fewer, for a rollout
- * or for good: where it is not known which, neither is whether another one was wanted.
+ * Whether no pod replaces this one, or we cannot know. After a scale-down, a new pod replaces another one. A ReplicaSet deletes its
+ * own pods only to have fewer: for a rollout, or for a scale-down. If we do not know which, a replacement is unknown too.
  */
-function isUnwanted(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
+function hasNoReplacement(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
   const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
   return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
 }
 
-/** Whom to take for it, in this order: a pod of its name, one of its controller, any of the workload. */
-const rankedFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
+/** Candidates for the replacement, best first: a pod of the same name, one of the same controller, any of the workload. */
+const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
   (pod) => pod.metadata.name === metadata.name,
   (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
   () => true,
 ];
 
-/** It was created after that one. */
+/** Whether a pod was certainly created after the other one. */
 const isYounger = ({ pod }: SiblingFacts, other: SiblingFacts | undefined): boolean =>
   other !== undefined &&
   (parseFloor(pod.metadata.creationTimestamp)?.lo ?? -Infinity) >=
@@ -75,15 +75,17 @@ function isStampedBefore({ deletion, network }: DeletionContext, { pod, seen }: 
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
   const { trace, deletion, network } = context;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const known = network.stamped(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
-  // resourceVersions of pods may be compared: one that came up later was created later. In a list it may be of a change.
-  const isCounted = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
-  const after = facts.listedFirst
-    ? !isCounted
+  const known = network.narrowedByStamp(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
+  // Of a pod that the watch brought as new, a higher resourceVersion means that it was created later. In a list it need not.
+  const isNewByList = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
+  const isAfterDeletion = facts.listedFirst
+    ? !isNewByList
     : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
   const since =
-    isCounted && trace.siblingUids ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq]) : known;
-  const created = after
+    isNewByList && trace.siblingUids
+      ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq])
+      : known;
+  const created = isAfterDeletion
     ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(known, since);
   const scheduled = scheduledAt(context, facts, created);
@@ -92,7 +94,7 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   return { name: facts.pod.metadata.name, uid, created, scheduled, started, ready };
 }
 
-/** The apiserver stamps the condition as it binds the pod to its node. */
+/** The API server sets the condition's timestamp as it binds the pod to its node. */
 function scheduledAt(
   { trace, network }: DeletionContext,
   facts: SiblingFacts,
@@ -100,25 +102,26 @@ function scheduledAt(
 ): Estimate | undefined {
   const { scheduled: fact } = facts;
   if (!fact) return undefined;
-  return network.stamped(arrivalOf(trace, facts, fact, created), 'api', parseFloor(fact.value), fact);
+  const arrived = arrivalOf(trace, facts, fact, created);
+  return network.narrowedByStamp(arrived, 'api', parseFloor(fact.value), fact);
 }
 
 /**
- * A kubelet stamps the start, and reports it later: only the stamp bounds it from below, and only where the
- * replacement runs on the node whose clock is known.
+ * A kubelet reports the start some time later, so only its timestamp bounds the start from below. That works only if the
+ * replacement runs on the same node, whose clock is known.
  */
 function startedAt(
   { deletion, network }: DeletionContext,
   fact: NonNullable<SiblingFacts['started']>,
   scheduled: Estimate,
 ): Estimate {
-  const known = arrivedBy(fact, scheduled);
+  const arrived = arrivedBy(fact, scheduled);
   const { at, node } = fact.value;
   const isSameNode = node !== undefined && node === deletion.facts.first.value.spec.nodeName;
-  return isSameNode ? network.stamped(known, 'node', parseFloor(at), fact, known.client.lo) : known;
+  return isSameNode ? network.narrowedByStamp(arrived, 'node', parseFloor(at), fact, arrived.client.lo) : arrived;
 }
 
-/** What a late first list shows may have been so for a long time. */
+/** What the first list shows may be old. */
 function arrivalOf(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause: Estimate): Estimate {
   const { listedFirst, seen, onPodStream = [] } = facts;
   const stream = onPodStream.includes(fact.seq) ? 'pod' : 'siblings';
@@ -129,13 +132,13 @@ function arrivalOf(trace: Trace, facts: SiblingFacts, fact: Fact<unknown>, cause
 const arrivedBy = ({ at, seq }: Fact<unknown>, cause: Estimate): Estimate =>
   narrowedByCause(onClient(atMost(at + 1), [seq], 'observed'), cause);
 
-/** `unknown`: created in the second of the deletion, or unknown; it is neither said to be old nor a replacement. */
+/** Created before or after the deletion. `unknown` (the same second, say): neither old nor a replacement. */
 export type Age = 'old' | 'new' | 'unknown';
 
 /**
- * A pod that came up while we watched is new, one that was there before the request is old. What a list first held after
- * that is judged by who was there before, and else by the API server's own clock: its creation against the second in which it
- * took the deletion. What holds for all of them is found once: there may be thousands.
+ * Returns a function that tells the age of a sibling. A pod that was added while we watched is new, and one from before the request
+ * is old. For a pod in a later list: was it in an earlier list? If there is none, its creationTimestamp is compared with the
+ * second of the deletion, both by the API server's clock. What all siblings share is computed once, as there can be thousands.
  */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   const byEarlierList = agesByEarlierList(trace);
@@ -146,8 +149,8 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
     const { pod, old, listedFirst } = sibling;
     if (old) return 'old';
     if (!listedFirst) return 'new';
-    const counted = byEarlierList(sibling);
-    if (counted) return counted;
+    const ageByList = byEarlierList(sibling);
+    if (ageByList) return ageByList;
     if (!first) return 'unknown';
     if (isWrittenBefore(pod)) return 'old';
     const created = parseFloor(pod.metadata.creationTimestamp);
@@ -158,26 +161,26 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
 }
 
 /**
- * Whether the state of a pod is older than the one in which the traced pod was first seen to terminate. Versions of pods may
- * be compared, but where the deletion itself was not witnessed, that state may be younger than a pod that came for it.
+ * Whether the state of a pod is older than the first terminating state of the traced pod, by resourceVersion. Always false if we
+ * did not see the deletion itself: then that first state can be newer than a replacement.
  */
 export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
   const { deletion } = trace;
-  if (!deletion || deletion.underWay || !(deletion.isAnswer || wasWholeUntil(trace, deletion.seenAt)))
+  if (!deletion || deletion.underWay || !(deletion.isAnswer || hadNoGapUntil(trace, deletion.seenAt)))
     return () => false;
   const first = deletion.first.value.metadata.resourceVersion;
   return ({ metadata }) => isOlder(metadata.resourceVersion, first);
 }
 
-/** Nothing of the pod was missed by then (client ms). */
-const wasWholeUntil = ({ gaps }: Trace, at: number): boolean =>
+/** Whether no state of the traced pod was missed before `at` (client ms). */
+const hadNoGapUntil = ({ gaps }: Trace, at: number): boolean =>
   gaps.every(({ value }) => value.stream !== 'pod' || value.from >= at);
 
-/** What the list of the controller's pods that was made before the deletion says of a pod; nothing of another one's. */
+/** The age of a pod by the list of the controller's pods from before the deletion. Undefined for pods of other controllers. */
 function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
   const { siblingUids, deletion } = trace;
   const own = deletion?.first.value;
-  // A list without the pod itself is no list of its controller's pods.
+  // If the list lacks the deleted pod itself, it is not a list of its controller's pods.
   if (!siblingUids || !own || !siblingUids.value.uids.has(own.metadata.uid) || !wasMadeBefore(trace, own))
     return () => undefined;
   const controller = controllerOf(own)?.uid;
@@ -188,21 +191,21 @@ function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undef
 }
 
 /**
- * Versions of pods may be compared. The first state that is seen to be terminating may be younger than the deletion, where
- * something was missed: then the list must have been answered before we asked.
+ * Whether the list is from before the deletion, by resourceVersion. If states were missed, the first terminating state that we saw
+ * can be newer than the deletion: then the list must have arrived before our request.
  */
 function wasMadeBefore(trace: Trace, own: Pod): boolean {
   const { siblingUids, requests, deletion } = trace;
   if (!siblingUids || !isOlder(siblingUids.value.resourceVersion, own.metadata.resourceVersion)) return false;
-  return wasWholeUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => siblingUids.seq < sent.seq);
+  return hadNoGapUntil(trace, deletion?.seenAt ?? Infinity) || requests.some(({ sent }) => siblingUids.seq < sent.seq);
 }
 
-const index = (pod: Pod): string | undefined => pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
+const completionIndex = (pod: Pod): string | undefined =>
+  pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
 
 /**
- * Some owners give their pods places: a StatefulSet by name, a DaemonSet by node, an indexed Job by index. Whether it may
- * take over from `own`: it is in the same place, or there are no places. Until a DaemonSet's pod has a
- * node it is unknown which one it is for.
+ * Whether a pod can replace `own`: it has the same place, or their owner does not give places. A StatefulSet gives them by name, a
+ * DaemonSet by node (unknown until its pod is scheduled), an indexed Job by index.
  */
 export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {
   const sameName = pod.metadata.name === own.metadata.name;
@@ -212,7 +215,7 @@ export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolea
     case 'DaemonSet':
       return sameName || (node !== undefined && node === own.spec.nodeName);
     case 'Job':
-      return index(pod) === index(own);
+      return completionIndex(pod) === completionIndex(own);
     default:
       return true;
   }

@@ -1,9 +1,9 @@
 /**
- * One moment for each mark, so that all of them form one consistent story: no effect before its cause, and the difference
- * of two of them is a length that the evidence allows, where the intervals leave room for that. Pure.
+ * Chooses one time inside the interval of each mark, such that together they are consistent: no effect is before its cause, and
+ * the difference of two of them is a length that the evidence allows, if the intervals leave room for that. Pure.
  *
- * Observed marks stand where they arrived, inferred ones in the middle of their interval; both move only as far as their
- * causes and effects make them.
+ * An observed mark is placed at its arrival, an inferred one in the middle of its interval. Both move only as far as their
+ * causes and effects require.
  */
 import type { MarkName } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
@@ -11,7 +11,7 @@ import type { PodExit } from './context.ts';
 import { between, spanOf, type Estimate } from './estimate.ts';
 import type { Interval, Length } from './timeline.ts';
 
-/** A mark before it has its place. `id` is stable; `provisional`: it may yet be corrected or withdrawn. */
+/** A mark without a place yet. `id` is stable. `provisional`: it may still be corrected or withdrawn. */
 export interface TimelineMark {
   readonly id: string;
   readonly name: MarkName;
@@ -24,7 +24,7 @@ export interface TimelineMark {
 /** ms since the epoch on the client's clock, by the id of the mark. */
 type Schedule = ReadonlyMap<string, number>;
 
-/** `arrivals`: when an observation came in, by its `seq`. `window`: what is used where nothing bounds a mark. */
+/** `arrivals`: when each observation (`seq`) arrived. `window`: the bounds of a mark that has none. */
 export function scheduleOf(
   marks: readonly TimelineMark[],
   exit: PodExit | undefined,
@@ -35,21 +35,21 @@ export function scheduleOf(
   const outOf = groupBy(links, ({ from }) => from.id);
   const latest = new Map<string, number>();
   const latestOf = (mark: TimelineMark): number => {
-    const known = latest.get(mark.id);
-    if (known !== undefined) return known;
+    const cached = latest.get(mark.id);
+    if (cached !== undefined) return cached;
     const { lo, hi } = spanOf(mark.at, window);
     latest.set(mark.id, hi);
-    const before = (outOf.get(mark.id) ?? []).map(({ to, least }) => latestOf(to) - least);
+    const before = (outOf.get(mark.id) ?? []).map(({ to, min }) => latestOf(to) - min);
     latest.set(mark.id, Math.max(lo, Math.min(hi, ...before)));
     return latest.get(mark.id) ?? hi;
   };
   const schedule = new Map<string, number>();
   const place = (mark: TimelineMark): number => {
-    const known = schedule.get(mark.id);
-    if (known !== undefined) return known;
-    const causes = (into.get(mark.id) ?? []).map(({ from, least, most }) => ({ at: place(from), least, most }));
-    const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, least }) => at + least));
-    const hi = Math.min(latestOf(mark), ...causes.map(({ at, most }) => at + most));
+    const placed = schedule.get(mark.id);
+    if (placed !== undefined) return placed;
+    const causes = (into.get(mark.id) ?? []).map(({ from, min, max }) => ({ at: place(from), min, max }));
+    const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, min }) => at + min));
+    const hi = Math.min(latestOf(mark), ...causes.map(({ at, max }) => at + max));
     const at = within(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) });
     schedule.set(mark.id, Math.min(at, Math.max(latestOf(mark), spanOf(mark.at, window).lo)));
     return schedule.get(mark.id) ?? at;
@@ -58,32 +58,32 @@ export function scheduleOf(
   return schedule;
 }
 
-/** Where a moment stands by itself. */
+/** The place of a moment without causes and effects. */
 function likelyIn(at: Estimate, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   return at.basis === 'observed' || !Number.isFinite(at.client.lo) ? hi : (lo + hi) / 2;
 }
 
-/** ms. What was learned of later than this after it had happened is placed by its stamps, not by its arrival. */
-const late = 1000;
+/** If an observed moment arrived later than this after it happened, its timestamps place it, not the arrival. */
+const maxArrivalDelayMs = 1000;
 
 function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number>, window: Span): number {
   const { lo, hi } = spanOf(at, window);
   if (name === 'requested') return lo;
   if (at.basis === 'inferred') return likelyIn(at, window);
   const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);
-  return arrived.length > 0 && Math.min(...arrived) - hi > late ? (lo + hi) / 2 : hi;
+  return arrived.length > 0 && Math.min(...arrived) - hi > maxArrivalDelayMs ? (lo + hi) / 2 : hi;
 }
 
-/** `to` came at least `least` and at most `most` ms after `from`. */
+/** `to` came at least `min` and at most `max` ms after `from`. */
 interface Link {
   readonly from: TimelineMark;
   readonly to: TimelineMark;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-/** Marks of one subject, each the cause of those behind it. */
+/** Marks of one subject, each a cause of those after it in its list. */
 const chains: readonly (readonly MarkName[])[] = [
   ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'],
   ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
@@ -92,7 +92,7 @@ const chains: readonly (readonly MarkName[])[] = [
   ['containers-done', 'final-delete', 'finalizing', 'removed'],
 ];
 
-/** What a deletion does not cause, or what may have come before it. */
+/** Marks that a deletion does not cause, or that may have come before it. */
 const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
 
 function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined): Link[] {
@@ -115,17 +115,17 @@ const isEarlier = (chain: readonly MarkName[], a: MarkName, b: MarkName): boolea
 
 const isConfirmedExit = ({ name, provisional }: TimelineMark): boolean => name === 'exited' && !provisional;
 
-/** Where the intervals say otherwise, the order is left alone. */
+/** `to` is not before `from`, unless their intervals contradict that. */
 function ordered(from: TimelineMark, to: TimelineMark): Link {
-  return { from, to, least: from.at.client.lo <= to.at.client.hi ? 0 : -Infinity, most: Infinity };
+  return { from, to, min: from.at.client.lo <= to.at.client.hi ? 0 : -Infinity, max: Infinity };
 }
 
 function measured(from: TimelineMark, to: TimelineMark): Link {
   const { lo, hi } = between(from.at, to.at);
-  return { ...ordered(from, to), least: lo, most: hi };
+  return { ...ordered(from, to), min: lo, max: hi };
 }
 
-/** The ends that a sidecar's signal waits for (SIGNALS.md §2 S7). */
+/** The exits that a sidecar's signal waits for (SIGNALS.md §2 S7). */
 function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: readonly TimelineMark[]): TimelineMark[] {
   const containers = exit?.containers ?? [];
   const index = containers.findIndex(({ spec }) => spec.name === mark.subject && spec.kind === 'sidecar');
@@ -147,7 +147,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
 }
 
 export interface TimelineScale {
-  /** `mark`: the id of the mark that it is; its place in the schedule is taken where that lies within the interval. */
+  /** `mark`: the id of the moment's mark, whose place in the schedule is used if it lies within the interval. */
   interval(at: Estimate, mark?: string): Interval;
 }
 
@@ -163,15 +163,15 @@ export function timelineScale(schedule: Schedule, window: Span): TimelineScale {
   };
 }
 
-/** The length between two intervals; `lapse` is what is known of it by whichever clock knows it better. */
+/** The length between two intervals. The first argument bounds it, by the clock that knows it better. */
 export function shownLength({ lo, hi }: Span, from: Interval, to: Interval): Length {
   const shown = Math.min(Math.max(to.shown - from.shown, lo), hi);
   const basis = from.basis === 'observed' && to.basis === 'observed' ? 'observed' : 'inferred';
   return { min: lo, max: hi, shown, basis };
 }
 
-/** Marks of one moment are in the order of their causes. */
-const causes: MarkName[] = [
+/** The order of marks with the same time: causes before effects. */
+const causalOrder: MarkName[] = [
   'requested',
   'accepted',
   'stopping',
@@ -195,8 +195,9 @@ const causes: MarkName[] = [
   'node-ready',
 ];
 
-/** In the order of the schedule. */
 export const inOrder = <M extends TimelineMark>(marks: readonly M[], schedule: Schedule): M[] =>
   [...marks].sort(
-    (a, b) => (schedule.get(a.id) ?? 0) - (schedule.get(b.id) ?? 0) || causes.indexOf(a.name) - causes.indexOf(b.name),
+    (a, b) =>
+      (schedule.get(a.id) ?? 0) - (schedule.get(b.id) ?? 0) ||
+      causalOrder.indexOf(a.name) - causalOrder.indexOf(b.name),
   );

@@ -1,63 +1,66 @@
-/** The stop signal (SIGNALS.md §2 S6 to S8, §5): after hook and turn, before the exit, and never reported by the API. */
+/**
+ * The stop signal (SIGNALS.md §2 S6 to S8, §5). The API never reports it. It comes after the preStop hook and, for a sidecar,
+ * after its turn (when the containers that it waits for have ended), and before the exit.
+ */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { graceSpan, shortestStop, type ContainerExit, type HookFacts, type InferContext } from './context.ts';
+import { graceSpan, minStopTimeout, type ContainerExit, type HookFacts, type InferContext } from './context.ts';
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, notAfter, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isAcknowledgedByProbe, isInTime, killedCode, mayHaveRetried, sinceOf, type Stop } from './stop.ts';
+import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, surelyDeletedAt, type Stop } from './stop.ts';
 
-/** What the signal's moment depends on. */
+/** What the moment of the stop signal depends on. */
 export interface SignalStop extends Stop {
+  /** The turn of a sidecar. */
   readonly turn: Estimate | undefined;
-  /** The stop signal, where its status names one. */
-  readonly named: string | undefined;
-  /** How often it had ended before. */
+  /** The stop signal that the container's status names, if any. */
+  readonly statusSignal: string | undefined;
+  /** How often the container had been restarted. */
   readonly restarts: number;
 }
 
-export interface SignalRows {
-  /** A line of the application names it: it was sent, whatever becomes of the kill. */
+export interface SignalBasis {
+  /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
   readonly proved: boolean;
-  /** It can have been sent before the container ended. */
+  /** The signal can have been sent before the container ended. */
   readonly isPossible: boolean;
-  /** It is dated by the kubelet's acknowledging status. */
-  readonly leansOnAcknowledgement: boolean;
+  /** Its time comes from the status in which the kubelet acknowledged the deletion. */
+  readonly isDatedByAcknowledgement: boolean;
 }
 
-/** States the stop signal: after hook and turn, plus the runtime's lag; undefined where nothing bounds it. */
-export function stateSignal(
+/** Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound. */
+export function constrainSignal(
   context: InferContext,
   spec: ContainerSpec,
   facts: ContainerFacts,
   stop: SignalStop,
   hook: HookFacts | undefined,
-): SignalRows | undefined {
+): SignalBasis | undefined {
   const { network, kubelet } = context;
-  const { ended, lag, turn, began, killings } = stop;
+  const { ended, lag, turn, stopStart, killings } = stop;
   const at = moment('stop-signal', spec.name);
-  const ready = moment(hook ? 'hook-end' : 'began', spec.name);
-  const own = network.read(ready);
-  const grace = graceSpan(kubelet);
-  const due = turn ? waited(own, turn, began, grace) : own;
-  const isPrompt = !hook && !turn && isKilledAtOnce(context, facts, ended);
-  const leansOnAcknowledgement = isPrompt && isInTime(context, stop);
-  const isOpen = !leansOnAcknowledgement && mayHaveRetried(context, stop, due);
-  const wait = millisecondsOf(lag) + (leansOnAcknowledgement ? millisecondsOf('kill-at-once') : 0);
-  const max = isOpen || turn ? Infinity : wait;
-  const isLaterAttempt = isOpen && hook?.failure !== undefined && killings.length !== 1;
-  const from = isLaterAttempt ? moment('began', spec.name) : ready;
-  network.follows(from, at, { max }, { because: isOpen || turn ? 'the signal follows the hook (§2 S8)' : lag });
+  const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
+  const dueWithoutTurn = network.read(ready);
+  const due = turn ? afterTurn(dueWithoutTurn, turn, stopStart, graceSpan(kubelet)) : dueWithoutTurn;
+  const followsAcknowledgement = !hook && !turn && isKilledAtOnce(context, facts, ended);
+  const isDatedByAcknowledgement = followsAcknowledgement && sawNoRetry(context, stop);
+  const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(context, stop, due);
+  const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
+  const max = mayBeRetry || turn ? Infinity : wait;
+  const isLaterAttempt = mayBeRetry && hook?.failure !== undefined && killings.length !== 1;
+  const from = isLaterAttempt ? moment('stop-start', spec.name) : ready;
+  network.follows(from, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
-    const latest = isOpen ? Infinity : millisecondsOf(lag);
+    const latest = mayBeRetry ? Infinity : millisecondsOf(lag);
     const limits = moved(isLaterAttempt ? notAfter(due) : due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
-  const since = isLaterAttempt ? network.read(from) : turn ? due : own;
+  const since = isLaterAttempt ? network.read(from) : due;
   const line = signalLine(context, facts, stop, { hook, since });
   const isPossible = ended ? network.notAfter(at, ended) : true;
   if (line)
@@ -67,21 +70,21 @@ export function stateSignal(
       { because: 'a log line names the signal (§5)', evidence: [line.seq] },
     );
   return Number.isFinite(network.read(at).client.hi)
-    ? { proved: line !== undefined, isPossible, leansOnAcknowledgement }
+    ? { proved: line !== undefined, isPossible, isDatedByAcknowledgement }
     : undefined;
 }
 
-/** The later of the two, but the turn ends with the grace at the latest. */
-function waited(own: Estimate, turn: Estimate, began: Estimate, grace: Span): Estimate {
-  const graceEnd = moved(began, { lo: grace.lo, hi: grace.hi + second });
-  const spans = onBothClocks((clock) => laterOf(own[clock], earlierOf(turn[clock], graceEnd[clock])));
+/** When a sidecar's signal is due: after its own hook and after its turn. The kubelet waits no longer than the grace. */
+function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate, grace: Span): Estimate {
+  const graceEnd = moved(stopStart, { lo: grace.lo, hi: grace.hi + second });
+  const spans = onBothClocks((clock) => laterOf(dueWithoutTurn[clock], earlierOf(turn[clock], graceEnd[clock])));
   return { ...spans, basis: 'inferred', evidence: turn.evidence };
 }
 
 /**
- * The first line that names the signal, of those that cannot be older than the signal. It is an upper bound unless a
- * hook that still ran may have sent a signal of its own (`kill -TERM 1`). A sidecar's may repeat what another container
- * wrote (`tail -F app.log`), as long as one that it waits for may have been there (SIGNALS.md §2 S7).
+ * The first log line that names the signal and is late enough to be about it: an upper bound of the signal. Undefined if the
+ * hook may have sent a signal itself (`kill -TERM 1`). A sidecar's line may repeat what another container wrote
+ * (`tail -F app.log`), so it counts only after the sidecar's turn (SIGNALS.md §2 S7).
  */
 function signalLine(
   context: InferContext,
@@ -89,30 +92,30 @@ function signalLine(
   stop: SignalStop,
   { hook, since }: { hook: HookFacts | undefined; since: Estimate },
 ) {
-  const { began, turn } = stop;
+  const { stopStart, turn } = stop;
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(since.node.lo, sinceOf(context, stop), turn?.node.hi ?? -Infinity);
-  // What an application writes of signals anyway, before one can have come, proves nothing when it writes it again.
-  const possible = hook?.inert ? Math.max(since.node.lo, began.node.lo) : began.node.lo;
+  const earliest = Math.max(since.node.lo, surelyDeletedAt(context, stop), turn?.node.hi ?? -Infinity);
+  // If the application wrote such lines before any signal can have come, they prove nothing.
+  const possible = hook?.inert ? Math.max(since.node.lo, stopStart.node.lo) : stopStart.node.lo;
   const from = Math.max(possible, context.network.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
   return facts.log.signalLines.find(
-    (line) => line.value >= earliest || (!hook && !turn && namesOwnSignal(context, facts, line)),
+    (line) => line.value >= earliest || (!hook && !turn && isAboutThisSignal(context, facts, line)),
   );
 }
 
 /**
- * Events may not be read, so no Killing can be expected: then the acknowledging status counts. It is written as the kubelet
- * begins to terminate the pod, in the goroutine that goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
+ * Without permission to read Events no Killing arrives. The acknowledging status can stand in for it: the kubelet writes it as it
+ * starts to terminate the pod, in the goroutine that goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
  */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
-/** ms: a kill that failed is tried again after this long at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
-const backOff = 10_000;
+/** The kubelet retries a failed kill after this time at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
+const minRetryDelayMs = 10_000;
 
 /**
- * The stop signal follows the acknowledgement at once (`kill-at-once`), where the container ended too soon for a kill that
- * failed and was tried again: before that can have been, or, by SIGKILL, before the grace of that was over.
+ * Whether the stop signal came right after the acknowledgement (assumption `kill-at-once`). True if the container ended too
+ * early for a second attempt: before that can have started, or, if killed, before the grace of that can have ended.
  */
 function isKilledAtOnce(
   { trace, deletion, kubelet }: InferContext,
@@ -122,16 +125,16 @@ function isKilledAtOnce(
   const { acknowledged } = trace;
   if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
   if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
-  const grace = facts.terminated?.value.exitCode === killedCode ? shortestStop(kubelet) : 0;
+  const grace = facts.terminated?.value.exitCode === sigkillCode ? minStopTimeout(kubelet) : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
-  return ended.client.hi < deletion.accepted.client.lo + backOff + (isAfterGrace ? grace : 0);
+  return ended.client.hi < deletion.accepted.client.lo + minRetryDelayMs + (isAfterGrace ? grace : 0);
 }
 
 /**
- * A line that arrived live, after the deletion was seen, on a log that was followed by then, was written because of it, if
- * it names the signal: without Events no clock shows that.
+ * Without Events nothing dates the stop on the node's clock. But if a log was already being followed, a line that names the
+ * signal and arrives live after the deletion was seen is about this signal.
  */
-const namesOwnSignal = (
+const isAboutThisSignal = (
   { trace, deletion }: InferContext,
   { log }: Pick<ContainerFacts, 'log'>,
   line: ContainerFacts['log']['signalLines'][number],
@@ -143,24 +146,24 @@ const namesOwnSignal = (
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
 
-interface Ending extends SignalStop, Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
-  /** The clock of its node certainly was set. */
-  readonly wasSet: boolean;
+interface UnprovedSignal extends SignalStop, Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
+  /** The node's clock was certainly set during the run. */
+  readonly wasClockSet: boolean;
   readonly graceEnd: Estimate;
 }
 
-/** It may have ended before its signal was due, so that none was sent. Counts only against one that no line of the log proves. */
-export const mayHaveEndedUnsignalled = (ending: Ending): boolean =>
-  mayHaveCrashed(ending) || ending.hook?.mayHaveDied === true || mayHaveEndedWaiting(ending) || endedBeforeDue(ending);
+/** For a signal that no log line proves: whether the container may have ended before it was due, so that none was sent. */
+export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
+  mayHaveCrashed(signal) || signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
 
 /**
- * By the clock of its node the second of its end was over before the kubelet began with it, or before its turn: the kubelet had
- * not noticed yet (trap 7). Where that clock is doubted something came late, and a late log is more likely than a clock
- * that was set; of one that certainly was, stamps show no order.
+ * Whether the container had ended, by its node's clock, before the kubelet started to stop it or before the signal was due: the
+ * kubelet had not noticed the exit yet (trap 7). If the clock certainly was set, timestamps show no order. If it is only
+ * doubtful, they count: a late log is more likely than a clock that was set.
  */
-function endedBeforeDue({ wasSet, facts: { terminated }, killings, hook, turn, graceEnd }: Ending): boolean {
-  const ended = parseFloor(terminated?.value.finishedAt);
-  if (!ended || wasSet) return false;
+function endedBeforeDue({ wasClockSet, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
+  const ended = parseFloor(facts.terminated?.value.finishedAt);
+  if (!ended || wasClockSet) return false;
   const dues = [
     killings[0]?.time.lo ?? -Infinity,
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
@@ -169,27 +172,26 @@ function endedBeforeDue({ wasSet, facts: { terminated }, killings, hook, turn, g
   return dues.some((due) => ended.lo < due && ended.hi <= due);
 }
 
-/** A sidecar that died of a signal which is no stop signal, perhaps while it waited for its turn: then none came. */
-function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: Ending): boolean {
+/** Whether a sidecar died of some other signal, perhaps while it waited for its turn, so that no stop signal was sent. */
+function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd }: UnprovedSignal): boolean {
   if (!turn || outcome !== 'failed') return false;
   const bySignal = terminated !== undefined && terminated.value.exitCode > 128;
   return bySignal && ended !== undefined && !isBefore(turn, ended) && !isBefore(graceEnd, ended);
 }
 
 /**
- * A sleep, and the wait for a turn, go on when their container has ended by itself: then no signal came (SIGNALS.md §2 S6,
- * S7). Few end just then, and most that are asked to end do so at once: so it is doubted only where nearly all of the time
- * that the exit may have been at lies before; of one that has ended by itself before, where any of it does. A code of a signal
- * shows that one came.
+ * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit: then
+ * no signal was sent (SIGNALS.md §2 S6, S7). This is rare, and most containers exit right after their signal. So it is assumed
+ * only if most of the exit's interval lies before the signal was due. For a container that has exited by itself before, any
+ * part of the interval is enough. An exit code of a signal shows that a signal came.
  */
-function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, restarts }: Ending): boolean {
+function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, restarts }: UnprovedSignal): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
-  // A turn comes with the end of the grace at the latest (stop-signal.ts).
   const due = turn && earlierOf(turn.client, graceEnd.client);
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
   const { lo, hi } = exit.at.client;
-  return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > mostBefore * (hi - lo)));
+  return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
 }
 
-/** Of the width of an exit. */
-const mostBefore = 0.75;
+/** The share of the exit's interval that lies before the signal was due. */
+const doubtfulShareBefore = 0.75;

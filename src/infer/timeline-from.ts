@@ -1,4 +1,4 @@
-/** The Timeline of what was concluded: numbers on one clock, with one consistent schedule. Pure. */
+/** Makes the Timeline from the conclusions: numbers on one clock, with one consistent schedule. Pure. */
 import type { AssumptionName } from '../model/assumptions.ts';
 import { offsetAt, toClient, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
@@ -23,13 +23,13 @@ import type {
   Workload,
 } from './timeline.ts';
 
-/** `pod`: as the deletion found it, or as it was last seen. */
+/** `pod`: its state at the deletion or, without a deletion, its last state. */
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
-  const known = exit ? marksOf(exit) : unseenMarks(trace);
+  const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
-  const schedule = scheduleOf(known, exit, { arrivals: arrivalsIn(trace), window });
+  const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window });
   const scale = timelineScale(schedule, window);
-  const marks = inOrder(known, schedule).map((mark): Mark => ({ ...mark, at: scale.interval(mark.at, mark.id) }));
+  const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: scale.interval(mark.at, mark.id) }));
   const phases = exit ? phasesOf(exit, scale) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
@@ -57,7 +57,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   };
 }
 
-/** When an observation came in, by its `seq`. */
+/** When each observation (`seq`) arrived. */
 function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
   const arrivals = new Map<number, number>();
   for (let note = notes; note; note = note.earlier) arrivals.set(note.seq, note.at);
@@ -65,9 +65,8 @@ function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
 }
 
 /**
- * What bounds an instant that nothing else bounds: from the pod's creation to the newest observation. The API server
- * stamps the creation (SIGNALS.md §5 "Clocks"): it says nothing of the client's time where nothing bounds how far ahead
- * its clock is.
+ * The bounds of an instant that has no others: from the pod's creation to the newest observation. The creation has the API server's
+ * timestamp (SIGNALS.md §5 "Clocks"), so it has no lower bound in client time if the offset of that clock has none.
  */
 function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);
@@ -94,7 +93,7 @@ function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeli
   const specSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
   const requestedSeconds = trace.began?.value.graceSeconds ?? null;
   const planned = requestedSeconds ?? specSeconds;
-  // The first DELETE's, unless a later one certainly lowered it before the kubelet began (SIGNALS.md §1 "Repeat delete").
+  // That of the first DELETE, unless a later one certainly lowered it in time (SIGNALS.md §1 "Repeat delete").
   const effectiveSeconds = exit ? Math.min(exit.deletion.grace, exit.kubelet.grace.max) : planned;
   return {
     requestedSeconds,
@@ -139,24 +138,28 @@ function clocksOf(trace: Trace, exit: PodExit | undefined): Timeline['clocks'] {
   };
 }
 
-/** Offsets and arrivals lean on these in every report; the others are named where an instant does. */
-const always: readonly AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
+/** Every report relies on these, for offsets and arrivals. The others are listed only if an instant relies on them. */
+const assumedAlways: readonly AssumptionName[] = ['clock-drift', 'delivery-lag', 'event-lag'];
 
 function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   if (!exit) return [];
   return [
-    ...new Set([...always, ...exit.deletion.assumes, ...exit.containers.flatMap((container) => container.assumes)]),
+    ...new Set([
+      ...assumedAlways,
+      ...exit.deletion.assumes,
+      ...exit.containers.flatMap((container) => container.assumes),
+    ]),
   ].sort();
 }
 
-/** Undefined for a bare pod. */
+/** Undefined for a pod without a controller. */
 function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const owner = trace.owners.get(controller.uid);
   const references = owner?.last.value.metadata.ownerReferences ?? [];
-  const above = references.find((one) => one.controller === true) ?? references[0];
-  if (above) return { kind: above.kind, name: above.name, replicas: replicasOf(trace.owners.get(above.uid)) };
+  const parent = references.find((one) => one.controller === true) ?? references[0];
+  if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
   const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
   if (controller.kind === 'ReplicaSet' && deployment !== undefined) return { kind: 'Deployment', name: deployment };
   return { kind: controller.kind, name: controller.name, replicas: replicasOf(owner) };

@@ -1,12 +1,11 @@
 /**
- * The one numeric model of a pod's exit, from which verdict, renderers and the JSON report are made. Pure.
+ * The numeric model of a pod's exit. Verdict, renderers and the JSON report are made from it. Pure.
  *
  * Laws:
- * 1. All instants are ms since the epoch on the client's clock; all lengths are ms. Nothing here is text that somebody
- *    would have to parse back.
- * 2. An Interval contains the true moment. `shown` is one moment inside it, so chosen that all `shown` of one timeline
- *    form one consistent schedule: no effect before its cause, and a printed length is the difference of two of them.
- * 3. The JSON report is a serialisation of this (verdict/exit-report.ts); it is never read back by the program.
+ * 1. All instants are ms since the epoch on the client's clock, and all lengths are ms. No value is text that has to be parsed.
+ * 2. An Interval contains the true moment. Its `shown` is one moment inside it. All `shown` of a timeline are consistent: no
+ *    effect is before its cause, and a printed length is the difference of two of them.
+ * 3. The JSON report is a serialisation of this (verdict/exit-report.ts). The program never reads it back.
  */
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
@@ -28,9 +27,9 @@ export interface Interval {
   readonly latest: number;
   readonly basis: 'observed' | 'inferred';
   readonly evidence: readonly number[];
-  /** The one moment that people are shown. */
+  /** The moment that is displayed. */
   readonly shown: number;
-  /** Nothing bounds it from below: `earliest` is the pod's creation, or the first observation. */
+  /** It has no lower bound: `earliest` is the pod's creation, or the first observation. */
   readonly open?: boolean;
 }
 
@@ -50,18 +49,18 @@ export interface Mark {
   readonly subject?: string;
   readonly at: Interval;
   readonly note?: string;
-  /** More observations may yet move it or take it back. */
+  /** Later observations may move it outside its interval, or withdraw it. */
   readonly provisional: boolean;
 }
 
-/** A stretch of the timeline, once both its ends are known. */
+/** A stretch of the timeline. Both its ends are known. */
 export interface Phase {
   readonly name: PhaseName;
   readonly subject?: string;
   readonly start: Interval;
   readonly end: Interval;
   readonly length: Length;
-  /** Ratio to the grace period that the kubelet used; 1 = all of it. */
+  /** The length as a share of the grace period that the kubelet used; 1 = all of it. */
   readonly ofGrace: { readonly min: number; readonly max: number };
 }
 
@@ -72,47 +71,47 @@ export interface PreStopExit {
   /** Absent while it runs. */
   readonly end?: Interval;
   readonly length?: Length;
-  /** Of a sleep: the length that the spec asks for, s. */
+  /** For a sleep action: its length in the spec, s. */
   readonly sleepSeconds?: number;
-  /** A hook that failed: perhaps only because its container ended just then and took it along. */
+  /** The hook failed, but perhaps only because its container ended at that moment. */
   readonly mayHaveDied?: boolean;
   /** The container had certainly exited before its hook was over. */
   readonly outlasted?: boolean;
-  /** The container's end is not confirmed: a restarted kubelet runs the hook again. */
+  /** No status has confirmed the container's exit: a restarted kubelet would run the hook again. */
   readonly provisional: boolean;
 }
 
 export interface StopSignal extends Interval {
-  /** SIGTERM, or the STOPSIGNAL of the image where something names it. */
+  /** SIGTERM, or another stop signal if its name is known. */
   readonly signal?: string;
-  /** As of `PreStopExit`, unless the application itself has logged it. */
+  /** As for `PreStopExit`, unless the application itself has logged the signal. */
   readonly provisional: boolean;
 }
 
 export interface ContainerTimeline {
   readonly name: string;
   readonly kind: ContainerKind;
-  /** It ran when the deletion came. */
+  /** The container was running when the deletion came. */
   readonly ran: boolean;
   readonly outcome: ContainerOutcome;
-  /** The outcome is the likelier of two that the evidence allows: sentences say "probably". */
+  /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
   readonly probable: boolean;
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
   readonly kill?: Interval;
-  /** Whether a log line or a change of readiness followed the stop signal; absent where that was not watched. */
+  /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
-  /** `code` is absent while only the end of its log is known. */
+  /** `code` is absent if only the end of the log is known. */
   readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };
   /** From the stop signal to the exit. */
   readonly drain?: Length;
   /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
   readonly graceUsed?: { readonly min: number; readonly max: number; readonly shown: number };
-  /** How long it outlived the grace period, where it did. */
+  /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
-  /** When its grace period ends as the kubelet counts it; in the future while it runs. */
+  /** The end of the grace period as the kubelet counts it; may be in the future. */
   readonly graceEnd?: Interval;
-  /** Until when it took new requests, where a probe of the pod (`--probe pod`) measured it. */
+  /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
   readonly servedUntil?: Interval;
 }
 
@@ -120,7 +119,7 @@ export interface EndpointTimeline {
   readonly slice: string;
   readonly service?: string;
   readonly addressType: string;
-  /** publishNotReadyAddresses: it stays ready until it is removed. */
+  /** publishNotReadyAddresses: the endpoint stays ready until it is removed. */
   readonly staysReady: boolean;
   readonly wasReady: boolean;
   readonly unroutedAt?: Interval & { readonly serving: boolean };
@@ -145,21 +144,20 @@ export interface GraceTimeline {
   readonly effectiveSeconds: number;
   /** deletionTimestamp, ms on the API server's clock. */
   readonly deadline: number;
-  /** Seconds that the kubelet may have counted; max is infinite where nothing bounds it. */
+  /** The grace period that the kubelet may have used, s; `max` is infinite if nothing bounds it. */
   readonly counted: { readonly min: number; readonly max: number };
 }
 
 export interface Timeline {
   readonly mode: Mode;
-  /** As the allow-list keeps it (model/kube.ts): the state that the deletion found. */
+  /** The state at the deletion, with the fields that the allow-list keeps (model/kube.ts). */
   readonly pod: Pod;
-  /** What offsets count from: our request, else the acceptance, else the first mark. */
+  /** Where displayed offsets start: our request, else the acceptance, else the first mark. */
   readonly zero: number;
-  /** The newest observation. */
+  /** The time of the newest observation. */
   readonly now: number;
-  /** What a patch would have to change: the Deployment, not its ReplicaSet. */
+  /** The object that a fix would patch: the Deployment, not its ReplicaSet. */
   readonly workload?: Workload;
-  /** Somebody deleted the pod. */
   readonly deleted: boolean;
   readonly grace: GraceTimeline;
   readonly trigger: { readonly kind: TriggerKind; readonly evidence: readonly number[]; readonly note?: string };
@@ -168,26 +166,26 @@ export interface Timeline {
   readonly containers: readonly ContainerTimeline[];
   readonly endpoints: readonly EndpointTimeline[];
   readonly replacement?: ReplacementTimeline;
-  /** From the request (or the acceptance) to the object's removal, by arrival here. Absent while it is there. */
+  /** From the request (or its acceptance) to the removal of the object. Absent while the object exists. */
   readonly total?: Length;
-  /** What probes measured (`--probe`), in the order of their flags. */
+  /** Results of traffic probes (`--probe`), in the order of the flags. */
   readonly probes: readonly ProbeResult[];
-  /** Offsets (remote clock − client's clock, ms). */
+  /** Offsets: remote clock − client's clock, ms. */
   readonly clocks: { readonly api?: OffsetRange; readonly node?: OffsetRange };
   readonly assumes: readonly AssumptionName[];
   readonly gaps: readonly TimelineGap[];
-  /** What `evidence` refers to: the observations that changed something, the newest first. */
+  /** The observations that `evidence` refers to, newest first. */
   readonly notes?: Note;
 }
 
 export interface Workload {
   readonly kind: string;
   readonly name: string;
-  /** As it was last seen to want. */
+  /** The number it last wanted. */
   readonly replicas?: number;
 }
 
-/** A stretch of client time (ms) in which a stream, or a clock, says less than usual; `to` is absent where it lasts. */
+/** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
 export interface TimelineGap {
   readonly resource: string;
   readonly from: number;
@@ -195,7 +193,7 @@ export interface TimelineGap {
   readonly cause: GapReport['cause'];
 }
 
-/** ms; infinite where nothing bounds it. */
+/** ms; infinite if nothing bounds it. */
 interface OffsetRange {
   readonly min: number;
   readonly max: number;
@@ -224,7 +222,7 @@ export interface ProbeResult {
   readonly target: string;
   readonly via: ProbeVia;
   readonly ratePerSecond: number;
-  /** The uid of the pod that was asked, via `pod-proxy`. */
+  /** The uid of the pod that was probed (`pod-proxy`). */
   readonly pod?: string;
   readonly sent: number;
   readonly succeeded: number;
@@ -232,16 +230,16 @@ export interface ProbeResult {
   readonly new: ProbeTally;
   readonly kept?: ProbeTally;
   readonly windows: readonly FailureWindow[];
-  /** Slices of about half a second, for a lane of ticks. */
+  /** Slices of about half a second, which are drawn as ticks. */
   readonly slices: readonly {
     readonly from: number;
     readonly to: number;
     readonly sent: number;
     readonly failed: number;
   }[];
-  /** The target served after this moment: the last request that succeeded was sent then. */
+  /** When the last request that succeeded was sent. The target still accepted requests then. */
   readonly answered?: { readonly last: number; readonly seq: number };
-  /** Connections were refused from here on, and no later request was answered: the target had stopped listening by then. */
+  /** The first refused connection after the last answer. The target had stopped listening by then. */
   readonly refusedBy?: { readonly at: number; readonly seq: number };
   readonly latencyMs: ProbeReport['latencyMs'];
   readonly notMeasured: readonly { readonly reason: NotMeasuredReason; readonly count: number }[];

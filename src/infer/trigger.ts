@@ -1,4 +1,4 @@
-/** What deleted the pod, as far as evidence goes (SIGNALS.md §4). Who sent a DELETE is stored nowhere. */
+/** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Condition, Pod } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import { newestMessage } from '../model/observe/event.ts';
@@ -11,12 +11,12 @@ import { isWitnessed, type Deletion } from './deletion.ts';
 import {
   arrivedInTime,
   comingTemplate,
-  controllerDelay,
+  controllerReactionMs,
   deletedBy,
   deliveryLag,
   hasPlace,
   isAroundDeletion,
-  isDeleting,
+  isPodDeletion,
   loweredNear,
   otherTemplate,
   requestedAt,
@@ -28,7 +28,7 @@ import {
   type Scaling,
 } from './workload-changes.ts';
 
-/** Undefined where it does not hold. */
+/** Undefined if the rule does not apply. */
 type Rule = (trace: Trace, deletion: Deletion) => Trigger | undefined;
 
 export function triggerOf(trace: Trace, deletion: Deletion): Trigger {
@@ -54,15 +54,15 @@ const conditionKinds: Record<string, TriggerKind> = {
 };
 
 /**
- * The condition is a cause only if the first state with deletionTimestamp has it, and did not get it afterwards (trap 26):
- * an eviction of a pod that is terminating adds it, and its DELETE changes nothing.
+ * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a pod that is already
+ * terminating adds the condition too, but changes nothing else.
  */
 const byCondition: Rule = (trace, { facts }) => {
   const condition = conditionOf(facts.first.value, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
-  // Object.hasOwn: a condition's reason may be any word, `constructor` too.
+  // Object.hasOwn: a condition's reason can be any word, even `constructor`.
   const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
-  if (!kind || (condition && isAfterwards(trace, condition, kind))) return undefined;
+  if (!kind || (condition && isAddedLater(trace, condition, kind))) return undefined;
   const events = trace.events.filter(
     (event) =>
       event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
@@ -82,10 +82,10 @@ const byCondition: Rule = (trace, { facts }) => {
 };
 
 /**
- * Where the write that set deletionTimestamp was not seen itself, the condition's own stamp shows whether it came later.
- * That of an eviction is by the clock that set the deadline too; any other one by a controller's.
+ * Whether the condition was added after deletionTimestamp. If the write of deletionTimestamp was not seen itself, the condition's
+ * own timestamp decides. An eviction's comes from the API server's clock, like deletionTimestamp; others come from a controller's.
  */
-function isAfterwards(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
+function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
   const since = parseTime(lastTransitionTime);
   if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
   return since > requestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
@@ -97,7 +97,7 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
   'device-taint': ['DeviceTaintManagerEviction'],
 };
 
-/** Without a condition PodGC still writes Failed before its DELETE with grace 0, over containers that were not stopped. */
+/** Even without a condition, PodGC sets phase Failed before its DELETE with grace 0, although containers are still running. */
 const byPodGc: Rule = (_trace, { facts }) => {
   const pod = facts.first.value;
   const swept =
@@ -107,7 +107,7 @@ const byPodGc: Rule = (_trace, { facts }) => {
   return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 
-/** A namespace that ends takes the owners with it. Both stamps are the API server's, cut to whole seconds. */
+/** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
 const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
   if (!namespaceEnding) return undefined;
   const since = parseTime(namespaceEnding.value) ?? -Infinity;
@@ -116,8 +116,8 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
 };
 
 /**
- * A Job stops what still runs of it when it is suspended or done. It leaves its finished pods alone until its time to
- * live is over; a Job that somebody deletes is an owner like any other.
+ * A Job that is suspended or done deletes its running pods. It keeps finished pods until its ttlSecondsAfterFinished is over. If
+ * somebody deletes a Job, it counts as a deleted owner like any other.
  */
 const byJob: Rule = (trace, { facts }) => {
   const pod = facts.first.value;
@@ -132,7 +132,7 @@ const byJob: Rule = (trace, { facts }) => {
   return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
-/** Its time to live has passed since it ended: a Job that goes before that was deleted by somebody. */
+/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by somebody. */
 function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
@@ -143,37 +143,36 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
   parseTime(last.value.status.conditions?.find((one) => one.type === ended?.value)?.lastTransitionTime);
 
-/** A Job that ended hours ago has stopped its pods then. It was seen to end, or says when. */
+/** The Job's end, if we saw it, or its condition dates it, close to the deletion. A Job deletes its pods when it ends, not later. */
 function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
   const { first, ended } = job;
   if (!ended) return undefined;
   if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
   const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - requestedAt(trace)) <= controllerDelay ? ended : undefined;
+  return at !== undefined && Math.abs(at - requestedAt(trace)) <= controllerReactionMs ? ended : undefined;
 }
 
-/** An owner that went before the pod was marked; no Event names it (trap 38). The pod must still have been its own. */
+/** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts }) => {
   const named = (facts.first.value.metadata.ownerReferences ?? []).map(({ uid }) => uid);
   const above = named.flatMap((uid) =>
     (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
   );
   const gone = [...new Set([...named, ...above])].flatMap(
-    (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, soon) ?? [],
+    (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, ownerGoneWindowMs) ?? [],
   );
   if (gone.length === 0) return undefined;
   return { kind: 'owner-deleted', evidence: [...gone.map((one) => one.seq), facts.seenSeq] };
 };
 
-/** The garbage collector acts after the owner is gone, so what arrives much later did not cause it. */
-const soon = 1000;
+/** The garbage collector acts after the owner is gone: a removal that arrives later than this was not the cause. */
+const ownerGoneWindowMs = 1000;
 
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];
 
 /**
- * The controller deleted the pod, as its Event says, or as it came to want fewer pods than it has named in Events: of a burst
- * it names the first 25 at most (SIGNALS.md §2.1). For another template, or for a lower number; where neither shows, it is
- * not known.
+ * The controller deleted the pod, for a new template (rollout) or for fewer replicas (scale-down). Its Event says so, or it was
+ * scaled down by more pods than its Events name: in a burst they name 25 at most (SIGNALS.md §2.1).
  */
 function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const pod = facts.first.value;
@@ -189,23 +188,27 @@ function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
   const scaled = owner && scaledDown(trace, pod, owner, named);
   if (controller.kind === 'ReplicaSet')
-    return withAutoscaler(trace, owner, bySet(trace, pod, { above: aboveOf(trace, owner), scaled, evidence }));
-  const isPlaced = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
-  const template = scaled && isPlaced ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
+    return withAutoscaler(
+      trace,
+      owner,
+      byReplicaSet(trace, pod, { deployment: parentOf(trace, owner), scaled, evidence }),
+    );
+  const hasPlaces = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
+  const template = scaled && hasPlaces ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
   return withAutoscaler(trace, owner, scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined);
 }
 
 /**
- * An autoscaler's Event says which number it has set, not of what (podautoscaler/horizontal.go, `SuccessfulRescale`): the one
- * that has set just what the workload came to want, around the deletion. Where two have, it is not known which.
+ * Names the autoscaler behind a scale-down. Its Event has the new number of replicas, but not of which workload
+ * (podautoscaler/horizontal.go, `SuccessfulRescale`): so the number must match, close to the deletion, for one autoscaler only.
  */
 function withAutoscaler(
   trace: Trace,
   owner: OwnerFacts | undefined,
   trigger: Trigger | undefined,
 ): Trigger | undefined {
-  const workload = aboveOf(trace, owner) ?? owner;
+  const workload = parentOf(trace, owner) ?? owner;
   if (trigger?.kind !== 'scale-down' || !workload) return trigger;
   const setters = trace.events.filter(
     (event) =>
@@ -220,8 +223,8 @@ function withAutoscaler(
 }
 
 /**
- * The controller deletes as many pods as it came to want fewer. Where it has named fewer than that, this one may be of the
- * others; where it has named as many, somebody else deleted this one.
+ * A scale-down whose Events name fewer pods than were to go: then this pod may be one of the unnamed ones. If they name as many,
+ * somebody else deleted this pod.
  */
 function unnamedOf(
   trace: Trace,
@@ -229,25 +232,24 @@ function unnamedOf(
   lowered: Lowering | undefined,
 ): Lowering | undefined {
   const events = controller.kind === 'ReplicaSet' ? shrunkNear(controller.name, trace) : undefined;
-  const most = [lowered, events].flatMap((one) => one ?? []).sort((a, b) => b.by - a.by)[0];
-  if (!most || most.by < leastBurst) return undefined;
-  return namedBy(trace, controller.name) < most.by ? most : undefined;
+  const largest = [lowered, events].flatMap((one) => one ?? []).sort((a, b) => b.by - a.by)[0];
+  if (!largest || largest.by < minBurst) return undefined;
+  return countNamed(trace, controller.name) < largest.by ? largest : undefined;
 }
 
-/** Of fewer pods than these, all are named: what the Events do not name, the controller did not delete. */
-const leastBurst = 2;
+/** If the controller deletes fewer pods than this, its Events name all of them. */
+const minBurst = 2;
 
 /** How many pods the controller's Events around the deletion name. */
-const namedBy = (trace: Trace, owner: string): number =>
+const countNamed = (trace: Trace, owner: string): number =>
   new Set(
     trace.events
-      .filter((event) => event.about.name === owner && isDeleting(event, trace))
+      .filter((event) => event.about.name === owner && isPodDeletion(event, trace))
       .map(({ message }) => message),
   ).size;
 
-interface SetFacts {
-  /** The Deployment, where it is known. */
-  readonly above: OwnerFacts | undefined;
+interface ReplicaSetFacts {
+  readonly deployment: OwnerFacts | undefined;
   readonly scaled: Scaled | undefined;
   readonly evidence: readonly number[];
 }
@@ -255,14 +257,13 @@ interface SetFacts {
 type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
- * A rollout may be stuck for hours: its template is there, and deletes nothing. Only what comes up around the deletion
- * shows that it went on. Where that and a lower number fit both, what came last before the deletion caused it, if
- * it was seen to; else it is not known.
+ * A rollout can be stuck for hours: its template exists, but no pod is deleted for it. Only new pods of the template around the
+ * deletion show that the rollout went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
  */
-function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): Trigger | undefined {
+function byReplicaSet(trace: Trace, pod: Pod, { deployment, scaled, evidence }: ReplicaSetFacts): Trigger | undefined {
   const coming = comingTemplate(trace, pod);
   if (!scaled) {
-    const seqs = coming?.seqs ?? (above && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
+    const seqs = coming?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
     return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
   }
   if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
@@ -272,40 +273,41 @@ function bySet(trace: Trace, pod: Pod, { above, scaled, evidence }: SetFacts): T
   return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
 }
 
-function aboveOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | undefined {
-  const [above] = owner?.last.value.metadata.ownerReferences ?? [];
-  return above && trace.owners.get(above.uid);
+/** The owner of the owner: for a ReplicaSet, its Deployment. */
+function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | undefined {
+  const [parent] = owner?.last.value.metadata.ownerReferences ?? [];
+  return parent && trace.owners.get(parent.uid);
 }
 
-/** What the user set went down: a Deployment's replicas, or those of a controller that nothing owns. */
+/** A scale-down by the user: of a Deployment, or of a controller without an owner. */
 function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, named: Occurrence | undefined): Scaled | undefined {
   const { kind, metadata } = owner.last.value;
-  const [above] = metadata.ownerReferences ?? [];
-  if (kind === 'ReplicaSet' && above) {
-    const deployment = trace.owners.get(above.uid);
+  const [parent] = metadata.ownerReferences ?? [];
+  if (kind === 'ReplicaSet' && parent) {
+    const deployment = trace.owners.get(parent.uid);
     return lastOf(loweredNear(deployment, trace)) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
   }
-  const outOfPlace = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
-  // A ReplicaSet of its own deletes a pod only where it has too many.
-  return lastOf(loweredNear(owner, trace)) ?? (outOfPlace || kind === 'ReplicaSet' ? named : undefined);
+  const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
+  // A ReplicaSet without a Deployment deletes a pod only if it has too many.
+  return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? named : undefined);
 }
 
 const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
 
-/** The pod's ReplicaSet was scaled down to all that the Deployment wanted then: no other one takes a share. */
+/** The pod's ReplicaSet was scaled down to all the replicas of its Deployment, so no other ReplicaSet got a share of them. */
 function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
-  const isIt = (one: Scaling): boolean =>
+  const isToAll = (one: Scaling): boolean =>
     one.way === 'down' &&
     one.set === set &&
     one.to === wantedAt(deployment, one.event.at) &&
     isAroundDeletion(one.event, trace);
-  return scalingsOf(trace).find(isIt)?.event;
+  return scalingsOf(trace).find(isToAll)?.event;
 }
 
-/** Events of the controller may be missing (SIGNALS.md trap 32), and it is not known to have chosen another pod. */
+/** Whether the controller's Event about this pod may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {
-  const isOwners = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
+  const isOwnerEvents = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
     value.stream === 'owner-events' && value.to === undefined;
-  const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwners);
-  return isMissing && namedBy(trace, owner) === 0;
+  const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwnerEvents);
+  return isMissing && countNamed(trace, owner) === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What happened early enough to be a cause of a deletion; a second template, and what a Deployment says that it did to its
- * ReplicaSets, which show a rollout or a scale-down (SIGNALS.md §4).
+ * Changes of a workload that can be the cause of a deletion (SIGNALS.md §4): a new pod template, and the scaling of ReplicaSets that
+ * a Deployment reports. They show a rollout or a scale-down.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
@@ -9,50 +9,52 @@ import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
 
-/** ms. Streams are not ordered among themselves: what caused a write may arrive this much after it. */
+/** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */
 export const deliveryLag = millisecondsOf('delivery-lag');
 
-export const arrivedInTime = <T>(fact: Fact<T> | undefined, trace: Trace, by = deliveryLag): Fact<T> | undefined =>
-  fact && trace.deletion && fact.at <= trace.deletion.seenAt + by ? fact : undefined;
+export const arrivedInTime = <T>(fact: Fact<T> | undefined, trace: Trace, delay = deliveryLag): Fact<T> | undefined =>
+  fact && trace.deletion && fact.at <= trace.deletion.seenAt + delay ? fact : undefined;
 
-/** ms. A controller acts within this time on a change that it receives. */
-export const controllerDelay = 10_000;
+/** A controller reacts to a change within this time (ms). */
+export const controllerReactionMs = 10_000;
 
 export const withinCauseWindow = <T>(fact: Fact<T> | undefined, trace: Trace): Fact<T> | undefined =>
-  fact && trace.deletion && fact.at >= trace.deletion.seenAt - controllerDelay ? arrivedInTime(fact, trace) : undefined;
+  fact && trace.deletion && fact.at >= trace.deletion.seenAt - controllerReactionMs
+    ? arrivedInTime(fact, trace)
+    : undefined;
 
-/** When the deletion was asked for, by the API server's clock. */
+/** When the deletion was requested, by the API server's clock (ms). */
 export function requestedAt({ deletion }: Trace): number {
   const { metadata } = deletion?.first.value ?? {};
   return (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
 }
 
-/** Whether a stamp (RFC 3339) lies close to the request. */
+/** Whether a timestamp (RFC 3339) is close to the request. */
 function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
   const at = parseTime(stamp);
-  return at !== undefined && at >= requestedAt(trace) - controllerDelay && at <= requestedAt(trace) + deliveryLag;
+  return at !== undefined && at >= requestedAt(trace) - controllerReactionMs && at <= requestedAt(trace) + deliveryLag;
 }
 
-/** It arrived live around the deletion, or in a list with a stamp that fits. */
+/** Whether an Event arrived live around the deletion, or in a list with a matching timestamp. */
 export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
   event.isOld
     ? event.time.hi >= requestedAt(trace) - deliveryLag
-    : event.at >= (trace.deletion?.seenAt ?? 0) - controllerDelay &&
+    : event.at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs &&
       event.at <= (trace.gone?.at ?? Infinity) + deliveryLag;
 
-/** A controller says that it deletes a pod. */
-export const isDeleting = (event: Occurrence, trace: Trace): boolean =>
+/** Whether a controller reports, around the deletion, that it deleted a pod. */
+export const isPodDeletion = (event: Occurrence, trace: Trace): boolean =>
   event.reason === 'SuccessfulDelete' && isAroundDeletion(event, trace);
 
-/** The controller's Event about this pod. One that was there before may be about an older pod of the same name. */
+/** The controller's Event that it deleted this pod. An older Event may be about an earlier pod of the same name. */
 export function deletedBy(trace: Trace): Occurrence | undefined {
   const name = trace.deletion?.first.value.metadata.name;
   return trace.events.find(
-    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isDeleting(event, trace),
+    (event) => name !== undefined && event.message.split(/\s+/).includes(name) && isPodDeletion(event, trace),
   );
 }
 
-/** The observations that show another template than the pod's; undefined where none does. */
+/** The observations that show another template than the pod's, if any. */
 export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
@@ -64,15 +66,15 @@ export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly n
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/** What comes up of another template around the deletion of a ReplicaSet's pod. */
-interface Coming {
+/** Pods of another template that come up around the deletion. */
+interface ComingTemplate {
   readonly seqs: readonly number[];
-  /** Of those, who was seen to become ready. */
+  /** When we saw such pods become ready. */
   readonly ready: readonly Fact<true>[];
 }
 
-/** Undefined where nothing does: a template that has been there for long, and is not getting ready, deletes no pod. */
-export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
+/** Undefined if no such pods come up: a template that has existed for long without new pods is not the cause of a deletion. */
+export function comingTemplate(trace: Trace, pod: Pod): ComingTemplate | undefined {
   const controller = controllerOf(pod);
   const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + deliveryLag);
   const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
@@ -86,23 +88,23 @@ export function comingTemplate(trace: Trace, pod: Pod): Coming | undefined {
   return seqs.length > 0 ? { seqs, ready } : undefined;
 }
 
-/** It became ready while we watched. */
+/** When we saw the pod become ready, around the deletion. */
 const becameReady = ({ seen, ready }: SiblingFacts, trace: Trace): Fact<true> | undefined =>
   ready && ready.seq !== seen.seq ? withinCauseWindow(ready, trace) : undefined;
 
-/** It was ready when it was first seen, and says since when. */
+/** Whether the pod was ready when first seen, and its condition dates that close to the request. */
 const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
   const condition = conditionOf(pod, 'Ready');
   return condition?.status === 'True' && isStampNearRequest(condition.lastTransitionTime, trace);
 };
 
-/** It arrived live around the deletion, or was written then; a repeated Event has the time of its repetition. */
+/** Whether an Event arrived live, or was written, around the deletion or later. A repeated Event has the time of its repetition. */
 const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
   isOld
-    ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerDelay
-    : at >= (trace.deletion?.seenAt ?? 0) - controllerDelay;
+    ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerReactionMs
+    : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
-/** The Deployment grows a ReplicaSet that is not the pod's; that of an earlier rollout was followed by the pod's own. */
+/** The Deployment last scaled up another ReplicaSet than the pod's. (In an earlier rollout, the pod's own came last.) */
 function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
   const grown = grownBeside(trace, own, until);
   return grown ? [grown.seq, ...shrunk(trace, own)] : [];
@@ -119,7 +121,7 @@ const shrunk = (trace: Trace, own: string): number[] =>
 const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
 
-/** A pod of another revision that is younger than ours. */
+/** Whether a pod has another revision than ours and was created later. */
 export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   const [theirs, ours] = [revision(pod), revision(own)];
   const created = (one: Pod): number => parseTime(one.metadata.creationTimestamp) ?? NaN;
@@ -127,8 +129,8 @@ export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
 }
 
 /**
- * A StatefulSet says which revision it wants. Of a running pod whose place it keeps it is the only reason to delete
- * it, too: it scales down by the highest places.
+ * A StatefulSet's status shows which revision it wants. A new revision is also its only reason to delete a running pod with a
+ * valid ordinal, as a scale-down removes the highest ordinals.
  */
 function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   if (owner?.first.value.kind !== 'StatefulSet') return [];
@@ -139,13 +141,13 @@ function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
     return status.updateRevision !== undefined && old !== undefined && status.updateRevision !== old;
   });
   if (wants) return [wants.seq];
-  const keepsPlace = states.every(({ value }) => hasPlace(value, pod) === true);
-  return keepsPlace && !isFinished(pod) ? [owner.first.seq] : [];
+  const isStillWanted = states.every(({ value }) => hasPlace(value, pod) === true);
+  return isStillWanted && !isFinished(pod) ? [owner.first.seq] : [];
 }
 
 /**
- * Whether a StatefulSet wants the pod of this number: its places begin at spec.ordinals.start. Undefined where it does
- * not say how many it wants, or the name has no number.
+ * Whether a StatefulSet wants a pod with this ordinal (they start at spec.ordinals.start). Undefined if its replicas are not
+ * known, or the pod's name has no ordinal.
  */
 export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
@@ -158,7 +160,7 @@ export interface Scaling {
   readonly way: 'up' | 'down';
   /** Name of the ReplicaSet. */
   readonly set: string;
-  /** How many pods it had to have before, where that is said, and has to have now. */
+  /** The number of pods before, if the Event has it, and after. */
   readonly from?: number;
   readonly to: number;
   readonly event: Occurrence;
@@ -174,14 +176,14 @@ export const scalingsOf = ({ events }: Trace): Scaling[] =>
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
 
-/** The ReplicaSet that was scaled up last; undefined where that is not known. */
+/** The ReplicaSet that was scaled up last, if that is known. */
 function newestGrown(trace: Trace, until: number): Scaling | undefined {
   const known = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
   const newest = known.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
   return newest && !isHiddenSince(trace, newest) ? newest : undefined;
 }
 
-/** A list holds only the newest of those that were merged into one Event: what was scaled up between is lost. */
+/** Whether a later scale-up may be lost: of Events that were merged into one, a list has only the newest. */
 const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
   events.some(
     (event) =>
@@ -192,34 +194,35 @@ const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
       event.time.hi > newest.event.time.lo,
   );
 
-/** The times that an owner came to want fewer pods, around the deletion: the facts that show them, and by how many in all. */
+/** Reductions of an owner's replicas around the deletion. */
 export interface Lowering {
   readonly facts: readonly Pick<Fact<unknown>, 'seq' | 'at'>[];
+  /** By how many pods in total. */
   readonly by: number;
 }
 
-/** By its own state: what it wanted before and after. */
+/** By the owner's own states: the replicas that it wanted before and after. */
 export function loweredNear(owner: OwnerFacts | undefined, trace: Trace): Lowering | undefined {
   const steps = (owner?.wanted ?? []).flatMap((fact, index, all) => {
     const by = (all[index - 1]?.value ?? fact.value) - fact.value;
     return by > 0 && withinCauseWindow(fact, trace) ? [{ fact, by }] : [];
   });
-  return inAll(steps);
+  return inTotal(steps);
 }
 
-/** By its Deployment's Events about it. */
+/** By the Deployment's Events about its ReplicaSet. */
 export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   const steps = scalingsOf(trace).filter(
     (one) => one.way === 'down' && one.set === set && isAroundDeletion(one.event, trace),
   );
-  return inAll(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
+  return inTotal(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
 }
 
-const inAll = (steps: readonly { fact: Lowering['facts'][number]; by: number }[]): Lowering | undefined =>
+const inTotal = (steps: readonly { fact: Lowering['facts'][number]; by: number }[]): Lowering | undefined =>
   steps.length === 0
     ? undefined
     : { facts: steps.map(({ fact }) => fact), by: steps.reduce((sum, { by }) => sum + by, 0) };
 
-/** How many pods an owner wanted at a time (client ms); undefined where that is not known. */
+/** How many pods an owner wanted at a time (client ms), if that is known. */
 export const wantedAt = ({ wanted }: OwnerFacts, at: number): number | undefined =>
   (wanted.findLast((fact) => fact.at <= at + deliveryLag) ?? wanted[0])?.value;

@@ -5,7 +5,7 @@ import { requestedAt } from '../../infer/workload-changes.ts';
 import type { ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
-import { isStart } from '../../infer/stop.ts';
+import { isKubeletStart } from '../../infer/stop.ts';
 import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';
@@ -202,7 +202,7 @@ function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
   const [first, last] = [killings[0], killings.at(-1)];
   if (!first || !last || first === last) return [];
   const started = events.find(
-    (event) => isStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
+    (event) => isKubeletStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
   );
   return started ? [{ name: spec.name, first, started, last }] : [];
 }

@@ -1,12 +1,12 @@
-/** What is known before any container is judged, as rows: Killings, ends, what a probe of the pod proves, and the clocks. */
+/** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
 import { offsetAt, type Clock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { factsOfLastRun } from './before-deletion.ts';
-import { stateClockFacts, statePromptness, stateStored } from './clocks.ts';
-import { stateEnd } from './container-end.ts';
+import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
+import { constrainExit } from './container-end.ts';
 import type { DeletionContext, InferContext } from './context.ts';
 import { requestTime, type Deletion } from './deletion.ts';
 import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
@@ -15,26 +15,26 @@ import { probeResultsOf } from './probes.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const stops = stopsOf(trace, deletion);
-  const network = new PodNetwork(zerosOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
-  const known = { trace, deletion, network };
-  stateClockFacts(network, trace, deletion);
-  stateAcceptance(known);
+  const network = new PodNetwork(referencesOf(trace, deletion, stops), { node: stops.clock, api: deletion.api });
+  const context = { trace, deletion, network };
+  constrainClocks(network, trace, deletion);
+  constrainAcceptance(context);
   const specs = containersOf(deletion.facts.first.value);
-  for (const { name } of specs) stateStopping(known, name, stops.killings.get(name) ?? []);
-  for (const { name } of specs) stateEnd(network, name, factsOfLastRun(known, name));
-  for (const { name } of specs) stateStart(network, name, factsOfLastRun(known, name));
-  stateServed(known);
-  stateStored(network, trace);
-  statePromptness(network, trace, deletion);
-  return { ...known, kubelet: kubeletOf(known, stops) };
+  for (const { name } of specs) constrainStopping(context, name, stops.killings.get(name) ?? []);
+  for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
+  for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
+  constrainServed(context);
+  constrainByStorage(network, trace);
+  constrainByPosts(network, trace, deletion);
+  return { ...context, kubelet: kubeletOf(context, stops) };
 }
 
-/** References close to what is compared, so that little drift lies between: the first Killing, the second of the request. */
-function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): PodNetwork['zeros'] {
+/** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */
+function referencesOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): PodNetwork['references'] {
   const client = deletion.facts.seenAt;
   const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
-  const roughly = (one: Clock): number => {
-    const { lo } = offsetAt(one, client);
+  const roughly = (remote: Clock): number => {
+    const { lo } = offsetAt(remote, client);
     return client + (Number.isFinite(lo) ? lo : 0);
   };
   const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
@@ -45,7 +45,7 @@ function zerosOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): 
   };
 }
 
-function stateAcceptance({ trace, deletion, network }: DeletionContext): void {
+function constrainAcceptance({ trace, deletion, network }: DeletionContext): void {
   const { client, evidence } = deletion.accepted;
   network.within('accepted', { client }, { because: 'the deletion was accepted (§1)', evidence });
   const asked = requestTime(trace, deletion.facts);
@@ -53,8 +53,8 @@ function stateAcceptance({ trace, deletion, network }: DeletionContext): void {
   if (asked) network.stamp('api', 'accepted', asked, client.hi, { because, evidence: [deletion.facts.seenSeq] });
 }
 
-/** K: the Event's own nanoseconds; a repeated Event only has the second of its last occurrence (trap 19). */
-function stateStopping(
+/** K: by the Event's nanoseconds or, if it is repeated, by the second of its last occurrence (trap 19). */
+function constrainStopping(
   { deletion, network }: DeletionContext,
   container: string,
   killings: readonly Occurrence[],
@@ -75,8 +75,8 @@ function stateStopping(
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
 }
 
-/** A container is started before it is signalled. This matters for one that was started after the deletion had begun. */
-function stateStart(network: PodNetwork, container: string, { terminated }: ContainerFacts): void {
+/** A container is started before it is signalled. This matters if it was started after the deletion. */
+function constrainStart(network: PodNetwork, container: string, { terminated }: ContainerFacts): void {
   const started = parseFloor(terminated?.value.startedAt);
   if (!terminated || !started) return;
   const proof = { because: 'startedAt: it had been started (§2 S2)', evidence: [terminated.seq] };
@@ -84,12 +84,12 @@ function stateStart(network: PodNetwork, container: string, { terminated }: Cont
 }
 
 /**
- * A request that it answered was sent while it took requests, and so while it lived; where the port refuses, it takes none any
- * more. Said of one container alone: of several nobody knows which one answered. And only where the pod alone can have
- * answered: neither a node's address nor a name that its successor has (StatefulSet, bare pods) says which pod did, nor does an
- * address that answers after the container's end is known.
+ * A probe request that was answered shows that the container accepted requests, and was alive, when the request was sent. A
+ * refused connection shows that it accepts no more. Only for a pod with one container: with several, we cannot know which of
+ * them answered. And only if no other pod can have answered: not for a node's address, not if the successor has the same name
+ * (StatefulSet, bare pods), and not for an address that still answers after the container's exit is known.
  */
-function stateServed({ trace, deletion, network }: DeletionContext): void {
+function constrainServed({ trace, deletion, network }: DeletionContext): void {
   const { metadata, spec } = deletion.facts.first.value;
   const [only, ...others] = containersOf(deletion.facts.first.value);
   const { uid, ownerReferences = [] } = metadata;

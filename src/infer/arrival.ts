@@ -7,8 +7,8 @@ import type { Fact, Trace } from '../model/trace.ts';
 import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
 /**
- * When a change that arrived on `stream` was written: at most the delivery lag before, and after its `cause`. On a stream that was
- * just resumed it may be from any time since the cut, and in the first state that was seen, from any time since its cause.
+ * When a change that arrived on `stream` was written: after its `cause`, at most the delivery lag ago. If the stream
+ * was just resumed: at any time since the cut. In the first state that was seen: at any time since the cause.
  */
 export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
   const lo = isOldNews(trace, fact, stream)
@@ -23,8 +23,8 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
   stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
 
 /**
- * The earliest time (client ms) at which a change that arrived at `at` could have arrived, had its stream not been cut: `at`
- * itself or, if the stream was just resumed or listed again, or has an open gap, the time when it was last alive.
+ * Since when (client ms) a change that arrived at `at` may have waited for its stream. Normally `at` itself. If the
+ * stream was just resumed or listed again, or has an open gap: since it was last alive.
  */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
@@ -35,15 +35,15 @@ export function deliverableSince(trace: Trace, stream: StreamName, at: number): 
 }
 
 /**
- * Whether a change that arrives in a gap, or with the list that ends it, may have happened at any time since the gap started.
- * Each container's log is a stream of its own, so a gap in one does not affect the others.
+ * Whether a change that arrives in a gap, or by the list that ends it, can be from any time since the gap started. Each
+ * container's log is a stream of its own, so a gap in one does not affect the others.
  */
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
 
 /**
- * The longest time (ms) that a change takes to arrive on a stream that is alive: `delivery-lag` or, if the server's own timestamps
- * prove more, the most that they allow. A lag over `maxLagMs` is taken for a clock that was set back.
+ * The longest time (ms) that a change takes to arrive on a live stream: `delivery-lag`, or more if the server's own
+ * timestamps prove that. A lag over `maxLagMs` is taken for a clock that was set back.
  */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
   if (!longest) return assumedLagMs;

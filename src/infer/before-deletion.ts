@@ -1,7 +1,6 @@
 /**
- * The container before the deletion. Was it still running? A late first list may show that it has ended, and sometimes only an
- * Event reports its start. Was the kubelet already stopping it for a reason of its own (SIGNALS.md §4, trap 20)? Then grace
- * period, hook and signal are not those of the deletion.
+ * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
+ * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import { conditionOf, containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
@@ -13,8 +12,8 @@ import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 
 /**
- * Whether a container ran until the deletion that is terminated in the first state we saw with deletionTimestamp (`status`). If
- * that state was written later than the deletion (trap 2), the deletion may have ended it. 'perhaps': unknown.
+ * Whether a container ran until the deletion, if it is terminated in the first state with deletionTimestamp that we saw
+ * (`status`). If that is not the first one written (trap 2), the deletion may have ended it. 'perhaps': unknown.
  */
 export function ranUntilEnd(
   context: InferContext,
@@ -32,8 +31,8 @@ export function ranUntilEnd(
 }
 
 /**
- * Whether the container was started after the deletion: the kubelet does not cancel a sync under way, and stops what it started
- * only afterwards (SIGNALS.md §2 S2). A container that never ran has no startedAt (trap 24).
+ * Whether the container was started after the deletion: the kubelet does not cancel a sync under way, but stops its
+ * containers afterwards (SIGNALS.md §2 S2). A container that never ran has no startedAt (trap 24).
  */
 export function wasStartedLate(
   { deletion }: InferContext,
@@ -67,10 +66,7 @@ const haveMainsRun = (pod: Pod): boolean =>
       (isRunning(state) || state.terminated?.startedAt !== undefined),
   );
 
-/**
- * Whether this container's exit finished the pod: all containers have an exit time (a container that was never started has none),
- * none of them in a later second, and none is restarted.
- */
+/** Whether this container's exit finished the pod: all have an exit time, none in a later second, and none is restarted. */
 function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): boolean {
   const pod = deletion.facts.first.value;
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
@@ -80,14 +76,11 @@ function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): b
   );
 }
 
-/**
- * Whether only an Event reports the container's start: a status follows only after a postStart hook, and never if the object is
- * removed first (SIGNALS.md §2 "Force").
- */
+/** Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"). */
 export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
 
-/** A container's facts. If only an Event reports its last start, without the exit and the log end of the run before that. */
+/** A container's facts. If only an Event reports its last start: without exit and log end of the run before. */
 export function factsOfLastRun({ trace, deletion, network }: DeletionContext, name: string): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
   const first = deletion.facts.first.value;
@@ -124,8 +117,8 @@ const ownReasons = new Set(['Evicted', 'Preempting', 'Terminated', 'DeadlineExce
 const ownEvents = new Set(['Evicted', 'Preempting', 'DeadlineExceeded']);
 
 /**
- * Whether the kubelet stopped the pod for a reason of its own. A status reports that only once nothing runs (SIGNALS.md §2).
- * `stoppedAt` (node ms): a reason that came later did not stop the pod.
+ * Whether the kubelet stopped the pod for a reason of its own. A status shows that only once nothing runs (SIGNALS.md
+ * §2). A reason that came after `stoppedAt` (node ms) did not stop the pod.
  */
 function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number): boolean {
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
@@ -171,8 +164,8 @@ export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {
 const restartsAll = ({ facts }: Deletion): boolean => facts.first.value.spec.restartPolicy === 'Always';
 
 /**
- * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had ended before
- * the deletion, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
+ * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had
+ * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
  */
 export const mayBeStopped = (context: InferContext, spec: ContainerSpec, mainsOver: boolean): boolean =>
   wasStoppedByKubelet(context.trace, firstKillingAt(context, spec)) ||
@@ -183,7 +176,7 @@ export const mayBeStopped = (context: InferContext, spec: ContainerSpec, mainsOv
 const firstKillingAt = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
   kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
-/** Whether a Killing has another cause than the deletion (a probe, say, or it is certainly earlier), but is of the last run. */
+/** Whether a Killing is of the last run, but has another cause than the deletion: a probe, say. */
 function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: ContainerSpec, event: Occurrence): boolean {
   const { name } = spec;
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;

@@ -1,6 +1,6 @@
 /**
- * Constraints between the clocks of the client, the API server and the node (SIGNALS.md §5 "Clocks"). They come from the arrival
- * of timestamps, and from objects that carry timestamps of two clocks.
+ * Constraints between the clocks of client, API server and node (SIGNALS.md §5 "Clocks"), from the arrival of
+ * timestamps, and from objects with timestamps of two clocks.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Bound, type Clock } from '../model/clock.ts';
@@ -38,10 +38,7 @@ interface StoredStamp {
   readonly seq: number;
 }
 
-/**
- * Constrains what the kubelet wrote to be stored after its timestamp. Less certain than causes: another API server, with a
- * wrong clock, may have stored it.
- */
+/** What the kubelet wrote is stored later. Less certain than causes: another API server's wrong clock may date it. */
 export function constrainByStorage(network: PodNetwork, trace: Trace): void {
   const { references, stepped } = network;
   if (stepped.node || stepped.api) return;
@@ -76,8 +73,8 @@ interface Post {
 }
 
 /**
- * Constrains the node's clock by the kubelet's promptness: it posts right after the timestamp. A node that paused posts late, and
- * its posts would agree on a wrong offset. So a post counts only if another sign of the node confirms it.
+ * Constrains the node's clock by the kubelet's promptness: it posts right after the timestamp. But the late posts of a
+ * paused node would agree on a wrong offset, so a post counts only if another sign of the node confirms it.
  */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   if (network.stepped.node || network.stepped.api) return;
@@ -190,9 +187,9 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): bo
   );
 
 /**
- * Marks the node's clock as doubtful if something arrives later than it should although its stream is alive: either it is late,
- * or the clock was set back, which nothing can prove. A log is late far more often than a clock is set, so a late log end counts
- * only if the container's status is late too. `earlierKillings`: those that seem older than the deletion, by the clock so far.
+ * Marks the node's clock as doubtful if something arrives late although its stream is alive: it is late indeed, or the
+ * clock was set back, which nothing can prove. As logs are often late, a log end counts only if the status is late too.
+ * `earlier`: Killings that seem older than the deletion, by the clock so far.
  */
 export function withDoubt(trace: Trace, deletion: Deletion, clock: Clock, earlier: readonly Occurrence[]): Clock {
   const ends = lateEnds(trace, deletion);
@@ -208,8 +205,8 @@ const asCausedBy =
   ({ time, seq }: Occurrence): Bound => ({ at: accepted.client.lo, value: time.hi - accepted.client.lo, seq });
 
 /**
- * The bounds on the clock if neither log ends nor statuses were late. A log ends with its container, and the statuses come a second
- * or two after the pod's last container has ended (SIGNALS.md §2 S9, S10). Both seem late if the node's timestamp is too early.
+ * The bounds on the clock if nothing was late. A log ends with its container, and the statuses come a second or two after
+ * the pod's last exit (SIGNALS.md §2 S9, S10). Both seem late if the node's timestamp is too early.
  */
 function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
   const all = [...trace.containers.values()];

@@ -49,7 +49,7 @@ function podExitOf(trace: Trace): PodExit | undefined {
 }
 
 /**
- * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). The result has the order of the
+ * Main containers stop together, sidecars after them in reverse order (SIGNALS.md §2 S7). Returned in the order of the
  * report: main containers, sidecars, init and ephemeral containers, each as in the spec.
  */
 function containersIn(context: InferContext): ContainerExit[] {
@@ -73,7 +73,7 @@ function containersIn(context: InferContext): ContainerExit[] {
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
-/** The containers that a sidecar waits for. Extended one by one, to not compare all exits again for each sidecar. */
+/** The containers that a sidecar waits for, added one by one, so that exits are not compared again for each sidecar. */
 interface Waited {
   /** Whether any of them ran. */
   readonly ran: boolean;
@@ -99,8 +99,8 @@ function turnAfter({ ran, latest, isComplete }: Waited): Estimate | undefined {
 }
 
 /**
- * When the kubelet was done with a container: after its exit and after its hook, as a sleep goes on after the exit. For a kill that
- * is only assumed, the network no longer has the assumption (container-rules.ts), so it does not date another container's turn.
+ * When the kubelet was done with a container: after its exit and its hook, as a sleep goes on after the exit. A kill
+ * that is only assumed is no longer in the network (container-rules.ts), so it does not date another's turn.
  */
 function doneWith({ network }: InferContext, { spec, exit, hook, assumes }: ContainerExit): Estimate | undefined {
   if (!exit || exit.provisional) return undefined;
@@ -121,9 +121,9 @@ const maxConclusionsPerWindow = 3;
 const windowMs = 100;
 
 /**
- * Whether to conclude again after an observation. Sixty containers can log a thousand lines per second, and a line that names no
- * signal changes little. So in a burst of such lines only the first few count; the others are shown with the next observation,
- * or with the report.
+ * Whether to conclude again after an observation. Sixty containers can log a thousand lines per second, and a line that
+ * names no signal changes little: in a burst of such lines only the first few count. The rest shows with the next
+ * observation.
  */
 export function createChatterLimit(): (trace: Trace, observation: Observation) => boolean {
   let recent: readonly number[] = [];

@@ -1,4 +1,4 @@
-/** When and how a container ended: by its status or, until that comes, by the end of its log (SIGNALS.md §5 "Exit codes"). */
+/** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { isMirror, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
@@ -37,7 +37,7 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
   network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), at + 1, proof);
 }
 
-/** The kubelet makes up 137 ContainerStatusUnknown (trap 24). 255 Unknown means that the runtime lost the exit code (§5). */
+/** The kubelet makes up 137 ContainerStatusUnknown (trap 24). 255 Unknown: the runtime lost the exit code (§5). */
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
@@ -70,8 +70,8 @@ export function exitOf(
 }
 
 /**
- * The kubelet ends a log stream within about a second of the container's exit (SIGNALS.md §5), long before any status. If no
- * status can follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
+ * The kubelet ends a log within about a second of the exit (SIGNALS.md §5), long before any status. If no status can
+ * follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
  */
 function constrainByLogEnd(
   context: InferContext,
@@ -92,7 +92,7 @@ function constrainByLogEnd(
   constrainByLastLine(network, name, log);
 }
 
-/** The earliest time (client ms) at which a log can have ended whose end arrived at `at`: the connection may have been cut. */
+/** The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut. */
 function earliestLogEnd({ trace }: InferContext, reopened: { at: number } | undefined, at: number): number {
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
   return deliverableSince(trace, 'logs', at);
@@ -116,10 +116,7 @@ function exitLogEnd(
 /** The API server ends a log stream cleanly once the kubelet behind it hangs: after about 42 s on a real cluster. */
 const hungKubeletLogEndMs = 40 * second;
 
-/**
- * Whether the kubelet was overdue when the log ended, even if its node is not NotReady yet: it had not renewed its Lease in time
- * or, if no Lease is read, gave no sign at all for long.
- */
+/** Whether the kubelet was silent for too long when the log ended: no Lease renewal or, without Leases, no sign. */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
   const renewed = renewals.findLast((one) => one.at <= at) ?? listedRenewal;
@@ -161,9 +158,9 @@ export function outcomeOf(
 }
 
 /**
- * Whether the pod object was removed while the container was running. Its last status may be old, so the log counts too: it ends
- * once the container has ended (SIGNALS.md §5). A log that ended before the removal arrived shows that the container may have
- * ended first. If the DELETE itself removed the object, nothing was stopped before: only an end before the removal counts.
+ * Whether the pod object was removed while the container ran. As its last status may be old, a log that ended before
+ * the removal arrived shows that the container may have ended first. If the DELETE itself removed the object, nothing
+ * was stopped before: only an end before the removal counts.
  */
 function wasLeftRunning(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
   const { trace, deletion } = context;
@@ -174,14 +171,14 @@ function wasLeftRunning(context: InferContext, logEnd: Fact<unknown> | undefined
 }
 
 /**
- * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet. The kubelet does that with grace 0
- * once the manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). A forced deletion by
- * somebody else, which stops nothing, looks the same.
+ * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet: with grace 0, once the
+ * manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). Somebody else's forced deletion
+ * looks the same.
  */
 export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
   isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
 
-/** Whether the kubelet stopped this container of a static pod because the manifest is gone: then there is a Killing. */
+/** Whether the kubelet stopped this container of a static pod, as the manifest is gone: then there is a Killing. */
 export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
   mayBeItsKubelets(context) &&
   context.trace.events.some(
@@ -190,8 +187,8 @@ export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<Cont
   );
 
 /**
- * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md §2 S8): any
- * signal that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
+ * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md
+ * §2 S8): any that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
  */
 const fitsStopSignal = (code: number, stopSignal: number | undefined): boolean =>
   stopSignal !== undefined
@@ -204,7 +201,7 @@ const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
   trace.pod !== undefined &&
   statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
 
-/** Whether 137 can come from the kill. If not, it is the application's own, or another SIGKILL (SIGNALS.md §5 "Exit codes"). */
+/** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {

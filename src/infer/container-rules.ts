@@ -1,7 +1,7 @@
 /**
- * One container's exit: stopping, preStop, stop signal, kill, exit. The API reports none of the signals; each constraint cites
- * its source (SIGNALS.md §2 S5–S9, §5). The rules go in this order: what is known of the exit, when the kubelet started (K),
- * how long the hook took, the signal between hook and exit, the kill at the end of the grace.
+ * One container's exit. The API reports no signals; each constraint cites its source (SIGNALS.md §2 S5–S9, §5). The order
+ * of the rules: the exit as known, the kubelet's start (K), the hook, the signal between hook and exit, the kill at the end
+ * of the grace.
  */
 import { driftOver, signalLag } from '../model/assumptions.ts';
 import { isRunning, runtimeOf, statusesOf, type ContainerSpec } from '../model/pod.ts';
@@ -85,7 +85,7 @@ export function containerExit(
   return { ...known, ...exit, served: servedOf(context, name) };
 }
 
-/** The first Killing, if any: observed if its nanoseconds are known, inferred if it is a repeated Event with whole seconds. */
+/** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */
 const stoppingOf = (
   { network }: InferContext,
   { name }: ContainerSpec,
@@ -103,7 +103,7 @@ interface Decision {
   readonly hook: HookFacts | undefined;
   /** Undefined if no stop signal was due. */
   readonly signalBasis: SignalBasis | undefined;
-  /** Whether SIGKILL ended it. `silent`: assumed, from the lack of any sign of life. `late`: it ended certainly after the grace. */
+  /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
   readonly kill: 'none' | 'probable' | 'silent' | 'late';
   /** `silent` or `late`. */
   readonly isSureKill: boolean;
@@ -249,8 +249,8 @@ const endedBeforeNotice = (
   terminated.seq < trace.acknowledged.seq;
 
 /**
- * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any time, and
- * with another grace. So the cause of an exit with 137 is unknown.
+ * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any
+ * time, with another grace. So the cause of an exit with 137 is unknown.
  */
 function exitOfEarlierStop(
   context: InferContext,
@@ -269,8 +269,8 @@ function exitOfEarlierStop(
 }
 
 /**
- * Whether the stop signal follows K at once, so that the container cannot have ended by itself in between: it waits for no turn
- * (SIGNALS.md §2 S7), and for no hook, which could also have ended the container (`kill -TERM 1`).
+ * Whether the stop signal follows K at once, so that the container cannot have ended by itself in between: it waits for
+ * no turn (SIGNALS.md §2 S7) and has no hook, which could also have ended it (`kill -TERM 1`).
  */
 const isSignalledAtOnce = (spec: ContainerSpec, hook: HookFacts | undefined): boolean =>
   spec.kind !== 'sidecar' && hook === undefined;

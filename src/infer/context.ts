@@ -76,7 +76,7 @@ export interface ExitFacts {
 export interface ContainerExit {
   readonly spec: ContainerSpec;
   readonly facts: ContainerFacts;
-  /** The container was running when the deletion came, or the kubelet stopped it; also true if that is possible. */
+  /** The container was running when the deletion came, or the kubelet stopped it. True also if that is possible. */
   readonly ran: boolean;
   /** The container had ended in the first state that was seen, perhaps before the deletion. */
   readonly mayHaveEndedBefore?: true;
@@ -164,26 +164,26 @@ export const graceSpan = (kubelet: Kubelet): Span => ({
   hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
 });
 
-/** The shortest timeout (ms) that the kubelet can have given the runtime, if neither hook nor sidecar turn used up grace. */
+/** The shortest timeout (ms) for the runtime's kill, if neither hook nor sidecar turn used up grace. */
 export const minStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.min * second);
 
 /** The longest such timeout (ms). */
 export const maxStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
 
-/** The longest such timeout (ms) that has evidence. An exit with 137 at that time is taken for the end of the grace. */
+/** The longest such timeout (ms) that has evidence. A 137 at that time is taken for the end of the grace. */
 export const likelyStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
 
 /**
- * Whether hook and exit are final. Until a status reports the exit, they are provisional: a failed kill or a kubelet restart
- * can repeat the hook, and a log can end before its container. No verdict uses what is provisional, and the report of an
- * interrupted run omits it.
+ * Whether hook and exit are final. Until a status reports the exit they are provisional: a log can end early, and a failed
+ * kill or a kubelet restart repeats the hook. No verdict uses what is provisional, and the report of an interrupted run
+ * omits it.
  */
 export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, { settled }: Pick<ContainerExit, 'settled'>): boolean =>
   settled || gone !== undefined;
 
 /**
- * Whether the stop signal is final: proved by a log line, or the exit is final and no hook failure can still arrive. Such a
- * failure may mean that the container ended during its hook, and that no signal was sent (SIGNALS.md §2 S6).
+ * Whether the stop signal is final: proved by a log line, or the exit is final and no failure of the hook can still
+ * arrive. Such a failure may mean that the container ended during its hook, without a signal (SIGNALS.md §2 S6).
  */
 export const isSignalSettled = (trace: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
   container.signal?.proved === true ||

@@ -55,7 +55,7 @@ const firstGrace = (facts: DeletionFacts): number => graceOf(facts.first.value);
 const graceOf = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
 
-/** The client time by which the deletion was seen. An answer with an unchanged pod does not show it: a webhook may have answered. */
+/** The client time by which the deletion was seen. An answer with an unchanged pod, by a webhook, does not show it. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
   const { value, at } = ours?.answer ?? {};
   const showsDeletion =
@@ -84,9 +84,9 @@ function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefin
 }
 
 /**
- * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete", "Response body"). So
- * we need evidence that the deletion is older than our request, or has another cause. A deletion that is older than our last
- * try may be the effect of an earlier one.
+ * A DELETE of a terminating pod is answered with 200 and the unchanged pod (SIGNALS.md §1 "Repeat delete"). So we need
+ * evidence that the deletion is older than our request, or has another cause. If older than our last try, an earlier try
+ * may have caused it.
  */
 function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
   if (isWitnessed(trace, facts) && hasOtherGrace(facts.first.value, request)) return true;
@@ -116,9 +116,9 @@ function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
 }
 
 /**
- * Whether the DisruptionTarget condition shows somebody else's deletion. For our DELETE: the condition is new since we sent it, so
- * its author came first. An eviction adds the condition before it deletes, even to a terminating pod (SIGNALS.md §1 "Eviction",
- * trap 26). So for our eviction: its condition is later than deletionTimestamp. Servers up to 1.25 add no condition.
+ * Whether the DisruptionTarget condition shows somebody else's deletion. For our DELETE: the condition is new since it
+ * was sent. An eviction adds the condition first, even to a terminating pod (SIGNALS.md §1 "Eviction", trap 26). So for
+ * our eviction: it is later than deletionTimestamp. Servers up to 1.25 add no condition.
  */
 function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): boolean {
   const reason = causeIn(first);
@@ -138,7 +138,7 @@ function causeIn(pod: Pod): string | undefined {
 }
 
 /**
- * Whether the deletion was requested before we sent our request, by the API server's clock as known at that time. Another API
+ * Whether the deletion was requested before we sent our request, by the API server's clock as known then. Another API
  * server may have set the timestamp, so it must be earlier by more than their clocks can differ.
  */
 function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: RequestFacts): boolean {
@@ -150,8 +150,8 @@ function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: Request
 }
 
 /**
- * The time of the request: [D − grace, D − grace + 1 s) on the API server's clock (SIGNALS.md §1 "First delete"). Undefined if D
- * may have been rewritten: by the kubelet's last DELETE or a forced one (grace 0), or by a grace shortened to 1.
+ * The time of the request: [D − grace, D − grace + 1 s), API server's clock (SIGNALS.md §1 "First delete"). Undefined
+ * if D may have been rewritten: by the kubelet's last DELETE or a forced one (grace 0), or a grace shortened to 1.
  */
 export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
   const { deletionTimestamp } = facts.first.value.metadata;
@@ -162,8 +162,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
 }
 
 /**
- * Whether we saw the very write that set deletionTimestamp, and not a later state (trap 2). An answer to our request is that
- * write even if the watch was late, unless a gap hides what came before.
+ * Whether we saw the very write that set deletionTimestamp, not a later state (trap 2). An answer to us is that write
+ * even if the watch is late, unless a gap hides what came before.
  */
 export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
   const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
@@ -173,8 +173,8 @@ export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: Deletio
 }
 
 /**
- * Whether anything in the pod was still running when the deletion was accepted. For a finished pod the grace is 0 and stays 0
- * (SIGNALS.md §1 "Grace", "Repeat delete"). So a finished state with another grace means that the pod finished later.
+ * Whether anything in the pod was running when the deletion was accepted. A finished pod's grace is 0 and stays 0
+ * (SIGNALS.md §1 "Grace", "Repeat delete"), so a finished state with another grace finished later.
  */
 export const ranAtDeletion = ({ facts, grace }: Pick<Deletion, 'facts' | 'grace'>): boolean =>
   !isFinished(facts.first.value) || grace > 0;
@@ -194,7 +194,7 @@ export const mayHaveCounted = (request: RequestFacts): boolean =>
 
 export const isExecuted = ({ answer }: RequestFacts): boolean => answer !== undefined && answer.value.status < 300;
 
-/** Whether an Event can belong to this deletion: it is not certainly earlier, and did not arrive before our request. */
+/** Whether an Event can belong to this deletion: not certainly earlier, and not received before our request. */
 export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, client: Span): boolean =>
   !(ours && seq < ours.sent.seq) && Math.min(client.hi, at + 1) >= accepted.client.lo;
 

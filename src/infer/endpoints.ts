@@ -13,10 +13,7 @@ export function endpointsOf(context: DeletionContext, exits: readonly ContainerE
     .map(([name, facts]) => endpointExit(context, exits, name, facts));
 }
 
-/**
- * A slice's state at the deletion, and all later ones. A slice that the endpoint had left before (it moved to another slice, or
- * the selector changed) has no part in the exit.
- */
+/** A slice's state at the deletion, and all later ones. What the endpoint left before has no part in the exit. */
 function statesSince({ accepted }: Deletion, states: SliceFacts['states']): SliceFacts['states'] {
   const isBefore = ({ value, at }: Fact<SliceState>) => at + 1 < accepted.client.lo && !value.own?.terminating;
   return states.slice(Math.max(0, states.findLastIndex(isBefore)));
@@ -59,8 +56,8 @@ export interface EarlierExit {
 }
 
 /**
- * Slices that we saw stop routing to the pod before its deletion, because of its readiness or its labels. An endpoint that moved
- * to another slice of the same Service does not count.
+ * Slices that we saw stop routing to the pod before its deletion, because of its readiness or its labels. An endpoint that
+ * moved to another slice of the same Service does not count.
  */
 export function unroutedBefore(context: DeletionContext, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {

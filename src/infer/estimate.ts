@@ -1,6 +1,6 @@
 /**
- * What is known of one moment: its bounds on the client's clock and on the node's. Both are kept, because a duration between
- * two timestamps of the node is exact even if the offset of its clock is unknown.
+ * What is known of one moment: its bounds on the client's clock and on the node's. A duration between two timestamps of
+ * the node is exact even if the offset of its clock is unknown.
  *
  * Law: an estimate can narrow but never widen, and it cites the evidence for each narrowing.
  */
@@ -88,9 +88,9 @@ export function spanOf({ client }: Estimate, fallback: Span): Span {
 const clientClockResolutionMs = 1;
 
 /**
- * The estimate as it may be reported now: nothing lies after the newest observation. An inferred moment (a kill at the end of
- * the grace, the end of a `sleep` hook) is reported only once it must have happened. The interval of an observed moment is
- * cut off at now, because the moment is in the past.
+ * The estimate as it may be reported now: nothing lies after the newest observation. An inferred moment (a kill, the end of
+ * a sleep) is reported only once it must have happened. An observed one has happened, so its interval ends now at the
+ * latest.
  */
 export function capAtNow({ now }: { readonly now: number }, estimate: Estimate | undefined): Estimate | undefined {
   if (!estimate) return undefined;

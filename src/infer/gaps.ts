@@ -1,6 +1,6 @@
 /**
- * Where evidence may be missing: the stretches (client ms) in which a stream or a clock was not fully usable, and whether Events of
- * the kubelet may be missing. The absence of an Event proves something only if none can be missing. Pure.
+ * Where evidence may be missing: stretches (client ms) in which a stream or a clock was not fully usable, and whether
+ * Events may be missing. The absence of an Event proves something only if none can be missing. Pure.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
@@ -113,9 +113,8 @@ const areEventsUnavailable = ({ refused, namespaceEnding }: Trace): boolean =>
   namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
 
 /**
- * Whether the Event stream was lost for good before the Killings of this deletion could arrive. (A list that ends a gap has them
- * all.) The kubelet writes those of all containers at once (SIGNALS.md §2 S3), so if one arrived before the loss, none is
- * missing. `writtenBefore`: client ms.
+ * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
+ * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
  */
 function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
   const { gaps, gone, events, deletion, requests } = trace;
@@ -134,8 +133,8 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
   killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Whether a Killing may be missing even if we received all Events. The kubelet merges ten similar Events into one, which names only
- * the first, and it drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
+ * Whether a Killing may be missing even if all Events were received. The kubelet merges ten similar Events into one
+ * that names only the first, and drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
   areEventsUnavailable(trace) || isQuotaUsedUp(trace.normals) || areKillingsMerged(trace);
@@ -151,7 +150,7 @@ const isQuotaUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
   [...counts.values()].reduce((sum, count) => sum + count, 0) >= minQuota;
 
 /**
- * The kubelet's quota is 25 Events of a type, plus one every 5 min. Events older than an hour are not listed any more (their TTL).
- * If those had used up all of it, an hour has given back 12.
+ * A quota is 25 Events of a type, plus one every 5 min. Events older than an hour are no longer listed (their TTL): if
+ * those had used it up, 12 have come back since.
  */
 const minQuota = 12;

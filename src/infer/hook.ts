@@ -1,4 +1,4 @@
-/** When and how a preStop hook ended (SIGNALS.md §2 S6, §5). An Event reports its failure; nothing reports its success. */
+/** When and how a preStop hook ended (SIGNALS.md §2 S6, §5). An Event reports a failure; nothing reports success. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { hookOf, type ContainerSpec } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
@@ -15,7 +15,7 @@ interface HookContext extends Stop {
   readonly context: InferContext;
   readonly spec: ContainerSpec;
   readonly failure: Occurrence | undefined;
-  /** A failure was reported, but perhaps not of this stop: a failed liveness probe, for instance, runs the hook too. */
+  /** A failure was reported, but perhaps not of this stop: the kill of a liveness probe runs the hook too. */
   readonly hasUnclearFailure: boolean;
 }
 
@@ -113,10 +113,7 @@ function sleepEnd(hookContext: HookContext, specMs: number): Result {
   return { outcome: isCutOff ? 'cut-off' : isComplete ? 'completed' : 'unknown' };
 }
 
-/**
- * Whether a pause of the kubelet would go unseen: the node's Lease was not watched, or the log that might have named the signal
- * late broke off.
- */
+/** Whether a pause of the kubelet would go unseen: its Lease was not watched, or the container's log broke off. */
 const isPauseHidden = ({ trace }: InferContext, { name }: ContainerSpec): boolean =>
   trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
   trace.containers.get(name)?.log.ended?.value.clean === false;
@@ -129,7 +126,7 @@ const notAfterTerminal = ({ context, spec }: HookContext, { at, seq }: { at: num
     { because: 'the status of the end of all waits for every hook (§2 S10, S12)', evidence: [seq] },
   );
 
-/** A failure before the end of the grace is the hook's own. After that, the hook was cut off with its container (trap 11). */
+/** A failure before the end of the grace is the hook's own; after it, the hook was cut off (trap 11). */
 function failedEnd(hookContext: HookContext, failure: Occurrence, isLate: boolean): Result {
   const { context, spec, killings, ended, lag, stopStart } = hookContext;
   const { network, kubelet } = context;
@@ -214,7 +211,7 @@ function isOfLaterAttempt(
   return [...others, ...retries].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
 }
 
-/** A hook without a reported failure. If the container ended before the end of its grace, the hook was not cut off either. */
+/** A hook without a reported failure. If the container ended within its grace, the hook was not cut off either. */
 function silentEnd(hookContext: HookContext): Result {
   const { context, spec, ended, hasUnclearFailure, killings, lag } = hookContext;
   const { network, trace } = context;
@@ -253,15 +250,15 @@ const areEventsMissing = (trace: Trace): boolean =>
 /** The longest that an Event takes to arrive, ms. */
 const eventDelayOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
 
-/** Whether an Event from before the exit may still arrive: it can come later than the status that reports the exit. */
+/** Whether an Event from before the exit may still arrive: it can be later than the status of the exit. */
 function mayEventArrive({ trace }: InferContext, ended: Estimate | undefined): boolean {
   const isOver = trace.gone !== undefined || areEventsMissing(trace);
   return !isOver && trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventDelayOf(trace);
 }
 
 /**
- * The reported failure of this stop's hook; one from before the deletion does not count. If only the acceptance bounds the start
- * of the stop, and clocks cannot decide, a failure counts if it arrived live after the deletion and no other kill ran the hook.
+ * The failure of this stop's hook, not of an earlier one. If only the acceptance bounds the stop's start, and clocks
+ * cannot decide: a failure that arrived live after the deletion counts if no other kill can have run the hook.
  */
 function failureOf(
   context: InferContext,

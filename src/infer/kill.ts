@@ -1,4 +1,4 @@
-/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5). No Event reports it (trap 28); exit code and exit time show it. */
+/** SIGKILL at the end of the grace (SIGNALS.md §2 S9, §5). No Event reports it (trap 28), only exit code and time. */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerFacts } from '../model/trace.ts';
@@ -9,10 +9,7 @@ import { isBefore, moved, notBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
 import { isStartUncertain, type Stop } from './stop.ts';
 
-/**
- * Constrains the earliest time of SIGKILL: the whole grace after K, and at least 2 s after the stop signal, even if hook and
- * sidecar turn used up the grace (SIGNALS.md §2 S8, §5).
- */
+/** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 export function constrainKill(
   { network, kubelet }: InferContext,
   { name }: ContainerSpec,
@@ -36,12 +33,8 @@ export function constrainKill(
   return network.read(at);
 }
 
-/** Whether the exit came after the grace and after the minimum since the signal, wherever in their intervals these lie. */
-export function isAfterGrace(
-  { network, kubelet }: InferContext,
-  { name }: ContainerSpec,
-  hasSignal: boolean,
-): boolean {
+/** Whether the exit came after the grace and 2 s after the signal, wherever in their intervals all of these lie. */
+export function isAfterGrace({ network, kubelet }: InferContext, { name }: ContainerSpec, hasSignal: boolean): boolean {
   const exit = moment('exit', name);
   const isPast = (from: string, timeout: number): boolean =>
     network.minBetween(from, exit) >= timeout - driftOver(timeout);
@@ -52,9 +45,8 @@ export function isAfterGrace(
 }
 
 /**
- * Whether an exit with 137 in the very second in which the grace ends is taken for the kill. finishedAt is a whole second, so
- * 137 could be the application's own exit code. But an application that showed no sign of life during the grace is unlikely
- * to exit by itself just then (assumption `silent-kill`).
+ * Whether a 137 in the second in which the grace ends is taken for the kill. It could be the application's own exit code,
+ * but one that showed no sign of life during the grace is unlikely to exit just then (assumption `silent-kill`).
  */
 export function isSilentKill(
   { trace, network, kubelet }: InferContext,
@@ -105,9 +97,8 @@ export function isDoubtfulKill(
 }
 
 /**
- * Whether the container ended just after the grace that was seen: a chance exit seldom hits that moment. A grace of 0 or 1 was
- * written later (SIGNALS.md §1 "Repeat delete", trap 2), so it does not show when the kill was due.
- * `killSince`: the earliest time of the kill.
+ * Whether the container ended just after the grace that was seen: a chance exit seldom hits that. A grace of 0 or 1 was
+ * written later (SIGNALS.md §1 "Repeat delete", trap 2), and shows no time. `killSince`: the earliest time of the kill.
  */
 const endsRightAfterGrace = ({ deletion }: InferContext, killSince: Estimate, ended: Estimate): boolean =>
   deletion.grace > 1 && isBefore(ended, moved(killSince, { lo: killedWithinMs, hi: killedWithinMs }));
@@ -115,7 +106,7 @@ const endsRightAfterGrace = ({ deletion }: InferContext, killSince: Estimate, en
 /** The whole second of finishedAt, and one more for the kill to take effect. */
 const killedWithinMs = 2000;
 
-/** Whether the log ended, by the client's clock, no earlier than a kill can have come. Used if the node's clock was set. */
+/** Whether the log ended, by the client's clock, no earlier than a kill can have come. */
 const logEndFitsKill = (facts: ContainerFacts, killSince: Estimate): boolean =>
   (logEndAtLeast(facts)?.at ?? -Infinity) + 1 >= killSince.client.lo;
 

@@ -65,8 +65,8 @@ const isStopKilling = (event: Occurrence): boolean =>
   event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
 
 /**
- * The first occurrence of a repeated Event, whose nanoseconds the Event's name has. If that occurrence did not arrive and may
- * belong to this deletion, the kubelet started then, not at the repetition.
+ * The first occurrence of a repeated Event: the Event's name has its nanoseconds. If it did not arrive and may belong
+ * to this deletion, the kubelet started then, not at the repetition.
  */
 function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
   const { named, count, id } = event;
@@ -91,8 +91,8 @@ const clientTimeOf = (arrivals: Clock, { time, at }: Occurrence): Span =>
   toClient(upTo(arrivals, at + 1), time, at + 1);
 
 /**
- * Constrains when the kubelet knew of the deletion: by its first sign, a Killing or the acknowledging status. Without those, the
- * application's log of its signal, or the terminal phase, shows only a latest time.
+ * Constrains when the kubelet knew of the deletion: by its first sign, a Killing or the acknowledging status. Without
+ * those, a logged signal or the terminal phase shows only a latest time.
  */
 function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
@@ -134,8 +134,8 @@ interface StopAttempts {
 }
 
 /**
- * The grace in force when the kubelet started. A later DELETE with a shorter grace does not affect a running kill (trap 3). It
- * counts as possible if it may have come before the kubelet's start, or before another attempt.
+ * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
+ * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
 function graceOf(context: DeletionContext, { noticed, killings, isRetried }: StopAttempts): Kubelet['grace'] {
   const { trace, deletion } = context;
@@ -152,9 +152,8 @@ function graceOf(context: DeletionContext, { noticed, killings, isRetried }: Sto
 }
 
 /**
- * Whether a grace was lowered after the kubelet had started. States of the pod are ordered, so it must come after the
- * acknowledging status. A probe can write that status before the kubelet starts (S3), so a Killing must also have arrived
- * before the write. That it arrived before this state is not enough: each stream can be late by itself.
+ * Whether a grace was lowered after the kubelet had started: after the acknowledging status and, as a probe can write that
+ * earlier (S3), after a Killing. The write must be later than the Killing's arrival, as each stream can be late by itself.
  */
 function isAfterStart(context: DeletionContext, killings: readonly Occurrence[], grace: Grace): boolean {
   const { trace, deletion } = context;
@@ -162,17 +161,13 @@ function isAfterStart(context: DeletionContext, killings: readonly Occurrence[],
   return isAfterNotice(trace, grace.seq) && killings.some((killing) => killing.at + 1 <= written);
 }
 
-/**
- * A grace, s, that may have been in force before the first one that we saw: the one of the pod's spec. Zero if we saw the write
- * of deletionTimestamp itself (trap 2).
- */
+/** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */
 const unseenGrace = (trace: Trace, deletion: Deletion): number =>
   isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
 
 /**
- * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw differs from the pod's own, it
- * was requested, and can have replaced a longer request. A request seldom asks for just the pod's own grace. A grace of 0 may
- * be the kubelet's last DELETE, which hides what came before (SIGNALS.md §1 "Repeat delete").
+ * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw is another one, it may
+ * have replaced a longer request, and if it is 0, it may be the kubelet's last DELETE (SIGNALS.md §1 "Repeat delete").
  */
 const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
   !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
@@ -180,8 +175,8 @@ const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
 const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
 
 /**
- * The earliest client time of the write that lowered the grace. A deadline that moved by the same amount does not show it. Any
- * other deadline is the time of the write (SIGNALS.md §1 "Repeat delete").
+ * The earliest client time of the write that lowered the grace. A deadline that moved just as much does not show it;
+ * any other one was set to the time of the write (SIGNALS.md §1 "Repeat delete").
  */
 function loweredSince(
   { deletion: { facts, grace, accepted }, network }: DeletionContext,

@@ -1,7 +1,4 @@
-/**
- * Marks are the points of the timeline, each with a stable id. Phases are the stretches between two marks; a phase is listed
- * once both its ends are known. Pure.
- */
+/** Marks: the points of the timeline, with stable ids. Phases: the stretches between two known marks. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
@@ -131,7 +128,7 @@ const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
   ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
 ];
 
-/** After the grace: a container gets at least 2 s after its hook (SIGNALS.md §2), and the kill itself can take about 3 s. */
+/** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
 const killOverdueMs = 5000;
 const maxErrorLength = 200;
 
@@ -151,7 +148,7 @@ function killTrouble({ trace, deletion, containers }: PodExit): string | undefin
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;
 }
 
-/** The marks if the deletion itself was not seen: our request, and the pod's removal. None as long as the pod may exist. */
+/** Without a deletion that was seen: our request, and the pod's removal. None as long as the pod may exist. */
 export function unseenMarks(trace: Trace): TimelineMark[] {
   const { gone, pod, requests } = trace;
   if (!gone || !pod) return [];

@@ -4,7 +4,7 @@
  * moment, counted from an origin: a moment that serves as time 0. Pure; times and lengths in ms.
  *
  * How: "`to` comes at most 5 ms after `from`" is an edge of length 5 from `from` to `to`; "at least 2 ms after" is an
- * edge of length -2 back. Then the latest time of a moment is the length of the shortest path from the origin to it, and
+ * edge of length -2 back. The latest time of a moment is then the length of the shortest path from the origin to it, and
  * the earliest time is the negated length of the shortest path back. A cycle of negative length is a contradiction.
  *
  * Laws:
@@ -185,8 +185,8 @@ export class Network {
   }
 
   /**
-   * Moves moments of the example to earlier times until the new edge holds too. If the edge's own start would have to
-   * move, this would go on forever: a contradiction. Then returns false and leaves the example as it was.
+   * Moves moments of the example to earlier times until the new edge holds too. If the edge's own start would have to move,
+   * this would go on forever: a contradiction. Then returns false and leaves the example as it was.
    */
   #fitExample(newEdge: number): boolean {
     const { from, to, length } = this.#edges;

@@ -84,10 +84,10 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
 }
 
 /**
- * A probe request that was answered shows that the container accepted requests, and was alive, when the request was sent. A
- * refused connection shows that it accepts no more. Only for a pod with one container: with several, we cannot know which of
- * them answered. And only if no other pod can have answered: not for a node's address, not if the successor has the same name
- * (StatefulSet, bare pods), and not for an address that still answers after the container's exit is known.
+ * A probe's answer shows that the container accepted requests when the request was sent; a refused connection, that it
+ * accepts no more. Only for a pod with one container: with several, we cannot know which of them answered. And only if
+ * no other pod can have answered: not on the node's network, not under a name that the successor has too (StatefulSet,
+ * bare pods), and not after the container's exit is known.
  */
 function constrainServed({ trace, deletion, network }: DeletionContext): void {
   const { metadata, spec } = deletion.facts.first.value;

@@ -1,7 +1,7 @@
 /**
  * The network of one pod's exit, and the names of its moments. The moments `client`, `node` and `api` stand for clocks:
- * each is the moment when that clock showed its reference time. A moment for which the clock shows a timestamp comes
- * after it by the difference of the two times, give or take the drift. Reports use the client's clock.
+ * each is when that clock showed its reference time. When the clock shows another time, it is later by the difference,
+ * give or take the drift. Reports use the client's clock.
  */
 import { driftOver } from '../model/assumptions.ts';
 import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clock.ts';
@@ -15,7 +15,7 @@ import { Network, type Constraint } from './network.ts';
  * - `stopping`: the kubelet made the first Killing Event (K in SIGNALS.md).
  * - `stop-start`: the kubelet started to stop the container. Earlier than `stopping` if a kubelet restart lost Events.
  * - `grace-start`: the kubelet started its last attempt, from which the grace counts.
- * - `served`: the container accepted its last new request.
+ * - `served`: the container last accepted a new request.
  */
 export type MomentName =
   'stopping' | 'stop-start' | 'grace-start' | 'hook-end' | 'stop-signal' | 'kill' | 'exit' | 'served';
@@ -56,8 +56,8 @@ export class PodNetwork extends Network {
   }
 
   /**
-   * A clock showed `stamp` (ms since the epoch) at a moment that was known by `knownAt` (client ms). `since`, used if the
-   * clock was set during the run: the earliest client time at which it can have shown the stamp.
+   * A clock showed `stamp` (ms since the epoch) at a moment known by `knownAt` (client ms). `since`, used if the clock
+   * was set during the run: the earliest client time at which it can have shown the stamp.
    */
   stamp(clock: 'node' | 'api', name: string, stamp: Span, knownAt: number, proof: Proof, since = -Infinity): boolean {
     const stepped = this.stepped[clock];

@@ -25,8 +25,8 @@ export const probeResultsOf = (probes: ReadonlyMap<number, ProbeFacts>, moments:
   [...probes].sort(([a], [b]) => a - b).map(([, facts]) => resultOf(facts, moments));
 
 /**
- * The probes whose failures a client would see. A probe of the pod itself is not among them: a terminating pod stops answering, and
- * by then no client should be routed to it (docs/traffic.md).
+ * The probes whose failures a client would see. A probe of the pod itself is not among them: a terminating pod stops
+ * answering, and no client should be routed to it by then (docs/traffic.md).
  */
 export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
   results.filter(({ via }) => via !== 'pod-proxy');

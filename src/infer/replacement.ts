@@ -1,7 +1,7 @@
 /**
- * The pod that replaces the deleted one: of the same name or owner and, for a StatefulSet and the like, in the same place. It is
- * created after the deletion; only a rollout can have created it before. If several pods are deleted at once, any new pod can
- * replace any of them: each new pod is named once, for the first deleted pod that is reported.
+ * The pod that replaces the deleted one: of the same name or owner, and in the same place if pods have places. Only a
+ * rollout can create it before the deletion. If several pods are deleted, each new one is named once, for the first of
+ * them.
  */
 import type { Pod } from '../model/kube.ts';
 import { controllerOf, isOlder } from '../model/pod.ts';
@@ -46,15 +46,15 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
 type Sibling = readonly [uid: string, facts: SiblingFacts];
 
 /**
- * Whether no pod replaces this one, or we cannot know. After a scale-down, a new pod replaces another one. A ReplicaSet deletes its
- * own pods only to have fewer: for a rollout, or for a scale-down. If we do not know which, a replacement is unknown too.
+ * Whether no pod replaces this one, or we cannot know. A new pod after a scale-down replaces another one. A ReplicaSet
+ * deletes own pods only for a rollout or a scale-down: if we do not know which, a replacement is unknown too.
  */
 function hasNoReplacement(trace: Trace, own: Pod, trigger: TriggerKind): boolean {
   const isOfSet = controllerOf(own)?.kind === 'ReplicaSet';
   return trigger === 'scale-down' || (trigger === 'unknown' && isOfSet && deletedBy(trace) !== undefined);
 }
 
-/** Candidates for the replacement, best first: a pod of the same name, one of the same controller, any of the workload. */
+/** Candidates for the replacement, best first: of the same name, of the same controller, of the same workload. */
 const candidatesFor = ({ metadata, ...own }: Pod): ((pod: Pod) => boolean)[] => [
   (pod) => pod.metadata.name === metadata.name,
   (pod) => controllerOf(pod)?.uid === controllerOf({ metadata, ...own })?.uid,
@@ -136,9 +136,9 @@ const arrivedBy = ({ at, seq }: Fact<unknown>, cause: Estimate): Estimate =>
 export type Age = 'old' | 'new' | 'unknown';
 
 /**
- * Returns a function that tells the age of a sibling. A pod that was added while we watched is new, and one from before the request
- * is old. For a pod in a later list: was it in an earlier list? If there is none, its creationTimestamp is compared with the
- * second of the deletion, both by the API server's clock. What all siblings share is computed once, as there can be thousands.
+ * Returns a function for the age of a sibling. Added while we watched: new. There before the request: old. First seen in a
+ * later list: by an earlier list, else by its creationTimestamp against the second of the deletion, both the API server's.
+ * What all siblings share is computed once, as there can be thousands.
  */
 export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
   const byEarlierList = agesByEarlierList(trace);
@@ -161,8 +161,8 @@ export function agesIn(trace: Trace): (sibling: SiblingFacts) => Age {
 }
 
 /**
- * Whether the state of a pod is older than the first terminating state of the traced pod, by resourceVersion. Always false if we
- * did not see the deletion itself: then that first state can be newer than a replacement.
+ * Whether a pod's state is older than the first terminating state of the traced pod, by resourceVersion. Always false
+ * if we did not see the deletion itself: then that first state can be newer than a replacement.
  */
 export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
   const { deletion } = trace;
@@ -176,7 +176,7 @@ export function olderThanDeletion(trace: Trace): (pod: Pod) => boolean {
 const hadNoGapUntil = ({ gaps }: Trace, at: number): boolean =>
   gaps.every(({ value }) => value.stream !== 'pod' || value.from >= at);
 
-/** The age of a pod by the list of the controller's pods from before the deletion. Undefined for pods of other controllers. */
+/** The age of a pod of the same controller by the list from before the deletion. Undefined for other pods. */
 function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undefined {
   const { siblingUids, deletion } = trace;
   const own = deletion?.first.value;
@@ -191,7 +191,7 @@ function agesByEarlierList(trace: Trace): (sibling: SiblingFacts) => Age | undef
 }
 
 /**
- * Whether the list is from before the deletion, by resourceVersion. If states were missed, the first terminating state that we saw
+ * Whether the list is from before the deletion, by resourceVersion. If states were missed, the first terminating state
  * can be newer than the deletion: then the list must have arrived before our request.
  */
 function wasMadeBefore(trace: Trace, own: Pod): boolean {
@@ -204,7 +204,7 @@ const completionIndex = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['batch.kubernetes.io/job-completion-index'];
 
 /**
- * Whether a pod can replace `own`: it has the same place, or their owner does not give places. A StatefulSet gives them by name, a
+ * Whether a pod can replace `own`: it has the same place, or there are no places. A StatefulSet gives them by name, a
  * DaemonSet by node (unknown until its pod is scheduled), an indexed Job by index.
  */
 export function isReplacementSlot(own: Pod, { pod, node }: SiblingFacts): boolean {

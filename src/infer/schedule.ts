@@ -1,9 +1,9 @@
 /**
- * Chooses one time inside the interval of each mark, such that together they are consistent: no effect is before its cause, and
- * the difference of two of them is a length that the evidence allows, if the intervals leave room for that. Pure.
+ * Chooses one time inside the interval of each mark, such that all are consistent: no effect is before its cause, and the
+ * difference of two of them is a length that the evidence allows, if the intervals leave room for that. Pure.
  *
- * An observed mark is placed at its arrival, an inferred one in the middle of its interval. Both move only as far as their
- * causes and effects require.
+ * An observed mark is placed at its arrival, an inferred one in the middle of its interval. Both move only as far as
+ * their causes and effects require.
  */
 import type { MarkName } from '../model/report.ts';
 import type { Span } from '../model/span.ts';

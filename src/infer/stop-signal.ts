@@ -1,6 +1,6 @@
 /**
- * The stop signal (SIGNALS.md §2 S6 to S8, §5). The API never reports it. It comes after the preStop hook and, for a sidecar,
- * after its turn (when the containers that it waits for have ended), and before the exit.
+ * The stop signal (SIGNALS.md §2 S6 to S8, §5). The API never reports it. It comes after the hook and, for a sidecar,
+ * its turn (when the containers that it waits for have ended), and before the exit.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
@@ -82,9 +82,9 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
 }
 
 /**
- * The first log line that names the signal and is late enough to be about it: an upper bound of the signal. Undefined if the
- * hook may have sent a signal itself (`kill -TERM 1`). A sidecar's line may repeat what another container wrote
- * (`tail -F app.log`), so it counts only after the sidecar's turn (SIGNALS.md §2 S7).
+ * The first log line that names the signal and can be about it: an upper bound. Undefined if the hook may have sent a
+ * signal (`kill -TERM 1`). A sidecar's line may repeat another container's (`tail -F app.log`), so it counts only after its
+ * turn (SIGNALS.md §2 S7).
  */
 function signalLine(
   context: InferContext,
@@ -105,8 +105,8 @@ function signalLine(
 }
 
 /**
- * Without permission to read Events no Killing arrives. The acknowledging status can stand in for it: the kubelet writes it as it
- * starts to terminate the pod, in the goroutine that goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
+ * Without permission to read Events no Killing arrives. Then the acknowledging status counts: the kubelet writes it as
+ * it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
  */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
@@ -114,8 +114,8 @@ const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value 
 const minRetryDelayMs = 10_000;
 
 /**
- * Whether the stop signal came right after the acknowledgement (assumption `kill-at-once`). True if the container ended too
- * early for a second attempt: before that can have started, or, if killed, before the grace of that can have ended.
+ * Whether the stop signal came right after the acknowledgement (`kill-at-once`): the container ended before a second
+ * attempt can have started or, by SIGKILL, before the grace of that can have ended.
  */
 function isKilledAtOnce(
   { trace, deletion, kubelet }: InferContext,
@@ -131,8 +131,8 @@ function isKilledAtOnce(
 }
 
 /**
- * Without Events nothing dates the stop on the node's clock. But if a log was already being followed, a line that names the
- * signal and arrives live after the deletion was seen is about this signal.
+ * Without Events nothing dates the stop on the node's clock. But on a log that was already followed, a line that names
+ * the signal and arrives live after the deletion was seen is about this signal.
  */
 const isAboutThisSignal = (
   { trace, deletion }: InferContext,
@@ -157,9 +157,9 @@ export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
   mayHaveCrashed(signal) || signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
 
 /**
- * Whether the container had ended, by its node's clock, before the kubelet started to stop it or before the signal was due: the
- * kubelet had not noticed the exit yet (trap 7). If the clock certainly was set, timestamps show no order. If it is only
- * doubtful, they count: a late log is more likely than a clock that was set.
+ * Whether the container had ended, by the node's clock, before the kubelet started to stop it or before its signal was due
+ * (trap 7). A clock that certainly was set shows no order. A doubtful one does: a late log is likelier than a clock that
+ * was set.
  */
 function endedBeforeDue({ wasClockSet, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
   const ended = parseFloor(facts.terminated?.value.finishedAt);
@@ -180,10 +180,9 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
 }
 
 /**
- * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit: then
- * no signal was sent (SIGNALS.md §2 S6, S7). This is rare, and most containers exit right after their signal. So it is assumed
- * only if most of the exit's interval lies before the signal was due. For a container that has exited by itself before, any
- * part of the interval is enough. An exit code of a signal shows that a signal came.
+ * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:
+ * then no signal was sent (SIGNALS.md §2 S6, S7). This is rare, so most of the exit's interval must lie before the signal
+ * was due; or any of it, for a container that exited by itself before. An exit code of a signal shows that one came.
  */
 function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, restarts }: UnprovedSignal): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;

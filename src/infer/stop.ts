@@ -1,6 +1,6 @@
 /**
- * When the kubelet started to stop a container, when its grace started, and whether there may have been more than one attempt:
- * after a failed kill or a kubelet restart everything starts again (SIGNALS.md §2 S1, S5, S11, trap 36).
+ * When the kubelet started to stop a container, when its grace started, and whether there was another attempt: a failed
+ * kill or a kubelet restart starts everything again (SIGNALS.md §2 S1, S5, S11, trap 36).
  */
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerSpec } from '../model/pod.ts';
@@ -24,9 +24,9 @@ export interface Stop {
 }
 
 /**
- * Constrains when the kubelet started to stop a container: at its Killing, or earlier if the kubelet has restarted and so lost
- * the Events of a first attempt. Without a Killing: by the kubelet's first sign, unless `mayBeNew`, that is, the container
- * may have started after that sign.
+ * Constrains when the kubelet started to stop a container: at its Killing, or earlier if a kubelet restart lost the Events
+ * of a first attempt. Without a Killing: by the kubelet's first sign, unless the container may be started later
+ * (`mayBeNew`).
  */
 export function constrainStopStart(
   { trace, kubelet, network }: InferContext,
@@ -50,7 +50,7 @@ export function constrainStopStart(
   return { stopStart: network.read(at, isSeen ? 'observed' : 'inferred'), isStartOpen: !first || isRestarted };
 }
 
-/** A failed readiness probe may have written the status that acknowledges the deletion, before the kubelet starts (§2 S3). */
+/** The status that acknowledges the deletion may be a failed probe's, from before the kubelet's start (§2 S3). */
 export const isAcknowledgedByProbe = ({ acknowledged, containers }: Trace): boolean =>
   acknowledged !== undefined &&
   [...containers.values()].some(({ readyLost }) => readyLost !== undefined && readyLost.seq <= acknowledged.seq);
@@ -59,8 +59,8 @@ export const isAcknowledgedByProbe = ({ acknowledged, containers }: Trace): bool
 export const sigkillCode = 137;
 
 /**
- * Constrains when the kubelet last started to stop a container: the grace counts from there (SIGNALS.md §2 S11, trap 36). If a
- * kill failed or the kubelet restarted, and no later Killing arrived, that start has no upper bound.
+ * Constrains when the kubelet last started to stop a container: the grace counts from there (SIGNALS.md §2 S11, trap
+ * 36). After a failed kill or a kubelet restart, without a later Killing, it has no upper bound.
  */
 export function constrainGraceStart(context: InferContext, container: string, stop: Stop, exitCode?: number): Estimate {
   const { trace, kubelet, network } = context;
@@ -94,8 +94,8 @@ export function constrainGraceStart(context: InferContext, container: string, st
 }
 
 /**
- * Whatever happened to the container after this time (node clock) certainly came after the deletion, and may be its effect. It
- * is the first Killing, or the latest time at which the deletion can have been accepted.
+ * What happened to the container after this time (node clock) is certainly not older than the deletion: its first
+ * Killing, or the latest time at which the deletion can have been accepted.
  */
 export function surelyDeletedAt({ network }: InferContext, { isStartOpen, killings }: Stop): number {
   const first = killings[0]?.time.lo;
@@ -104,8 +104,8 @@ export function surelyDeletedAt({ network }: InferContext, { isStartOpen, killin
 }
 
 /**
- * Whether the kubelet certainly stopped the container: there is a Killing, its hook failed, or it still ran when the kubelet
- * knew of the deletion. A container that ended before that gets no Killing, no hook and no signal (trap 7).
+ * Whether the kubelet certainly stopped the container: it has a Killing, its hook failed, or it still ran when the
+ * kubelet knew. A container that had ended by then gets no Killing, no hook and no signal (trap 7).
  */
 export function wasSurelyStopped(
   { trace, kubelet }: InferContext,
@@ -117,8 +117,8 @@ export function wasSurelyStopped(
 }
 
 /**
- * For a container without a Killing: whether its stop start is too uncertain to tell a kill. Either other containers have a
- * Killing, so this one may have ended before (trap 7), or none has, and the kubelet's first sign came late.
+ * Whether the start of a stop without a Killing is too uncertain to date a kill: other containers have a Killing, so
+ * this one may have ended before (trap 7), or the kubelet's first sign came late.
  */
 export const isStartUncertain = ({ trace, kubelet }: InferContext, stopStart: Estimate): boolean =>
   (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > uncertainStartMs;
@@ -127,9 +127,9 @@ export const isStartUncertain = ({ trace, kubelet }: InferContext, stopStart: Es
 const uncertainStartMs = 2000;
 
 /**
- * Whether there may have been a second attempt: a kill failed, the kubelet restarted, or the container outlived all deadlines.
- * A new attempt sends the signal only if none was sent before (trap 36). So only the exit, or a log line that names the
- * signal, bounds the signal from above. `due`: when the first attempt was to send the signal.
+ * Whether there may have been a second attempt: a kill failed, the kubelet restarted, or the container outlived its
+ * deadline. Then only the exit, or a log line that names the signal, bounds the signal from above (trap 36). `due`:
+ * when the first attempt was to send it.
  */
 export function mayHaveRetried(
   { trace, kubelet }: InferContext,
@@ -145,9 +145,9 @@ export function mayHaveRetried(
       (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
     );
   const late = killings.length < 2 && ended !== undefined && outlivedDeadline(kubelet, stopStart, ended, lag);
-  // If no Killing arrived, those of failed attempts may not have arrived either.
   // For an Event that was repeated before we saw it, only the first and the last time are known.
   const repeated = (killings[0]?.count ?? 1) > 2;
+  // If no Killing arrived, those of failed attempts may not have arrived either.
   return again || late || repeated || last === undefined || !Number.isFinite(due.client.hi);
 }
 
@@ -177,9 +177,8 @@ interface PauseEnd {
 }
 
 /**
- * When a kubelet that paused (frozen, starved of CPU) last resumed. A sleep hook then ends late, and its signal is late too.
- * Signs of a pause: a late renewal of the node's Lease, or an application that logs its signal long after it was due.
- * Undefined if there is no sign. `due`: node clock.
+ * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a
+ * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due`: node clock.
  */
 export function pauseEndOf(
   { trace }: InferContext,

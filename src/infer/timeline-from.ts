@@ -65,8 +65,8 @@ function arrivalsIn({ notes }: Trace): ReadonlyMap<number, number> {
 }
 
 /**
- * The bounds of an instant that has no others: from the pod's creation to the newest observation. The creation has the API server's
- * timestamp (SIGNALS.md §5 "Clocks"), so it has no lower bound in client time if the offset of that clock has none.
+ * The bounds of an instant without others: from the pod's creation to the newest observation. The API server dates the
+ * creation (SIGNALS.md §5 "Clocks"), so it has no lower bound if that clock's offset has none.
  */
 function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   const created = parseFloor(trace.pod?.value.metadata.creationTimestamp);

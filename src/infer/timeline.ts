@@ -2,9 +2,9 @@
  * The numeric model of a pod's exit. Verdict, renderers and the JSON report are made from it. Pure.
  *
  * Laws:
- * 1. All instants are ms since the epoch on the client's clock, and all lengths are ms. No value is text that has to be parsed.
- * 2. An Interval contains the true moment. Its `shown` is one moment inside it. All `shown` of a timeline are consistent: no
- *    effect is before its cause, and a printed length is the difference of two of them.
+ * 1. All instants are ms since the epoch on the client's clock, and all lengths are ms. No text has to be parsed.
+ * 2. An Interval contains the true moment. Its `shown` is one moment inside it. All `shown` of a timeline are
+ *    consistent: no effect is before its cause, and a printed length is the difference of two of them.
  * 3. The JSON report is a serialisation of this (verdict/exit-report.ts). The program never reads it back.
  */
 import type { AssumptionName } from '../model/assumptions.ts';

@@ -54,8 +54,8 @@ const conditionKinds: Record<string, TriggerKind> = {
 };
 
 /**
- * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a pod that is already
- * terminating adds the condition too, but changes nothing else.
+ * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
+ * pod adds it too, but changes nothing else.
  */
 const byCondition: Rule = (trace, { facts }) => {
   const condition = conditionOf(facts.first.value, 'DisruptionTarget');
@@ -82,8 +82,8 @@ const byCondition: Rule = (trace, { facts }) => {
 };
 
 /**
- * Whether the condition was added after deletionTimestamp. If the write of deletionTimestamp was not seen itself, the condition's
- * own timestamp decides. An eviction's comes from the API server's clock, like deletionTimestamp; others come from a controller's.
+ * Whether the condition was added after deletionTimestamp. If we did not see that write, the condition's own timestamp
+ * decides. An eviction's comes from the same clock as deletionTimestamp, another one from a controller's.
  */
 function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
   const since = parseTime(lastTransitionTime);
@@ -97,7 +97,7 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
   'device-taint': ['DeviceTaintManagerEviction'],
 };
 
-/** Even without a condition, PodGC sets phase Failed before its DELETE with grace 0, although containers are still running. */
+/** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts }) => {
   const pod = facts.first.value;
   const swept =
@@ -116,8 +116,8 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
 };
 
 /**
- * A Job that is suspended or done deletes its running pods. It keeps finished pods until its ttlSecondsAfterFinished is over. If
- * somebody deletes a Job, it counts as a deleted owner like any other.
+ * A Job that is suspended or done deletes its running pods, and keeps finished ones until ttlSecondsAfterFinished is
+ * over. If somebody deletes a Job, it counts as a deleted owner like any other.
  */
 const byJob: Rule = (trace, { facts }) => {
   const pod = facts.first.value;
@@ -143,7 +143,7 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
   parseTime(last.value.status.conditions?.find((one) => one.type === ended?.value)?.lastTransitionTime);
 
-/** The Job's end, if we saw it, or its condition dates it, close to the deletion. A Job deletes its pods when it ends, not later. */
+/** The Job's end, if that is close to the deletion: a Job deletes its pods when it ends, not later. */
 function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
   const { first, ended } = job;
   if (!ended) return undefined;
@@ -171,8 +171,8 @@ const ownerGoneWindowMs = 1000;
 const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, byController];
 
 /**
- * The controller deleted the pod, for a new template (rollout) or for fewer replicas (scale-down). Its Event says so, or it was
- * scaled down by more pods than its Events name: in a burst they name 25 at most (SIGNALS.md §2.1).
+ * The controller deleted the pod, for a new template (rollout) or fewer replicas (scale-down). Its Event says so, or
+ * its Events name fewer pods than were to go: in a burst they name 25 at most (SIGNALS.md §2.1).
  */
 function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const pod = facts.first.value;
@@ -200,8 +200,8 @@ function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
 }
 
 /**
- * Names the autoscaler behind a scale-down. Its Event has the new number of replicas, but not of which workload
- * (podautoscaler/horizontal.go, `SuccessfulRescale`): so the number must match, close to the deletion, for one autoscaler only.
+ * Names the autoscaler of a scale-down. Its Event has the new number, but not of which workload (`SuccessfulRescale` in
+ * podautoscaler/horizontal.go): that number must match, around the deletion, for one autoscaler only.
  */
 function withAutoscaler(
   trace: Trace,
@@ -222,10 +222,7 @@ function withAutoscaler(
   return { ...trigger, evidence: [...trigger.evidence, setter.seq], note };
 }
 
-/**
- * A scale-down whose Events name fewer pods than were to go: then this pod may be one of the unnamed ones. If they name as many,
- * somebody else deleted this pod.
- */
+/** A scale-down whose Events name fewer pods than were to go, so that this pod may be one of the others. */
 function unnamedOf(
   trace: Trace,
   controller: { kind: string; name: string },
@@ -257,8 +254,8 @@ interface ReplicaSetFacts {
 type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
- * A rollout can be stuck for hours: its template exists, but no pod is deleted for it. Only new pods of the template around the
- * deletion show that the rollout went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
+ * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that come up around the deletion
+ * show that it went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
  */
 function byReplicaSet(trace: Trace, pod: Pod, { deployment, scaled, evidence }: ReplicaSetFacts): Trigger | undefined {
   const coming = comingTemplate(trace, pod);
@@ -294,7 +291,7 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, named: Occurrence
 
 const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
 
-/** The pod's ReplicaSet was scaled down to all the replicas of its Deployment, so no other ReplicaSet got a share of them. */
+/** The pod's ReplicaSet was scaled down to all replicas of its Deployment: no other one has a share of them. */
 function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
   const isToAll = (one: Scaling): boolean =>
     one.way === 'down' &&
@@ -304,7 +301,7 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
   return scalingsOf(trace).find(isToAll)?.event;
 }
 
-/** Whether the controller's Event about this pod may be missing (SIGNALS.md trap 32), and no Event names another pod. */
+/** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {
   const isOwnerEvents = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
     value.stream === 'owner-events' && value.to === undefined;

@@ -1,6 +1,6 @@
 /**
- * Changes of a workload that can be the cause of a deletion (SIGNALS.md §4): a new pod template, and the scaling of ReplicaSets that
- * a Deployment reports. They show a rollout or a scale-down.
+ * Changes of a workload that can cause a deletion (SIGNALS.md §4): another pod template, and the scaling of ReplicaSets
+ * that a Deployment reports. They show a rollout or a scale-down.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
@@ -73,7 +73,7 @@ interface ComingTemplate {
   readonly ready: readonly Fact<true>[];
 }
 
-/** Undefined if no such pods come up: a template that has existed for long without new pods is not the cause of a deletion. */
+/** Undefined if none come up: a template that has long been there without new pods deletes no pod. */
 export function comingTemplate(trace: Trace, pod: Pod): ComingTemplate | undefined {
   const controller = controllerOf(pod);
   const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + deliveryLag);
@@ -98,13 +98,13 @@ const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
   return condition?.status === 'True' && isStampNearRequest(condition.lastTransitionTime, trace);
 };
 
-/** Whether an Event arrived live, or was written, around the deletion or later. A repeated Event has the time of its repetition. */
+/** Whether an Event arrived live, or was written (if repeated: last repeated), around the deletion or later. */
 const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
   isOld
     ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerReactionMs
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
-/** The Deployment last scaled up another ReplicaSet than the pod's. (In an earlier rollout, the pod's own came last.) */
+/** The Deployment last scaled up another ReplicaSet. In an earlier rollout, the pod's own came last. */
 function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
   const grown = grownBeside(trace, own, until);
   return grown ? [grown.seq, ...shrunk(trace, own)] : [];
@@ -129,8 +129,8 @@ export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
 }
 
 /**
- * A StatefulSet's status shows which revision it wants. A new revision is also its only reason to delete a running pod with a
- * valid ordinal, as a scale-down removes the highest ordinals.
+ * A StatefulSet's status shows which revision it wants. A new one is also its only reason to delete a running pod with
+ * a valid ordinal, as a scale-down removes the highest ordinals.
  */
 function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   if (owner?.first.value.kind !== 'StatefulSet') return [];
@@ -145,10 +145,7 @@ function revised(owner: OwnerFacts | undefined, pod: Pod): readonly number[] {
   return isStillWanted && !isFinished(pod) ? [owner.first.seq] : [];
 }
 
-/**
- * Whether a StatefulSet wants a pod with this ordinal (they start at spec.ordinals.start). Undefined if its replicas are not
- * known, or the pod's name has no ordinal.
- */
+/** Whether a StatefulSet wants a pod of this ordinal. Undefined if its replicas or the pod's ordinal are not known. */
 export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   const digits = /-(\d{1,9})$/.exec(pod.metadata.name)?.[1];
   if (digits === undefined || spec.replicas === undefined) return undefined;

@@ -28,7 +28,7 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
  */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
   const resumed = trace.resumes.filter(
-    (one) => one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + assumedLagMs,
+    ({ value, at: start }) => value.stream === stream && start <= at && at <= (value.until ?? start) + assumedLagMs,
   );
   const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
   return Math.min(at, ...resumed.map(({ value }) => value.since), ...hidden.map(({ value }) => value.from));
@@ -47,8 +47,8 @@ const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
  */
 export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
   if (!longest) return assumedLagMs;
-  const known = measured.get(longest);
-  if (known?.clocks === clocks) return known.lag;
+  const cached = measured.get(longest);
+  if (cached?.clocks === clocks) return cached.lag;
   const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
   const [min, max] = [longest.value + lo, longest.value + second + hi];
   const lag = min > assumedLagMs && min <= maxLagMs ? Math.min(max, maxLagMs) : assumedLagMs;

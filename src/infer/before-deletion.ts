@@ -86,15 +86,15 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
-  const known = statusesOf(first).find((one) => one.name === name)?.state.terminated;
-  const isOfEarlierRun = known !== undefined && facts.terminated?.value.startedAt === known.startedAt;
+  const lastExit = statusesOf(first).find((one) => one.name === name)?.state.terminated;
+  const isOfEarlierRun = lastExit !== undefined && facts.terminated?.value.startedAt === lastExit.startedAt;
   const startedAt = network.toClient('node', start.time, start.at + 1);
   const { terminated, log } = facts;
   const { ended } = log;
   return {
     ...facts,
     terminated: isOfEarlierRun ? undefined : terminated,
-    log: { ...log, ended: known && ended && ended.at < startedAt.lo ? undefined : ended },
+    log: { ...log, ended: lastExit && ended && ended.at < startedAt.lo ? undefined : ended },
   };
 }
 
@@ -103,7 +103,7 @@ function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | und
   const status = statusesOf(pod).find((one) => one.name === name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
-    (one) => parseFloor(one?.finishedAt)?.hi ?? -Infinity,
+    (end) => parseFloor(end?.finishedAt)?.hi ?? -Infinity,
   );
   return events.find(
     ({ reason, about, time }) => reason === 'Started' && about.container === name && time.lo >= Math.max(...ends),
@@ -124,9 +124,9 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
   const states = [pod, deletion?.first].flatMap((fact) => fact?.value ?? []);
   return (
     states.some(
-      (one) =>
-        ownReasons.has(one.status.reason ?? '') ||
-        conditionOf(one, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
+      (state) =>
+        ownReasons.has(state.status.reason ?? '') ||
+        conditionOf(state, 'DisruptionTarget')?.reason === 'TerminationByKubelet',
     ) || events.some(({ reason, about, time }) => ownEvents.has(reason) && about.kind === 'Pod' && time.lo <= stoppedAt)
   );
 }
@@ -139,7 +139,7 @@ export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time
   return (
     isSidecar &&
     !restartsAll(deletion) &&
-    specs.every((one) => one.kind !== 'container' || hadEndedForGood(trace, deletion, one, time.lo))
+    specs.every((container) => container.kind !== 'container' || hadEndedForGood(trace, deletion, container, time.lo))
   );
 }
 
@@ -180,9 +180,9 @@ const firstKillingAt = ({ kubelet }: InferContext, { name }: ContainerSpec): num
 function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: ContainerSpec, event: Occurrence): boolean {
   const { name } = spec;
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
-  const own = kubelet.killings.get(name) ?? [];
-  const isOwn = own.some(({ id, count }) => id === event.id && count === event.count);
-  const isLater = event.time.lo > (own[0]?.time.lo ?? Infinity);
+  const killings = kubelet.killings.get(name) ?? [];
+  const isOfDeletion = killings.some(({ id, count }) => id === event.id && count === event.count);
+  const isLater = event.time.lo > (killings[0]?.time.lo ?? Infinity);
   // A Killing in the second in which this run started ended the run before, unless a postStart hook failed at the start.
   const edge = event.message === 'FailedPostStartHook' ? 'lo' : 'hi';
   // The status of the exit may be that of a later run.
@@ -190,5 +190,5 @@ function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: Container
     statusIn(deletion, spec)?.state.running?.startedAt,
     trace.containers.get(name)?.terminated?.value.startedAt,
   ].map((stamp) => parseFloor(stamp)?.[edge] ?? -Infinity);
-  return !isOwn && !isLater && event.time.lo >= Math.max(...starts);
+  return !isOfDeletion && !isLater && event.time.lo >= Math.max(...starts);
 }

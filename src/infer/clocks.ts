@@ -78,10 +78,10 @@ interface Post {
  */
 export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: Deletion): void {
   if (network.stepped.node || network.stepped.api) return;
-  const early = signsBefore(network, trace, deletion);
+  const earlySigns = signsBefore(network, trace, deletion);
   for (const event of trace.events) {
     const post = postOf(trace, network, event, deletion);
-    if (post) constrainByPost(network, post, early);
+    if (post) constrainByPost(network, post, earlySigns);
   }
   const renewals = trace.nodeSigns.renewals
     .filter(({ at }) => !isNotReadyBy(trace, deletion, at))
@@ -92,7 +92,7 @@ export function constrainByPosts(network: PodNetwork, trace: Trace, deletion: De
       constraintsOf(network, post).some((constraint) => !network.allows(constraint)),
   );
   if (isAnyLate) return;
-  for (const post of renewals) constrainByPost(network, post, { ...early, arrivals: trace.clocks.node.lower });
+  for (const post of renewals) constrainByPost(network, post, { ...earlySigns, arrivals: trace.clocks.node.lower });
 }
 
 function constrainByPost(network: PodNetwork, post: Post, signs: NodeSigns): void {
@@ -137,10 +137,10 @@ function isConfirmed(network: PodNetwork, constraint: Constraint, { lag, seq }: 
   const earliest = (constraint.from === 'client' ? 0 : api.lo) + (constraint.min ?? -Infinity);
   const latest = [
     ...signs.arrivals
-      .filter((one) => one.seq !== seq)
+      .filter((bound) => bound.seq !== seq)
       .map(({ at, value }) => references.node - value - references.client + driftOver(at - references.client)),
     ...signs.stored
-      .filter((one) => one.seq !== seq)
+      .filter((sign) => sign.seq !== seq)
       .map(({ stamp, written }) => written.hi - references.api + api.hi - (stamp - references.node)),
   ];
   return latest.some((one) => one - earliest <= closeMs);
@@ -164,8 +164,9 @@ function postOf(trace: Trace, network: PodNetwork, event: Occurrence, { accepted
 
 /** The kubelet posts Events one after the other (SIGNALS.md §2.1). This counts only this pod's Events. */
 function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): number {
-  const ahead = all.filter((one) => one.component === 'kubelet' && one.named !== undefined && one.named < named);
-  return 1 + ahead.filter((one) => named - (one.named ?? 0) < maxQueueingMs).length;
+  const isAhead = ({ component, named: other = Infinity }: Occurrence): boolean =>
+    component === 'kubelet' && other < named && named - other < maxQueueingMs;
+  return 1 + all.filter(isAhead).length;
 }
 
 /** Events older than this have left the queue. */
@@ -181,9 +182,9 @@ const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Re
 });
 
 /** Whether the node was NotReady: posts that arrive during that time, or just after it, may be late. */
-const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, by: number): boolean =>
+const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: number): boolean =>
   nodeReady.some(
-    ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= by + millisecondsOf('delivery-lag'),
+    ({ value, at }) => value !== 'True' && at >= facts.seenAt && at <= arrivedAt + millisecondsOf('delivery-lag'),
   );
 
 /**

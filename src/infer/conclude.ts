@@ -54,8 +54,8 @@ function podExitOf(trace: Trace): PodExit | undefined {
  */
 function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.facts.first.value);
-  const others = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
-  const mains = others.filter(({ spec }) => spec.kind === 'container');
+  const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
+  const mains = nonSidecars.filter(({ spec }) => spec.kind === 'container');
   const mainsOver = mains.every(
     ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
   );
@@ -67,7 +67,7 @@ function containersIn(context: InferContext): ContainerExit[] {
     return exit;
   });
   // A sidecar's exit does not prove that its turn had come: it may have died of another signal.
-  const exits = [...others, ...stopped];
+  const exits = [...nonSidecars, ...stopped];
   return order.flatMap((kind) => exits.filter(({ spec }) => spec.kind === kind));
 }
 

@@ -106,9 +106,9 @@ function exitLogEnd(
 ): LogFacts['ended'] {
   const isDoubtful =
     !end?.value.clean ||
-    killings.some((one) => one.at > end.at) ||
-    trace.events.some((one) => isKubeletStart(one) && one.at > end.at) ||
-    trace.nodeReady.some((one) => one.value !== 'True' && one.at >= end.at) ||
+    killings.some((killing) => killing.at > end.at) ||
+    trace.events.some((event) => isKubeletStart(event) && event.at > end.at) ||
+    trace.nodeReady.some((ready) => ready.value !== 'True' && ready.at >= end.at) ||
     mayHaveEndedWithKubelet(trace, end.at);
   return isDoubtful ? undefined : end;
 }
@@ -119,7 +119,7 @@ const hungKubeletLogEndMs = 40 * second;
 /** Whether the kubelet was silent for too long when the log ended: no Lease renewal or, without Leases, no sign. */
 function mayHaveEndedWithKubelet(trace: Trace, at: number): boolean {
   const { listedRenewal, renewals } = trace.nodeSigns;
-  const renewed = renewals.findLast((one) => one.at <= at) ?? listedRenewal;
+  const renewed = renewals.findLast((renewal) => renewal.at <= at) ?? listedRenewal;
   if (!renewed) return at - lastSignOfKubelet(trace) > hungKubeletLogEndMs;
   const longest = maxRenewalIntervalMs + millisecondsOf('event-lag') + deliveryLagOf(trace);
   return deliverableSince(trace, 'lease', at) - renewed.at > longest;

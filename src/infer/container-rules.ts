@@ -64,25 +64,25 @@ export function containerExit(
     return { ...base, ran: false, outcome: 'not-running' };
   const start = constrainStopStart(context, name, killings, startedLate);
   const stop: Stop = { ...start, killings, ended, lag: signalLag(pod.spec.runtimeClassName, runtimeOf(pod)) };
-  const known = { ...base, stopping: isStatic ? undefined : stoppingOf(context, spec, killings) };
-  if (isStatic) return { ...known, ...exitOfEarlierStop(context, base, stop) };
+  const container = { ...base, stopping: isStatic ? undefined : stoppingOf(context, spec, killings) };
+  if (isStatic) return { ...container, ...exitOfEarlierStop(context, base, stop) };
   if (ran === 'perhaps')
-    return { ...known, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (mayBeStopped(context, spec, mainsOver)) return { ...known, ...exitOfEarlierStop(context, base, stop) };
+    return { ...container, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayHaveEndedBefore: true };
+  if (mayBeStopped(context, spec, mainsOver)) return { ...container, ...exitOfEarlierStop(context, base, stop) };
   const signalStop = { ...stop, turn, statusSignal: status?.stopSignal, restarts: status?.restartCount ?? 0 };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
     () => {
-      const decision = decide(context, known, signalStop);
-      constrainEffects(context, known, decision);
+      const decision = decide(context, container, signalStop);
+      constrainEffects(context, container, decision);
       return {
-        exit: readExit(context, known, signalStop, decision),
+        exit: readExit(context, container, signalStop, decision),
         isCertain: decision.isExitByStop && decision.kill !== 'silent',
       };
     },
     ({ isCertain }) => isCertain,
   );
-  return { ...known, ...exit, served: servedOf(context, name) };
+  return { ...container, ...exit, served: servedOf(context, name) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */
@@ -93,7 +93,7 @@ const stoppingOf = (
 ): Estimate | undefined =>
   first && network.read(moment('stopping', name), first.time.lo === first.time.hi ? 'observed' : 'inferred');
 
-type Known = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
+type Container = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
 
 /** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
 interface Decision {
@@ -111,7 +111,7 @@ interface Decision {
   readonly isExitByStop: boolean;
 }
 
-function decide(context: InferContext, { spec, facts, killings }: Known, stop: SignalStop): Decision {
+function decide(context: InferContext, { spec, facts, killings }: Container, stop: SignalStop): Decision {
   const { ended } = stop;
   const graceStart = constrainGraceStart(context, spec.name, stop, facts.terminated?.value.exitCode);
   const found = endedBeforeNotice(context, facts, killings) ? undefined : hookFacts(context, spec, stop);
@@ -155,7 +155,7 @@ function killWith(
 }
 
 /** Constrains the exit to follow the signal, or the kill, that caused it. */
-function constrainEffects({ network, kubelet }: InferContext, { spec, killings }: Known, decision: Decision): void {
+function constrainEffects({ network, kubelet }: InferContext, { spec, killings }: Container, decision: Decision): void {
   const { isSureKill, hook, isExitByStop } = decision;
   if (isSureKill) constrainExitByKill(network, spec);
   if (!isExitByStop) return;
@@ -170,16 +170,16 @@ function constrainEffects({ network, kubelet }: InferContext, { spec, killings }
 /** The moments of the exit, except those without enough evidence. */
 function readExit(
   context: InferContext,
-  known: Known,
+  container: Container,
   stop: SignalStop,
   decision: Decision,
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { network, trace } = context;
-  const { spec, facts, stopping } = known;
+  const { spec, facts, stopping } = container;
   const { outcome, hook, graceStart, graceEnd, kill, isSureKill, signalBasis } = decision;
   const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
   const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited, hasSignal: signalBasis !== undefined });
-  const signal = signalOf(context, known, stop, { ...decision, exit });
+  const signal = signalOf(context, container, stop, { ...decision, exit });
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on after its container has ended by itself: then no signal bounds its end.
   const isBounded = hook?.kind !== 'sleep' || decision.isExitByStop || signal?.proved === true;
@@ -209,7 +209,7 @@ function readExit(
 /** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(
   { network }: InferContext,
-  { spec, facts, killings }: Known,
+  { spec, facts, killings }: Container,
   stop: SignalStop,
   { signalBasis, exit, hook, outcome, graceEnd }: Decision & { exit: ExitFacts | undefined },
 ): SignalFacts | undefined {

@@ -74,11 +74,11 @@ function sentSince(trace: Trace, ours: RequestFacts): number {
 
 /** The first request that may have been executed. */
 const firstTry = (trace: Trace): RequestFacts | undefined =>
-  trace.requests.find((one) => one.answer?.value.status !== tooManyRequests);
+  trace.requests.find((request) => request.answer?.value.status !== tooManyRequests);
 
 /** The last request that was sent before a deletionTimestamp was seen, unless it failed. */
 function lastRequest(trace: Trace, facts: DeletionFacts): RequestFacts | undefined {
-  const request = trace.requests.filter((one) => one.sent.seq < facts.seenSeq).at(-1);
+  const request = trace.requests.filter(({ sent }) => sent.seq < facts.seenSeq).at(-1);
   if (!request || facts.underWay) return undefined;
   return request.answer && request.answer.value.status >= 300 ? undefined : request;
 }

@@ -30,11 +30,11 @@ function endpointExit(
   const start = marked === -1 ? facts.states.at(-1) : facts.states[marked - 1];
   const later = marked === -1 ? [] : facts.states.slice(marked);
   const wasReady = start?.value.own?.ready === true;
-  const out = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
-  const left = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
+  const unready = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
+  const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
-  const at = out ?? facts.states.at(-1);
-  const unrouted = out ? { ...changeOf(context, out), serving: out.value.own?.serving ?? false } : undefined;
+  const at = unready ?? facts.states.at(-1);
+  const unrouted = unready && { ...changeOf(context, unready), serving: unready.value.own?.serving ?? false };
   return {
     slice,
     service: facts.service,
@@ -42,7 +42,7 @@ function endpointExit(
     staysReady,
     wasReady,
     unrouted,
-    removed: left && afterContainers(trace, changeOf(context, left), exits),
+    removed: gone && afterContainers(trace, changeOf(context, gone), exits),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -66,19 +66,19 @@ export function unroutedBefore(context: DeletionContext, endpoints: readonly End
     const isElsewhere = endpoints.some(
       (one) => one.wasReady && (one.slice === slice || (one.service === service && one.addressType === addressType)),
     );
-    const out = isElsewhere ? undefined : lostBefore(context.deletion, states);
-    if (!out) return [];
-    return [{ slice, service, unrouted: changeOf(context, out, unbounded) }];
+    const unready = isElsewhere ? undefined : lostBefore(context.deletion, states);
+    if (!unready) return [];
+    return [{ slice, service, unrouted: changeOf(context, unready, unbounded) }];
   });
 }
 
 /** The state in which the endpoint became not ready, for the last time before the deletion. */
-function lostBefore(deletion: Deletion, all: SliceFacts['states']): Fact<SliceState> | undefined {
-  const states = statesSince(deletion, all);
+function lostBefore(deletion: Deletion, allStates: SliceFacts['states']): Fact<SliceState> | undefined {
+  const states = statesSince(deletion, allStates);
   const marked = states.findIndex((state, index) => leaves(state, states[index - 1]));
-  const found = all.slice(0, marked === -1 ? undefined : all.length - states.length + marked);
-  const ready = found.findLastIndex(({ value }) => value.own?.ready);
-  return ready === -1 ? undefined : found[ready + 1];
+  const earlier = allStates.slice(0, marked === -1 ? undefined : allStates.length - states.length + marked);
+  const ready = earlier.findLastIndex(({ value }) => value.own?.ready);
+  return ready === -1 ? undefined : earlier[ready + 1];
 }
 
 /** Whether the endpoint is marked as terminating, or gone. Earlier states belong to the pod's life, not to its exit. */

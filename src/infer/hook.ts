@@ -207,7 +207,8 @@ function isOfLaterAttempt(
   stopStart: Estimate,
   [, ...others]: readonly Occurrence[],
 ): boolean {
-  const retries = trace.events.filter((one) => startsNewAttempt(one) && !one.isOld && one.time.hi >= stopStart.node.lo);
+  const since = stopStart.node.lo;
+  const retries = trace.events.filter((event) => startsNewAttempt(event) && !event.isOld && event.time.hi >= since);
   return [...others, ...retries].some(({ named, time }) => Math.min(named ?? Infinity, time.lo) <= failure.time.hi);
 }
 
@@ -245,7 +246,7 @@ function wouldFailureBeKnown({ trace }: InferContext, end: Estimate): boolean {
 
 /** Whether Events that the kubelet posted may never have arrived. */
 const areEventsMissing = (trace: Trace): boolean =>
-  trace.gaps.some((gap) => gap.value.stream === 'events') || trace.refused.some((one) => one.value.stream === 'events');
+  [...trace.gaps, ...trace.refused].some(({ value }) => value.stream === 'events');
 
 /** The longest that an Event takes to arrive, ms. */
 const eventDelayOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
@@ -268,13 +269,13 @@ function failureOf(
   const { trace, deletion, network } = context;
   const { stopStart, killings } = stop;
   const about = (reason: string): Occurrence[] =>
-    trace.events.filter((one) => one.reason === reason && one.about.container === spec.name);
+    trace.events.filter((event) => event.reason === reason && event.about.container === spec.name);
   const all = about('FailedPreStopHook');
   if (!stop.isStartOpen)
     return { failure: all.find(({ time }) => time.hi >= stopStart.node.lo), hasUnclearFailure: false };
   const since = surelyDeletedAt(context, stop);
-  const hasNoOtherKill = about('Killing').every((one) => killings.includes(one));
-  const possible = all.filter((one) => belongs(deletion, one, network.toClient('node', one.time, one.at + 1)));
+  const hasNoOtherKill = about('Killing').every((killing) => killings.includes(killing));
+  const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time, event.at + 1)));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>
       time.lo >= since || (hasNoOtherKill && !isOld && count === 1 && seq > deletion.facts.seenSeq),

@@ -183,7 +183,7 @@ export function phasesOf(exit: PodExit, scale: TimelineScale): Phase[] {
     ...removalPhases(exit),
     ...replacePhases(exit),
   ];
-  return stretches.flatMap((one) => phaseOf(one, exit, scale));
+  return stretches.flatMap((stretch) => phaseOf(stretch, exit, scale));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */

@@ -72,7 +72,7 @@ export class Network {
   /** Adds all of the constraints. Returns false, and adds none, if they contradict what is known. */
   add(...constraints: readonly Constraint[]): boolean {
     const count = this.#edges.source.length;
-    if (!constraints.every((one) => this.#tryAdd(one))) {
+    if (!constraints.every((constraint) => this.#tryAdd(constraint))) {
       this.#removeSince(count);
       this.rejected.push(...constraints);
       return false;
@@ -136,8 +136,8 @@ export class Network {
   }
 
   #idOf(moment: string): number {
-    const known = this.#ids.get(moment);
-    if (known !== undefined) return known;
+    const existing = this.#ids.get(moment);
+    if (existing !== undefined) return existing;
     const id = this.#ids.size;
     this.#ids.set(moment, id);
     this.#out.push([]);

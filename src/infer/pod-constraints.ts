@@ -32,7 +32,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
 /** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */
 function referencesOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): PodNetwork['references'] {
   const client = deletion.facts.seenAt;
-  const [first] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
+  const [firstKilling] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
   const roughly = (remote: Clock): number => {
     const { lo } = offsetAt(remote, client);
     return client + (Number.isFinite(lo) ? lo : 0);
@@ -40,7 +40,7 @@ function referencesOf(trace: Trace, deletion: Deletion, { killings, clock }: Sto
   const node = trace.clocks.node.lower.length > 0 ? trace.clocks.node : clock;
   return {
     client,
-    node: first ?? roughly(node),
+    node: firstKilling ?? roughly(node),
     api: requestTime(trace, deletion.facts)?.lo ?? roughly(deletion.api),
   };
 }

@@ -36,9 +36,9 @@ export const lostBy = (results: readonly ProbeResult[]): ProbeTally => tallyOf(l
 
 /** The first and the last failure that a client would see. */
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
-  const windows = lossProbes(results).flatMap((one) => one.windows);
+  const windows = lossProbes(results).flatMap((result) => result.windows);
   if (windows.length === 0) return [];
-  const [first, last] = [Math.min(...windows.map((one) => one.start)), Math.max(...windows.map((one) => one.end))];
+  const [first, last] = [Math.min(...windows.map(({ start }) => start)), Math.max(...windows.map(({ end }) => end))];
   const of = (name: 'first-failure' | 'last-failure', at: number): Mark => ({
     id: name,
     name,
@@ -48,7 +48,7 @@ export function failureMarks(results: readonly ProbeResult[]): Mark[] {
       basis: 'observed',
       evidence: windows
         .flatMap(({ stretches }) => stretches)
-        .filter((one) => one.first <= at && at <= one.last)
+        .filter((stretch) => stretch.first <= at && at <= stretch.last)
         .slice(0, 1)
         .map(({ seq }) => seq),
       shown: at,
@@ -118,8 +118,8 @@ const tallyOf = (tallies: readonly ProbeTally[]): ProbeTally => ({
 
 function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
   const stretches = slices
-    .flatMap(({ value, seq }) => value.failures.map((one): FailureStretch => ({ ...one, seq })))
-    .sort((one, other) => one.first - other.first);
+    .flatMap(({ value, seq }) => value.failures.map((failure): FailureStretch => ({ ...failure, seq })))
+    .sort((a, b) => a.first - b.first);
   const windows: { start: number; end: number; failed: number; stretches: FailureStretch[] }[] = [];
   for (const stretch of stretches) {
     const { first: start, last: end, count: failed } = stretch;
@@ -138,11 +138,11 @@ function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] 
   const all = new Map<string, ProbeReport['failures'][number]>();
   for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
     const key = `${kind} ${status ?? ''}`;
-    const known = all.get(key);
-    if (known) known.count += count;
+    const existing = all.get(key);
+    if (existing) existing.count += count;
     else all.set(key, { kind, status, count });
   }
-  return [...all.values()].sort((one, other) => other.count - one.count);
+  return [...all.values()].sort((a, b) => b.count - a.count);
 }
 
 function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answered'] {

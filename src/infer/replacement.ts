@@ -31,14 +31,14 @@ export function replacementOf(context: DeletionContext, trigger: TriggerKind): R
   for (const isCandidate of candidatesFor(own)) {
     const [uid, facts] = free.find((one) => isCandidate(one[1].pod) && isOf('new', one) && !isBefore(one)) ?? [];
     // A pod created in the same second as the deletion may be the replacement. If so, a later one is not.
-    const isDoubtful = (one: Sibling): boolean =>
-      isCandidate(one[1].pod) && isOf('unknown', one) && !isBefore(one) && !isYounger(one[1], facts);
+    const isDoubtful = (sibling: Sibling): boolean =>
+      isCandidate(sibling[1].pod) && isOf('unknown', sibling) && !isBefore(sibling) && !isYounger(sibling[1], facts);
     if (free.some(isDoubtful)) return undefined;
     if (uid !== undefined && facts) return replacement(context, uid, facts);
   }
   // A pod of the new template from before the deletion: only if it is the only one, and no other can come any more.
   if (trigger !== 'rollout' || !trace.gone) return undefined;
-  const newer = siblings.filter((one) => isOfNewerTemplate(one[1], own) && isOf('new', one));
+  const newer = siblings.filter((sibling) => isOfNewerTemplate(sibling[1], own) && isOf('new', sibling));
   const [only] = newer;
   return only && newer.length === 1 && free.includes(only) ? replacement(context, ...only) : undefined;
 }
@@ -75,7 +75,7 @@ function isStampedBefore({ deletion, network }: DeletionContext, { pod, seen }: 
 function replacement(context: DeletionContext, uid: string, facts: SiblingFacts): Replacement {
   const { trace, deletion, network } = context;
   const stamp = parseFloor(facts.pod.metadata.creationTimestamp);
-  const known = network.narrowedByStamp(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
+  const firstSeen = network.narrowedByStamp(arrivalOf(trace, facts, facts.seen, unbounded), 'api', stamp, facts.seen);
   // Of a pod that the watch brought as new, a higher resourceVersion means that it was created later. In a list it need not.
   const isNewByList = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
   const isAfterDeletion = facts.listedFirst
@@ -84,10 +84,10 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   const since =
     isNewByList && trace.siblingUids
       ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq])
-      : known;
+      : firstSeen;
   const created = isAfterDeletion
-    ? narrowed(known, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
-    : narrowed(known, since);
+    ? narrowed(firstSeen, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
+    : narrowed(firstSeen, since);
   const scheduled = scheduledAt(context, facts, created);
   const started = facts.started && startedAt(context, facts.started, scheduled ?? created);
   const ready = facts.ready && arrivalOf(trace, facts, facts.ready, created);

@@ -45,8 +45,8 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
     marks: [...marks, ...failureMarks(probes)],
     phases,
-    containers: exit ? exit.containers.map((one) => containerTimeline({ exit, scale, phases }, one)) : [],
-    endpoints: (exit?.endpoints ?? []).map((one) => endpointOf(one, scale)),
+    containers: exit ? exit.containers.map((container) => containerTimeline({ exit, scale, phases }, container)) : [],
+    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, scale)),
     replacement: exit?.replacement && replacementOf(exit.replacement, scale),
     total: totalOf(marks),
     probes,
@@ -77,13 +77,13 @@ function windowOf(trace: Trace, exit: PodExit | undefined): Span {
   return { lo: Math.min(lo, trace.now), hi: trace.now + 1 };
 }
 
-const first = (marks: readonly Mark[]): Mark | undefined =>
+const startMark = (marks: readonly Mark[]): Mark | undefined =>
   marks.find(({ name }) => name === 'requested') ?? marks.find(({ name }) => name === 'accepted');
 
-const zeroOf = (marks: readonly Mark[]): number | undefined => (first(marks) ?? marks[0])?.at.shown;
+const zeroOf = (marks: readonly Mark[]): number | undefined => (startMark(marks) ?? marks[0])?.at.shown;
 
 function totalOf(marks: readonly Mark[]): Length | undefined {
-  const [from, to] = [first(marks)?.at, marks.find(({ name }) => name === 'removed')?.at];
+  const [from, to] = [startMark(marks)?.at, marks.find(({ name }) => name === 'removed')?.at];
   if (!from || !to) return undefined;
   const lapse = { lo: Math.max(0, to.earliest - from.latest), hi: to.latest - from.earliest };
   return shownLength(lapse, from, to);
@@ -116,16 +116,16 @@ function endpointOf(
   };
 }
 
-function replacementOf(one: NonNullable<PodExit['replacement']>, scale: TimelineScale): ReplacementTimeline {
+function replacementOf(replacement: NonNullable<PodExit['replacement']>, scale: TimelineScale): ReplacementTimeline {
   const at = (estimate: Estimate | undefined, name: string) =>
-    estimate && scale.interval(estimate, `replacement-${name}/${one.name}`);
+    estimate && scale.interval(estimate, `replacement-${name}/${replacement.name}`);
   return {
-    name: one.name,
-    uid: one.uid,
-    createdAt: scale.interval(one.created, `replacement-created/${one.name}`),
-    scheduledAt: at(one.scheduled, 'scheduled'),
-    startedAt: at(one.started, 'started'),
-    readyAt: at(one.ready, 'ready'),
+    name: replacement.name,
+    uid: replacement.uid,
+    createdAt: scale.interval(replacement.created, `replacement-created/${replacement.name}`),
+    scheduledAt: at(replacement.scheduled, 'scheduled'),
+    startedAt: at(replacement.started, 'started'),
+    readyAt: at(replacement.ready, 'ready'),
   };
 }
 
@@ -158,7 +158,7 @@ function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   if (!controller) return undefined;
   const owner = trace.owners.get(controller.uid);
   const references = owner?.last.value.metadata.ownerReferences ?? [];
-  const parent = references.find((one) => one.controller === true) ?? references[0];
+  const parent = references.find((reference) => reference.controller === true) ?? references[0];
   if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
   const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
   if (controller.kind === 'ReplicaSet' && deployment !== undefined) return { kind: 'Deployment', name: deployment };

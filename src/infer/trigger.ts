@@ -141,7 +141,7 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
 }
 
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
-  parseTime(last.value.status.conditions?.find((one) => one.type === ended?.value)?.lastTransitionTime);
+  parseTime(last.value.status.conditions?.find((condition) => condition.type === ended?.value)?.lastTransitionTime);
 
 /** The Job's end, if that is close to the deletion: a Job deletes its pods when it ends, not later. */
 function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
@@ -154,15 +154,15 @@ function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
 const byOwner: Rule = (trace, { facts }) => {
-  const named = (facts.first.value.metadata.ownerReferences ?? []).map(({ uid }) => uid);
-  const above = named.flatMap((uid) =>
+  const ownerUids = (facts.first.value.metadata.ownerReferences ?? []).map(({ uid }) => uid);
+  const parentUids = ownerUids.flatMap((uid) =>
     (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
   );
-  const gone = [...new Set([...named, ...above])].flatMap(
+  const gone = [...new Set([...ownerUids, ...parentUids])].flatMap(
     (uid) => arrivedInTime(trace.owners.get(uid)?.gone, trace, ownerGoneWindowMs) ?? [],
   );
   if (gone.length === 0) return undefined;
-  return { kind: 'owner-deleted', evidence: [...gone.map((one) => one.seq), facts.seenSeq] };
+  return { kind: 'owner-deleted', evidence: [...gone.map((owner) => owner.seq), facts.seenSeq] };
 };
 
 /** The garbage collector acts after the owner is gone: a removal that arrives later than this was not the cause. */
@@ -176,17 +176,17 @@ const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, 
  */
 function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const pod = facts.first.value;
-  const named = deletedBy(trace);
+  const event = deletedBy(trace);
   const controller = controllerOf(pod);
   const owner = controller && trace.owners.get(controller.uid);
   if (!controller) return undefined;
   const lowered = loweredNear(owner, trace);
-  const unnamed = named ? undefined : unnamedOf(trace, controller, lowered);
+  const unnamed = event ? undefined : unnamedOf(trace, controller, lowered);
   const isMissing = lowered !== undefined && eventMayBeMissing(trace, controller.name);
-  if (!named && !unnamed && !isMissing) return undefined;
-  const shown = [...(named ? [named] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
+  if (!event && !unnamed && !isMissing) return undefined;
+  const shown = [...(event ? [event] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
-  const scaled = owner && scaledDown(trace, pod, owner, named);
+  const scaled = owner && scaledDown(trace, pod, owner, event);
   if (controller.kind === 'ReplicaSet')
     return withAutoscaler(
       trace,
@@ -229,7 +229,7 @@ function unnamedOf(
   lowered: Lowering | undefined,
 ): Lowering | undefined {
   const events = controller.kind === 'ReplicaSet' ? shrunkNear(controller.name, trace) : undefined;
-  const largest = [lowered, events].flatMap((one) => one ?? []).sort((a, b) => b.by - a.by)[0];
+  const largest = [lowered, events].flatMap((lowering) => lowering ?? []).sort((a, b) => b.by - a.by)[0];
   if (!largest || largest.by < minBurst) return undefined;
   return countNamed(trace, controller.name) < largest.by ? largest : undefined;
 }
@@ -277,7 +277,7 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 }
 
 /** A scale-down by the user: of a Deployment, or of a controller without an owner. */
-function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, named: Occurrence | undefined): Scaled | undefined {
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Scaled | undefined {
   const { kind, metadata } = owner.last.value;
   const [parent] = metadata.ownerReferences ?? [];
   if (kind === 'ReplicaSet' && parent) {
@@ -286,18 +286,18 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, named: Occurrence
   }
   const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;
   // A ReplicaSet without a Deployment deletes a pod only if it has too many.
-  return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? named : undefined);
+  return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? event : undefined);
 }
 
 const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
 
 /** The pod's ReplicaSet was scaled down to all replicas of its Deployment: no other one has a share of them. */
 function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
-  const isToAll = (one: Scaling): boolean =>
-    one.way === 'down' &&
-    one.set === set &&
-    one.to === wantedAt(deployment, one.event.at) &&
-    isAroundDeletion(one.event, trace);
+  const isToAll = (scaling: Scaling): boolean =>
+    scaling.way === 'down' &&
+    scaling.set === set &&
+    scaling.to === wantedAt(deployment, scaling.event.at) &&
+    isAroundDeletion(scaling.event, trace);
   return scalingsOf(trace).find(isToAll)?.event;
 }
 

@@ -60,7 +60,7 @@ export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly n
   if (!controller) return undefined;
   const seqs = [
     ...(controller.kind === 'ReplicaSet' ? scaledUp(trace, controller.name, until) : []),
-    ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map((one) => one.seen.seq),
+    ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map(({ seen }) => seen.seq),
     ...revised(trace.owners.get(controller.uid), pod),
   ];
   return seqs.length > 0 ? seqs : undefined;
@@ -78,11 +78,12 @@ export function comingTemplate(trace: Trace, pod: Pod): ComingTemplate | undefin
   const controller = controllerOf(pod);
   const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + deliveryLag);
   const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
-  const newer = [...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod));
-  const ready = newer.flatMap((one) => becameReady(one, trace) ?? []);
-  const coming = newer.flatMap((one) => {
-    if (isStampNearRequest(one.pod.metadata.creationTimestamp, trace) || wasReadied(one, trace)) return [one.seen.seq];
-    return becameReady(one, trace)?.seq ?? [];
+  const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
+  const ready = newer.flatMap((sibling) => becameReady(sibling, trace) ?? []);
+  const coming = newer.flatMap((sibling) => {
+    if (isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace) || wasReadied(sibling, trace))
+      return [sibling.seen.seq];
+    return becameReady(sibling, trace)?.seq ?? [];
   });
   const seqs = [...events, ...coming];
   return seqs.length > 0 ? { seqs, ready } : undefined;
@@ -105,18 +106,18 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
 /** The Deployment last scaled up another ReplicaSet. In an earlier rollout, the pod's own came last. */
-function scaledUp(trace: Trace, own: string, until: number): readonly number[] {
-  const grown = grownBeside(trace, own, until);
-  return grown ? [grown.seq, ...shrunk(trace, own)] : [];
+function scaledUp(trace: Trace, ownSet: string, until: number): readonly number[] {
+  const grown = grownBeside(trace, ownSet, until);
+  return grown ? [grown.seq, ...shrunk(trace, ownSet)] : [];
 }
 
-function grownBeside(trace: Trace, own: string, until: number): Occurrence | undefined {
+function grownBeside(trace: Trace, ownSet: string, until: number): Occurrence | undefined {
   const newest = newestGrown(trace, until);
-  return newest && newest.set !== own ? newest.event : undefined;
+  return newest && newest.set !== ownSet ? newest.event : undefined;
 }
 
-const shrunk = (trace: Trace, own: string): number[] =>
-  scalingsOf(trace).flatMap(({ way, set, event }) => (way === 'down' && set === own ? [event.seq] : []));
+const shrunk = (trace: Trace, ownSet: string): number[] =>
+  scalingsOf(trace).flatMap(({ way, set, event }) => (way === 'down' && set === ownSet ? [event.seq] : []));
 
 const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
@@ -124,7 +125,7 @@ const revision = (pod: Pod): string | undefined =>
 /** Whether a pod has another revision than ours and was created later. */
 export function isOfNewerTemplate({ pod }: SiblingFacts, own: Pod): boolean {
   const [theirs, ours] = [revision(pod), revision(own)];
-  const created = (one: Pod): number => parseTime(one.metadata.creationTimestamp) ?? NaN;
+  const created = ({ metadata }: Pod): number => parseTime(metadata.creationTimestamp) ?? NaN;
   return theirs !== undefined && ours !== undefined && theirs !== ours && created(pod) > created(own);
 }
 
@@ -175,8 +176,8 @@ const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
 
 /** The ReplicaSet that was scaled up last, if that is known. */
 function newestGrown(trace: Trace, until: number): Scaling | undefined {
-  const known = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
-  const newest = known.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
+  const scaleUps = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
+  const newest = scaleUps.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
   return newest && !isHiddenSince(trace, newest) ? newest : undefined;
 }
 
@@ -210,7 +211,7 @@ export function loweredNear(owner: OwnerFacts | undefined, trace: Trace): Loweri
 /** By the Deployment's Events about its ReplicaSet. */
 export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   const steps = scalingsOf(trace).filter(
-    (one) => one.way === 'down' && one.set === set && isAroundDeletion(one.event, trace),
+    (scaling) => scaling.way === 'down' && scaling.set === set && isAroundDeletion(scaling.event, trace),
   );
   return inTotal(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
 }

@@ -1,7 +1,7 @@
 /**
- * What a run claims while it lasts: at every prefix of every recording, and of simulated stories on slow streams, a mark that
- * is not provisional contains the truth, stays, and moves only within its former interval; nothing lies in the future; an
- * outcome, a trigger, a hook or a finding that was reported is not withdrawn while the object is there.
+ * What a run claims while it lasts, at every prefix of every recording, and of simulated stories on slow streams. A
+ * mark that is not provisional contains the truth, stays, and moves only within its former interval. Nothing lies in
+ * the future. An outcome, trigger, hook or finding that was reported is not withdrawn while the object exists.
  */
 import { describe, expect, it } from 'vitest';
 import { randomStory } from '../sim/random-story.ts';
@@ -22,10 +22,10 @@ import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
 
-/** The largest share of stories in which a claim about a hook is withdrawn: its Event was late, and the rest in time. */
-const mostBroken = 0.004;
+/** The largest share of stories in which a claim about a hook is withdrawn, because only its Event was late. */
+const maxBrokenShare = 0.004;
 
-/** Beyond the first ones: where a late Event withdrew a claim about a hook or a signal. */
+/** Seeds after the first ones, in which a late Event withdrew a claim about a hook or a signal. */
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
 
@@ -59,7 +59,7 @@ describe.each(recordingNames)('while %s lasts', (name) => {
   });
 });
 
-/** Each stream by a delay of its own, steady or not. */
+/** Each stream has a delay of its own, constant or not. */
 function slowed(story: Story): Story {
   const random = seeded(story.seed);
   const span = (): readonly [number, number] => {
@@ -82,7 +82,7 @@ it.each([
     if (checked.broken.length > 0) broken.push(`seed ${seed}: ${checked.broken.join('; ')}: ${JSON.stringify(story)}`);
     compared += checked.compared;
   }
-  expect(broken.length, broken.join('\n')).toBeLessThanOrEqual(seeds.length * mostBroken);
+  expect(broken.length, broken.join('\n')).toBeLessThanOrEqual(seeds.length * maxBrokenShare);
   expect(compared).toBeGreaterThan(stories * 50);
 });
 

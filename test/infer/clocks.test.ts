@@ -13,7 +13,7 @@ import { judgeStory } from '../helpers/simulated.ts';
 
 const still = { offsetMs: 0, driftPpm: 0 };
 
-/** The clock is set by `byMs` at the story's time `atMs`. */
+/** The clock is set by `byMs` at `atMs` of the story. */
 const set = (which: 'api' | 'node', atMs: number, byMs: number): Pick<Story, 'clocks'> => ({
   clocks: {
     api: still,

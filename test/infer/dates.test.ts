@@ -1,4 +1,4 @@
-/** `Date` headers that are wrong, in one answer or in all: no instant may be where it was not. */
+/** Wrong `Date` headers, in one answer or in all: every interval must still contain the truth. */
 import { describe, expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
@@ -6,7 +6,7 @@ import { attached, judged, recorded } from '../helpers/cases.ts';
 
 const day = 86_400_000;
 
-/** The dates of all headers, or of the one of this index, as `shift` has them. */
+/** `shift` changes the dates of all headers, or only of the one with this index. */
 function withDates(
   rawObservations: readonly RawObservation[],
   which: number | 'all',
@@ -19,7 +19,7 @@ function withDates(
   });
 }
 
-/** Every instant of the honest report that is known well still lies where it did, give or take what a Date tells. */
+/** Every instant overlaps that of the unchanged report, and is wider by at most `slackMs`. */
 function agrees(report: ExitReport, honest: ExitReport, slackMs: number): void {
   expect(report.marks.map(({ id }) => id)).toEqual(honest.marks.map(({ id }) => id));
   for (const [index, { id, at }] of report.marks.entries()) {

@@ -1,4 +1,4 @@
-/** How late changes arrive is measured by the API server's own stamps (src/infer/arrival.ts). */
+/** The API server's own timestamps measure how late changes arrive (src/infer/arrival.ts). */
 import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -15,7 +15,7 @@ import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
 const assumed = 2500;
-/** Of many pods of one recording, which had the same server. */
+/** For several pods of one recording, which had the same server. */
 const somePodsOf = async (name: string) => (await tracedPodsOf(name)).slice(0, rounds(4, Infinity));
 const lagOf = (rawObservations: readonly RawObservation[]): number =>
   deliveryLagOf(traceOf(observationsOf(rawObservations)));
@@ -41,7 +41,7 @@ it('is longer where an Event comes late that was stored in the second of one bef
   expect(lagOf(all.map((one) => (later.includes(one) ? { ...one, at: one.at + 7000 } : one)))).toBeGreaterThan(6000);
 });
 
-/** Every pod whose removal was watched, with all that the API server's watches brought 5 s late. */
+/** Every pod whose removal was watched. All changes on the API server's watches arrive 5 s late. */
 async function latePods(name: string) {
   const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
   const still = { offset: 0, drift: 0 };
@@ -52,7 +52,7 @@ async function latePods(name: string) {
   });
 }
 
-/** No stamp that is newer than the first list, or too few `Date` headers to hold it against: nothing proves the lag. */
+/** Nothing proves the lag: no timestamp is newer than the first list, or there are too few `Date` headers. */
 const unproved = ['finalizer', 'forced-by-other'];
 
 it.each(allNames.filter((name) => !unproved.includes(name)))(

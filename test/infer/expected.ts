@@ -3,7 +3,7 @@ import type { ContainerOutcome, FindingCode, Outcome, TriggerKind } from '../../
 
 export interface Expected {
   outcome: Outcome;
-  /** Of the process. */
+  /** The exit code of podexit. */
   exitCode: number;
   containers: Record<string, ContainerOutcome>;
   trigger: TriggerKind;
@@ -75,7 +75,7 @@ export const expected: Record<string, Expected> = {
   'grace-shortened': { ...killed, ...ours, findings: ['grace-shortened-ignored'] },
 };
 
-/** The second series: failures of the cluster, and deletions of several pods, of each of which the row holds. */
+/** The second series: failures of the cluster, and deletions of several pods. A row holds for each of its pods. */
 export const expectedOfSeries: Record<string, Omit<Expected, 'trigger'>> = {
   'apiserver-busy-delete': { ...completed, findings: [] },
   'close-call-137': {

@@ -1,4 +1,6 @@
-/** What failing seeds found, cut down to the story that each was about: every instant holds its truth, every outcome is right. */
+/**
+ * Stories that failing seeds found, reduced to their point: every interval contains the truth, every outcome is right.
+ */
 import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';

@@ -1,4 +1,4 @@
-/** No status tells the end, only that of the log; and its connection was away for a while. */
+/** Only the end of the log shows the exit, no status, and the log's connection was cut for some time. */
 import { describe, expect, it } from 'vitest';
 import { plainStory } from '../sim/plain-story.ts';
 import type { AppStory } from '../sim/story.ts';
@@ -8,7 +8,7 @@ import { adding, alone, editing, judged, markOf, storyObservations } from '../he
 import { podBefore } from '../helpers/raw-edits.ts';
 
 const app: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [], ownExit: { atMs: 3000, code: 1 } };
-/** It ends by itself in the middle of its hook, and the pod goes without a word of it. */
+/** The container ends by itself during its hook, and no status reports that before the pod is removed. */
 const story = alone(
   { app, preStop: { kind: 'sleep', seconds: 5 } },
   { pod: { ...plainStory().pod, graceSeconds: 30 } },
@@ -26,7 +26,7 @@ const heldBack = (by: number): RawObservation[] =>
   adding(rawObservations.map((one) => (one.kind === 'log-ended' ? { ...one, at: one.at + by } : one)));
 const endOf = (all: readonly RawObservation[]): number => all.find((one) => one.kind === 'log-ended')?.at ?? NaN;
 
-/** Where the stop signal is too uncertain for the end of the log to follow it, the exit is not dated at all. */
+/** If the stop signal is too uncertain to be before the end of the log, the exit has no time at all. */
 function expectHeld(all: readonly RawObservation[]): void {
   const report = judged(all);
   expect(report.verdict.outcome).not.toBe('graceful');

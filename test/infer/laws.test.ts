@@ -77,7 +77,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
   });
 });
 
-/** What a report says, without the numbers of the observations that prove it. */
+/** The report without the numbers of the observations that prove it. */
 function said(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(said);
   if (typeof value !== 'object' || value === null) return value;

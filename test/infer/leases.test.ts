@@ -1,4 +1,4 @@
-/** The node's Lease bounds its clock where no Killing does, and must not where it was held back or the clock was set. */
+/** The node's Lease bounds its clock if there is no Killing, but not if the Lease was late or the clock was set. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';
@@ -10,14 +10,14 @@ import { observationsOf, traceOf } from '../helpers/recordings.ts';
 const graceful = { ...plainStory().pod, graceSeconds: 30 };
 const dies: AppStory = { onSignal: { kind: 'dies' }, lost: false, lines: [] };
 
-/** A namespace's deletion: no Event can be written any more. */
+/** The namespace is being deleted, so no Event can be written. */
 const inNamespace = (app: AppStory): Partial<Story> =>
   alone({ app }, { trigger: { kind: 'namespace-deletion', atMs: 1240 }, pod: graceful });
 
 const withoutKillings = (rawObservations: readonly RawObservation[]) =>
   editing(rawObservations, 'events', (event) => (event['reason'] === 'Killing' ? undefined : event));
 
-/** When it exited, client ms. */
+/** The time of the exit, client ms. */
 function exitIn(story: Partial<Story>): number {
   const { instants } = simulate(plainStory(story)).expected;
   const exited = instants.find((one) => one.name === 'exited');
@@ -37,7 +37,7 @@ function expectHeld(rawObservations: readonly RawObservation[], at: number): voi
   expect(hi + 1).toBeGreaterThanOrEqual(at);
 }
 
-/** The Lease's renewals come so much later. */
+/** The renewals of the Lease arrive this much later. */
 const heldBack = (rawObservations: readonly RawObservation[], by: (at: number) => number): RawObservation[] =>
   adding(
     rawObservations.map((one) => (one.kind === 'changed' && one.stream === 'lease' ? { ...one, at: by(one.at) } : one)),

@@ -1,4 +1,4 @@
-/** What somebody did who wanted podexit to say less than it knows: doubts where nothing is in doubt. */
+/** Cases that try to make podexit say less than it knows, by doubts without a reason. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { Story } from '../sim/story.ts';
@@ -31,7 +31,7 @@ const widthOf = (report: ExitReport, name = 'app'): number => {
 
 const causesOf = ({ gaps }: ExitReport) => gaps.map(({ cause }) => cause);
 
-/** The log's end, of one container or of each, is reported that much later. */
+/** The log's end (of one container, or of each) arrives this much later. */
 const endingLate = (rawObservations: readonly RawObservation[], byMs: number, name?: string): RawObservation[] =>
   rawObservations
     .map((one) =>
@@ -158,7 +158,7 @@ describe('what an answer tells waits for no watch', () => {
 });
 
 describe('a DELETE that was sent again', () => {
-  /** The first try was executed late, and the answer to the second tells the pod as the kubelet had acknowledged it. */
+  /** The first try was executed late, and the second one's answer has the pod as the kubelet acknowledged it. */
   function twice(edit: (one: Raw) => Raw = (one) => one): RawObservation[] {
     const rawObservations = storyObservations({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
     const request = rawObservations.find((one) => one.kind === 'requested');

@@ -1,4 +1,4 @@
-/** What would make a false cause or a false successor be reported. */
+/** Cases that could make a false cause or a false replacement be reported. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../src/run/ending.ts';
 import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
@@ -8,7 +8,7 @@ import { ownedCase, successfulDelete } from '../helpers/owned.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe('a pod of the same owner in another place', () => {
-  /** While ours drains another pod comes up, and is ready. */
+  /** While our pod drains, another pod is created and becomes ready. */
   function beside(kind: string, other: { name: string; node: string; index?: string }) {
     const { at, rawObservations } = ownedCase(kind, 'api', { spec: { replicas: 3 } }, alone({ app: drains(4000) }));
     const labelled = editing(rawObservations, 'pod', (one) => withIndex(one, '0'));

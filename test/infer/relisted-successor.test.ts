@@ -1,4 +1,4 @@
-/** What would date a successor too late: the pod's own list has it before its siblings' list. */
+/** A replacement that could be dated too late: the pod's own list has it before the list of its siblings. */
 import { expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { changesOf, judged, storyObservations } from '../helpers/cases.ts';

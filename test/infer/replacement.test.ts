@@ -1,4 +1,4 @@
-/** The pod that takes over, step by step: created, scheduled, started, ready; each stamp by the clock that wrote it. */
+/** The replacement, step by step: created, scheduled, started, ready. Each timestamp is of the clock that wrote it. */
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/model/report.ts';
 import type { Raw } from '../helpers/cases.ts';
@@ -9,7 +9,7 @@ type Status = { name: string; state: { running?: { startedAt: string } } };
 const graceful = await recorded('graceful-exit');
 const known = judged(graceful).replacement;
 
-/** Every state of the replacement goes through `edit`. */
+/** `edit` changes every state of the replacement. */
 const withReplacement = (edit: (pod: Raw, statuses: Status[]) => void) =>
   judged(
     editing(graceful, 'siblings', (pod) => {

@@ -1,6 +1,6 @@
 /**
- * Whatever clocks and networks do to what a recording tells, no interval misses the truth, no outcome is another one (at
- * most it is unknown), and most instants stay usefully narrow. Seeded: a failure names its seed.
+ * Whatever clocks and networks do to a recording: no interval misses the truth, no outcome changes (except to unknown),
+ * and most instants stay narrow enough to be useful. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
@@ -82,7 +82,7 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
 /** ms. */
 const usefulMs = 5000;
 
-/** Less evidence may leave an outcome open, never change it. */
+/** With less evidence an outcome can become unknown, but not another one. */
 const otherOutcomes = ({ containers }: ExitReport, recording: string): string[] =>
   containers.flatMap(({ name, outcome }) =>
     [expected[recording]?.containers[name], 'unknown'].includes(outcome) ? [] : [`${name} ${outcome}`],

@@ -1,4 +1,4 @@
-/** What somebody did who wanted a false sentence in a report: each a recording with one thing changed. */
+/** Cases that try to make podexit report a false sentence: each a recording with one change. */
 import { describe, expect, it } from 'vitest';
 import { adding, attached, changed, judged, markedIn, recorded, stampOf } from '../helpers/cases.ts';
 import { podBefore } from '../helpers/raw-edits.ts';

@@ -1,4 +1,4 @@
-/** What has to hold however much there is of it. */
+/** What must hold for any number of pods, containers and lines. */
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/model/observation.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
@@ -22,7 +22,7 @@ describe('of the log lines of a chatty pod', () => {
   const line = (at: number, namesSignal = false) =>
     ({ kind: 'line', container: 'app', time: '', namesSignal, seq: at, at }) as Observation;
   const at = (now: number) => ({ ...emptyTrace, now });
-  /** Which of the lines, by when they come, are looked at. */
+  /** Indexes of the lines after which the trace is concluded again, by their times. */
   const looked = (...times: number[]): number[] => {
     const isWorthIt = createChatterLimit();
     return times.filter((now) => isWorthIt(at(now), line(now)));
@@ -44,7 +44,7 @@ describe('of the log lines of a chatty pod', () => {
   });
 });
 
-/** The recording, with so many more pods in the first list of its siblings. */
+/** The recording, with this many more pods in the first list of siblings. */
 async function amongMany(recording: string, count: number) {
   return (await rawObservationsOf(recording)).map((one) => {
     if (one.kind !== 'listed' || one.stream !== 'siblings') return one;

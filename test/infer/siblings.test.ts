@@ -1,4 +1,4 @@
-/** Pods that a server tells of when it is late, or when nobody asked: who is a replacement, and who is not. */
+/** Siblings that a server reports late, or in a list nobody asked for: which of them is a replacement? */
 import { describe, expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
@@ -8,7 +8,7 @@ import { adding, attached, changed, changesOf, judged, markedIn, recorded, witho
 
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** The second in which the API server took the deletion (ms, its clock), and when the run saw it. */
+/** The second of the deletion (ms, API server's clock), and when the run saw it. */
 function deletionIn(rawObservations: readonly RawObservation[]): { second: number; at: number; version: bigint } {
   const { object, at } = markedIn(rawObservations);
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = object.metadata;
@@ -16,7 +16,7 @@ function deletionIn(rawObservations: readonly RawObservation[]): { second: numbe
   return { second, at, version: BigInt(String(resourceVersion)) };
 }
 
-/** The replacement of the recording, as one list tells it after the DELETE; `created`: seconds after the deletion's. */
+/** The recording's replacement, in a list after the DELETE. `created`: seconds after the deletion. */
 async function listedLate(created: number, behind = 1000n): Promise<RawObservation[]> {
   const rawObservations = await recorded('graceful-exit');
   const { second, at, version } = deletionIn(rawObservations);
@@ -98,7 +98,7 @@ describe('a first list of siblings that comes after the DELETE', () => {
 });
 
 describe('who was listed with the pod before the DELETE', () => {
-  /** A sibling that a late list tells, created in the deletion's own second. */
+  /** A sibling in a late list, created in the same second as the deletion. */
   async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<RawObservation[]> {
     const rawObservations = await listedLate(0);
     const { at, version } = deletionIn(rawObservations);
@@ -153,7 +153,10 @@ describe('a pod of another name or namespace on the pod’s stream', () => {
 });
 
 describe('a workload of thousands', () => {
-  /** ms of processor time that the list takes, at best of some tries: on a busy machine the clock would tell of others. */
+  /**
+   * CPU time of the list (ms), the best of some tries: on a busy machine, wall-clock time would measure other
+   * processes.
+   */
   const timeOf = (count: number): number => {
     const pod = { kind: 'Pod', spec: { containers: [] }, status: {} };
     const objects = Array.from({ length: count }, (_, n) => ({

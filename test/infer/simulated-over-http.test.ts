@@ -1,4 +1,4 @@
-/** Some dozens of the simulated exits, played by the loopback server to the real cluster room, in time of their own. */
+/** Some dozens of the simulated exits, played in real time by the loopback server to the real cluster code. */
 import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import { randomStory } from '../sim/random-story.ts';
@@ -12,7 +12,7 @@ import { heldAgainst } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_HTTP_STORIES'] ?? rounds(12, 96));
 
-/** The server has one clock; what wrong clocks do is judged without it (robust.test.ts, simulated.test.ts). It renews Leases itself. */
+/** The loopback server has one clock and renews Leases itself. Wrong clocks: robust.test.ts, simulated.test.ts. */
 const exact = { offsetMs: 0, driftPpm: 0 };
 const withOneClock = (story: Story): Story => ({
   ...story,
@@ -21,8 +21,8 @@ const withOneClock = (story: Story): Story => ({
 });
 
 /**
- * What the server cannot play as it was simulated: a second DELETE of ours, a node that never comes back, a pod that never goes,
- * and a DELETE that took long on its way, since the server takes its answer for the moment of acceptance.
+ * Stories that the server cannot play: our second DELETE, a node that never comes back, a pod that is never removed,
+ * and a slow DELETE, as the server takes the time of its answer for the acceptance.
  */
 const isPlayable = ({ faults, trigger, network }: Story): boolean =>
   network.requestMs[1] < 20 &&
@@ -39,7 +39,7 @@ it(`judges ${stories} simulated exits over HTTP without a miss`, { timeout: 300_
   expect(wrong).toEqual([]);
 });
 
-/** A status tells all ends at once, in whole seconds: whose end is whose must not get lost on the way. */
+/** One status reports all exits, in whole seconds: they must stay with their containers. */
 it('keeps apart two containers that end in the same second', async () => {
   const [one, two] = [plainContainer({ app: drains(300) }), plainContainer({ name: 'two', app: drains(620) })];
   expect(await judgeStory('both', withOneClock(plainStory({ containers: [one, two] })))).toEqual([]);

@@ -1,7 +1,6 @@
 /**
- * Thousands of simulated exits, with everything known about them: no instant misses the truth, no
- * outcome is wrong, and nearly all that happened is reported, with intervals that are of use. A failing seed prints its
- * story; it then becomes a case.
+ * Thousands of simulated exits whose truth is known: no instant misses it, no outcome is wrong, and nearly everything
+ * that happened is reported, with useful intervals. A failing seed prints its story, which then becomes a case.
  */
 import { expect, it } from 'vitest';
 import type { InstantName } from '../sim/expected.ts';
@@ -10,22 +9,24 @@ import type { Judged } from '../helpers/simulated.ts';
 import { judgeStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 
-/** Of all exits, the largest share whose outcome is left open though what happened could be known: that is no wrong claim. */
-const mostUnclear = 0.001;
+/** The largest share of exits whose outcome is unknown although it could be known. That is no false claim. */
+const maxUnknownShare = 0.001;
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(200, 5000));
 const first = Number(process.env['PODEXIT_FIRST'] ?? 1);
 
-/** Wider than this (ms) an interval says little. */
+/** An interval wider than this (ms) is not useful. */
 const useful = 5000;
 
 /**
- * Of all exits, the largest share with a signal that nobody sent: a container that ended by itself just when its stop signal
+ * The largest share of exits with a signal that nobody sent: a container that ended by itself just when its stop signal
  * was due looks like one that obeyed.
  */
-const mostUnsent = 0.015;
+const maxUnsentShare = 0.015;
 
-/** Of all that happened, the least share that is reported usefully. Hooks that succeed and signals behind them are silent. */
+/**
+ * The smallest share of events that is reported usefully. Nothing reports successful hooks and the signals after them.
+ */
 const floors: Record<InstantName, number> = {
   requested: 1,
   accepted: 1,
@@ -64,13 +65,13 @@ it(`judges ${stories} simulated exits without a miss, and tells what happened in
     else if (judged.wrong.length > 0) unclear += 1;
   }
   expect(wrong).toEqual([]);
-  expect(unclear).toBeLessThanOrEqual(stories * mostUnclear);
-  expect(unsent.length, unsent.join('\n')).toBeLessThanOrEqual(Math.max(1, stories * mostUnsent));
+  expect(unclear).toBeLessThanOrEqual(stories * maxUnknownShare);
+  expect(unsent.length, unsent.join('\n')).toBeLessThanOrEqual(Math.max(1, stories * maxUnsentShare));
   const shares = Object.keys(floors).map((name) => [name, shareOf(instants, name)] as const);
   expect(shares.filter(([name, share]) => !(share >= floors[name as InstantName]))).toEqual([]);
 });
 
-/** Of the instants of this name, how many are reported usefully; NaN where there was none. */
+/** The share of instants with this name that is reported usefully; NaN if there was none. */
 function shareOf(instants: Judged['instants'], name: string): number {
   const all = instants.filter((one) => one.name === name);
   return all.filter(({ width }) => width !== undefined && width <= useful).length / all.length;

@@ -1,4 +1,4 @@
-/** What somebody did who wanted a pod named as the replacement that had nothing to do with the one that is traced. */
+/** Cases that try to make podexit name an unrelated pod as the replacement. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../src/run/ending.ts';
 import { unreplaced } from '../../src/run/finish.ts';

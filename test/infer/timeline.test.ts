@@ -6,7 +6,7 @@ import { emptyTrace } from '../../src/model/trace.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { observationsOf, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 
-/** ms; sums of fractions round. */
+/** Sums of fractions differ by rounding (ms). */
 const tick = 0.01;
 
 it.each(recordingNames)('%s: every shown moment lies in its interval, and no effect before its cause', async (name) => {
@@ -35,7 +35,7 @@ const causes = [
   ['final-delete', 'removed'],
 ] as const;
 
-/** Pairs whose intervals allow the right order, and that are shown the other way round. */
+/** Pairs of marks shown in the wrong order although their intervals allow the right one. */
 const reversed = ({ marks }: Timeline): string[] =>
   causes.flatMap(([cause, effect]) =>
     marks.flatMap((from) =>

@@ -1,4 +1,4 @@
-/** What routes to a pod comes in many shapes; what is said of each is what its slices showed. */
+/** Many shapes of routing to a pod: the report of each must match what its slices showed. */
 import { expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
 import type { ServiceStory } from '../sim/story.ts';

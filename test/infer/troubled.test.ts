@@ -1,16 +1,18 @@
-/** Clusters in trouble: the controller manager stands still, the API server is busy or takes no Events, a kubelet freezes. */
+/**
+ * Clusters in trouble: the controller manager hangs, the API server is busy or accepts no Events, a kubelet freezes.
+ */
 import { expect, it } from 'vitest';
 import type { Trouble } from '../sim/troubled-story.ts';
 import { storiesOfOneNode, troubledStory, troubles } from '../sim/troubled-story.ts';
 import { isDeleted, judgeStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 
-/** Shares of stories with an instant outside its interval that are known, and may only come down. */
-const known: Partial<Record<Trouble, number>> = { 'api-overloaded': 0.36, 'events-refused': 0.001 };
+/** The known shares of stories with an instant outside its interval. They may only go down. */
+const knownMissShares: Partial<Record<Trouble, number>> = { 'api-overloaded': 0.36, 'events-refused': 0.001 };
 
 it.each(troubles)('%s: no more misses the truth than is known', (trouble) => {
   // A share needs more of them to be one.
-  const stories = rounds((known[trouble] ?? 0) < 0.01 ? 20 : 60, 2000);
+  const stories = rounds((knownMissShares[trouble] ?? 0) < 0.01 ? 20 : 60, 2000);
   const wrong: string[] = [];
   for (let seed = 1; seed <= stories; seed += 1) {
     const story = troubledStory(seed, trouble);
@@ -20,7 +22,7 @@ it.each(troubles)('%s: no more misses the truth than is known', (trouble) => {
     const claimed = judged.wrong.filter((line) => !/ unknown, not /.test(line));
     if (claimed.length > 0) wrong.push(`seed ${seed}: ${claimed.join('; ')}`);
   }
-  expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(stories * (known[trouble] ?? 0));
+  expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(stories * (knownMissShares[trouble] ?? 0));
 });
 
 it('several pods of one node, each by itself: nothing misses the truth', () => {

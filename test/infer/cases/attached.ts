@@ -1,4 +1,6 @@
-/** Runs that came when most of the deletion was over, pods that nobody saw go, and containers that started after it. */
+/**
+ * Runs that start late in a deletion, pods whose removal was not seen, and containers that start after the deletion.
+ */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -21,16 +23,16 @@ import {
 } from './edits.ts';
 
 const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...change });
-/** It comes 0.3 s before the object goes, and no Killing is received. */
+/** The run starts 0.3 s before the object is removed, and receives no Killing. */
 const atTheEnd: Edit[] = [attach, noEvents, coming(({ removed }) => removed - 300)];
 const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));
-/** The container of this name ended as nobody knows. */
+/** The kubelet made up the end of this container (trap 24). */
 const lostTrackOf = (container: string): Edit =>
   eachStatus(({ name, state }) => {
     if (name === container && state['terminated'])
       state['terminated'] = { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null };
   });
-/** It ended with 2, ten minutes before each state that tells so. */
+/** It exited with 2, ten minutes before each state that reports it. */
 const crashedLongAgo = each('pod', (one, { at }) => {
   for (const { state } of statusesIn(one))
     if (state['terminated']) Object.assign(state['terminated'], { exitCode: 2, finishedAt: stampOf(at - 600_000) });
@@ -135,11 +137,11 @@ const signsFound: Case[] = [
   },
 ];
 
-/** The pod was lost from sight 5 ms before its deletion. */
+/** The pod's stream was cut 5 ms before the deletion. */
 const blind = only(
   (one, { at }) => !(one.kind === 'changed' && ['pod', 'siblings'].includes(one.stream) && one.at >= at - 5),
 );
-/** `back`: so long after its removal the next list has it no more. */
+/** `back`: how long after the removal the next list arrives, without the pod. */
 const lostFromSight =
   (back?: number): Edit =>
   (all) => {
@@ -154,7 +156,7 @@ const lostFromSight =
   };
 const refused: Edit = (all) => all.map((one) => (one.kind === 'answered' ? { ...one, status: 429 } : one));
 const unseen = { outcome: 'unknown', exitCode: 4 } as const;
-/** After it was last seen, 5 ms before its deletion, and when the list had it no more. */
+/** From its last state, 5 ms before its deletion, to the list without it. */
 const removalHeld: Expectation = {
   holds: (report, rawObservations) => {
     const list = rawObservations.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
@@ -219,7 +221,7 @@ const gone: Case[] = [
 ];
 
 const versionOf = (one: { metadata: Record<string, unknown> }): number => Number(one.metadata['resourceVersion']);
-/** Until the deletion has been seen nothing of it ran, and nothing tells that the kubelet stopped it. */
+/** Before the deletion no container is seen to run, and no Event shows that the kubelet stopped one. */
 const startedLate: Edit = (all) => {
   const { at, pod: marked } = deletionIn(all);
   return editing(all, 'pod', (one) => {

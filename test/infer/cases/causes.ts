@@ -1,4 +1,4 @@
-/** What looks like the cause of a deletion and is none, whose deletion came first, and what only stands beside it. */
+/** What looks like the cause of a deletion but is not, whose deletion was first, and what is only a coincidence. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
@@ -21,9 +21,9 @@ const versioned = (one: Raw, version: bigint): Raw => ({
   metadata: { ...one.metadata, resourceVersion: String(version) },
 });
 
-/** When our request was sent, client ms. */
+/** The time of our request, client ms. */
 const sentIn = (all: readonly RawObservation[]): number => all.find(({ kind }) => kind === 'requested')?.at ?? NaN;
-/** Every state of the deletion but the last DELETE's is of one that somebody began so many ms before our request. */
+/** Somebody else deleted the pod this many ms before our request, by all states but that of the last DELETE. */
 const begunBefore =
   (ago: number, grace = 10): Edit =>
   (all) => {
@@ -34,7 +34,7 @@ const begunBefore =
         : { ...one, metadata: { ...one.metadata, deletionGracePeriodSeconds: grace, deletionTimestamp } },
     );
   };
-/** The condition of our eviction came one state after the deletion. */
+/** The condition of our eviction arrived one state after the deletion. */
 const conditionAfter: Edit = (all) => {
   const { at, pod: marked } = deletionIn(all);
   const late = editing(all, 'pod', (one) =>
@@ -103,7 +103,7 @@ const outrun: Case[] = [
   },
 ];
 
-/** The run came 25 s after somebody's DELETE; the condition came `ms` after it. */
+/** The run started 25 s after somebody's DELETE; the condition was added `ms` after it. */
 const conditionAt =
   (ms: number, reason: string): Edit =>
   (all) => {
@@ -117,7 +117,7 @@ const conditionAt =
       ...editing(all, 'pod', late).filter((one) => one.at >= start),
     ];
   };
-/** An eviction came 0.9 s before the deletion; `takenBack` 0.5 s before it. */
+/** An eviction came 0.9 s before the deletion; `takenBack`: the condition was removed 0.5 s before it. */
 const oldEviction =
   (takenBack: boolean): Edit =>
   (all) => {
@@ -156,7 +156,7 @@ const conditions: Case[] = [
   })),
 ];
 
-/** All its owners were deleted so many ms after it. */
+/** All its owners were deleted this many ms later. */
 const ownersGone =
   (ms: number): Edit =>
   (all) => {
@@ -171,7 +171,7 @@ const orphaned: Edit = (all) => {
     return { ...one, metadata };
   })(all);
 };
-/** The Deployment wanted one more until 0.9 s before the deletion. */
+/** The Deployment wanted one more pod until 0.9 s before the deletion. */
 const scaledDownBefore: Edit = (all) => {
   const deployment = ownersIn(all).find((owner) => owner.spec['strategy']);
   const replicas = Number(deployment?.spec['replicas']) + 1;
@@ -204,7 +204,10 @@ const scaledToOne = (prefix: string, count: number): Edit =>
 const wantsOne = each('owner', (owner) => ({ ...owner, spec: { ...owner.spec, replicas: 1 } }));
 const older = 'Scaled up replica set checkout-older from 0 to 2';
 const merged = '(combined from similar events): Scaled down replica set checkout-older from 1 to 0';
-/** The Deployment's Events that are listed before: an older set was scaled up, and many Events became one so long ago. */
+/**
+ * The first list has these Events of the Deployment: an older ReplicaSet was scaled up, and later Events were merged
+ * into one this long ago.
+ */
 const listedScalings =
   (mergedAgo?: number): Edit =>
   (all) => {
@@ -272,7 +275,7 @@ const owners: Case[] = [
   })),
 ];
 
-/** Nothing of the slice comes from 0.3 s after the deletion on, but its first change as `edit` has it. */
+/** From 0.3 s after the deletion on, no state of the slice arrives, except its first change, as `edit` makes it. */
 const cutSlice =
   (edit: (slice: Raw, uid: string) => Raw, how?: 'DELETED'): Edit =>
   (all) => {

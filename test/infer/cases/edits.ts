@@ -1,4 +1,4 @@
-/** What cases change of what arrived. Times are milliseconds from the arrival of the first state with deletionTimestamp. */
+/** The changes that cases make. Times are ms from the arrival of the first state with deletionTimestamp. */
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import {
   adding,
@@ -18,7 +18,7 @@ import type { Change, Raw } from '../../helpers/cases.ts';
 import { endingAs, quiet, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Edit } from './case.ts';
 
-/** Somebody else's deletion, which the run only watched. */
+/** Somebody else's deletion, which the run only watches. */
 export const attach: Edit = (all) => attached(all);
 
 export const withoutStreams =
@@ -26,13 +26,13 @@ export const withoutStreams =
   (all) =>
     without(all, ...streams);
 
-/** Every object of the stream becomes what `change` makes of it; undefined leaves it out. */
+/** `change` changes every object of the stream, or leaves it out (undefined). */
 export const each =
   (stream: StreamName, change: (object: Raw, rawObservation: RawObservation) => Raw | undefined): Edit =>
   (all) =>
     editing(all, stream, change);
 
-/** The same where the object is being deleted. */
+/** The same, for objects that are being deleted. */
 export const eachDeleted = (change: (pod: Raw) => Raw): Edit =>
   each('pod', (pod) => (pod.metadata['deletionTimestamp'] === undefined ? pod : change(pod)));
 
@@ -43,22 +43,22 @@ export const noLogs: Edit = quiet;
 export const withoutReasons = (...reasons: string[]): Edit =>
   each('events', (event) => (reasons.includes(String(event['reason'])) ? undefined : event));
 
-/** No Event of the deletion came. */
+/** No Event of the deletion arrives. */
 export const noEvents: Edit = each('events', () => undefined);
 
-/** Before 1.35 no status tells that the kubelet knows of the deletion. */
+/** Before 1.35 no status shows that the kubelet knows of the deletion. */
 export const unacknowledged: Edit = each('pod', ({ status: { observedGeneration: _, ...status }, ...pod }) => ({
   ...pod,
   status,
 }));
 
-/** Every reported end of a container has this. */
+/** Every reported exit of a container has these fields. */
 export const ending =
   (end: Record<string, unknown> | ((deletion: Deletion) => Record<string, unknown>)): Edit =>
   (all) =>
     endingAs(all, typeof end === 'function' ? end(deletionIn(all)) : end);
 
-/** Everything arrives when `when` has it. */
+/** `when` moves the arrival of everything. */
 export const arriving =
   (when: (one: RawObservation, deletion: Deletion) => number): Edit =>
   (all) => {
@@ -66,7 +66,7 @@ export const arriving =
     return adding(all.map((one) => ({ ...one, at: when(one, deletion) })));
   };
 
-/** Only this arrives. */
+/** Only these observations arrive. */
 export const only =
   (keeps: (one: RawObservation, deletion: Deletion) => boolean): Edit =>
   (all) => {
@@ -74,7 +74,7 @@ export const only =
     return all.filter((one) => keeps(one, deletion));
   };
 
-/** This arrives as well. */
+/** These observations arrive too. */
 export const also =
   (...more: ((deletion: Deletion) => RawObservation)[]): Edit =>
   (all) => {
@@ -82,7 +82,7 @@ export const also =
     return adding(all, ...more.map((make) => make(deletion)));
   };
 
-/** A run that came so long after the deletion: its first lists hold what was there by then. */
+/** A run that starts this long after the deletion. Its first lists hold what exists by then. */
 export const coming =
   (ms: number | ((deletion: Deletion) => number)): Edit =>
   (all) => {
@@ -97,14 +97,14 @@ export const eachStatus = (change: (status: ReturnType<typeof statusesIn>[number
     return pod;
   });
 
-/** What a case knows of the deletion it is about. */
+/** The deletion that a case is about. */
 export interface Deletion {
-  /** Client time of its first state, ms. */
+  /** The client time of its first state, ms. */
   at: number;
-  /** Client time of the run's beginning, ms. */
+  /** The client time at which the run started, ms. */
   began: number;
   pod: Raw;
-  /** Client time at which its removal was received, ms; NaN where it was not. */
+  /** The client time at which its removal was received, ms; NaN if it was not. */
   removed: number;
 }
 
@@ -121,15 +121,15 @@ interface About {
   container?: string | undefined;
   uid?: string;
   count?: number;
-  /** When it happened first. */
+  /** When it first happened. */
   firstMs?: number;
 }
 
-/** It is received 8 ms later. */
+/** It arrives 8 ms later. */
 export const event = (reason: string, message: string, ms: number, more: About = {}): Edit =>
   change(ms + 8, 'events', aboutPod(reason, message, ms, more), 'ADDED');
 
-/** An object changes at that time; `object` may be made of what is known of the deletion. */
+/** An object changes at that time. `object` may be a function of the deletion. */
 export const change =
   (ms: number, stream: StreamName, object: Raw | ((deletion: Deletion) => Raw), how?: Change['change']): Edit =>
   (all) => {
@@ -138,7 +138,7 @@ export const change =
     return adding(all, changed(deletion.at + ms, stream, raw, how));
   };
 
-/** A list is read at that time. */
+/** A list arrives at that time. */
 export const list =
   (ms: number, stream: StreamName, ...objects: ((deletion: Deletion) => Raw)[]): Edit =>
   (all) => {
@@ -146,7 +146,7 @@ export const list =
     return adding(all, listed(deletion.at + ms, stream, ...objects.map((object) => object(deletion))));
   };
 
-/** An object that is in the first list of its stream as well. */
+/** Another object in the first list of its stream. */
 export const inList =
   (stream: StreamName, object: (deletion: Deletion) => Raw): Edit =>
   (all) => {
@@ -156,7 +156,7 @@ export const inList =
     );
   };
 
-/** The pod has this owner, which is known from the beginning of the run. */
+/** The pod has this owner, which is known from the start of the run. */
 export const owned =
   (kind: string, name: string, owner: Partial<Raw> = {}): Edit =>
   (all) => {

@@ -1,4 +1,4 @@
-/** Ends of containers: before the deletion, beside another's, by force, or by what a probe had begun. */
+/** Exits of containers: before the deletion, together with another one, by force, or because of a probe. */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -31,7 +31,7 @@ import {
   withoutStreams,
 } from './edits.ts';
 
-/** The listed pod had ended with 1 so many ms before the deletion, and ran again before it. */
+/** The pod in the list had exited with 1 this many ms before the deletion, and had been running before. */
 const crashedBefore =
   (ago: number): Edit =>
   (all) => {
@@ -82,7 +82,7 @@ const before: Case[] = [
   },
 ];
 
-/** `web` drains for 20 s, `worker` dies at once; somebody forces the deletion at 8 s. */
+/** `web` drains for 20 s, `worker` dies at once, and somebody forces the deletion at 8 s. */
 const forced: Partial<Story> = {
   containers: [plainContainer({ name: 'web', app: drains(20_000) }), plainContainer({ name: 'worker', app: dies })],
   ...pod({ graceSeconds: 30 }),
@@ -151,7 +151,7 @@ const silent = plainContainer({
   logged: false,
 });
 const ownEnd = (atMs: number, code: number, app: AppStory = dies): AppStory => ({ ...app, ownExit: { atMs, code } });
-/** Nothing of the container's end was received but 0.4 s after the deletion. */
+/** A state 0.4 s after the deletion already reports the container's exit. */
 const endToldEarly: Edit = (all) => {
   const { at, pod: object } = deletionIn(all);
   const { containerStatuses } = changesOf(all, 'pod').at(-1)?.object.status ?? {};
@@ -162,7 +162,7 @@ const endToldEarly: Edit = (all) => {
   );
   return adding(since, changed(at + 400, 'pod', printed));
 };
-/** `done` had ended 3 s before the deletion, and then the runtime stood still for 9 s. */
+/** `done` had ended 3 s before the deletion; then the runtime hung for 9 s. */
 const doneBefore: Edit[] = [
   arriving((one, { at }) => (one.at > at + 1500 ? one.at + 9000 : one.at)),
   (all) => {
@@ -236,7 +236,7 @@ const beside: Case[] = [
   },
 ];
 
-/** Its initial statuses say that it was restarted so often. */
+/** Its first statuses show this many restarts. */
 const restarts = (count: number): Edit =>
   each('pod', (one) => {
     for (const status of (one.status['initContainerStatuses'] ?? []) as Raw[]) status['restartCount'] = count;
@@ -258,7 +258,7 @@ const besideMain = (drainMs: number, app: Partial<AppStory>, logged = false): Pa
     }),
   ],
 });
-/** The sidecar ends so many seconds after the main container's. */
+/** The sidecar ends this many seconds after the main container. */
 const endingAfter = (seconds: number): Edit =>
   each('pod', (one) => {
     const [main, sidecar] = ['containerStatuses', 'initContainerStatuses'].map((list) => {
@@ -341,7 +341,7 @@ const sidecars: Case[] = [
   })),
 ];
 
-/** The run that the deletion found was started so many ms before it; `former`: what the running state says instead. */
+/** The current run was started this many ms before the deletion, or `former` ms earlier by its running state. */
 const runOf =
   (startedAt: (at: number) => number, former?: number): Edit =>
   (all) => {

@@ -1,4 +1,4 @@
-/** Graces that are not the one that was asked for: lowered, raised, counted anew, 0 from the first, or unknown. */
+/** Grace periods other than the requested one: lowered, raised, started again, 0 from the start, or unknown. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -14,7 +14,7 @@ const exits137 = (afterMs: number): AppStory => ({
   lines: [],
 });
 
-/** Our DELETE left the pod its own grace, somebody's left it 1 s so much later. */
+/** Our DELETE kept the pod's own grace; somebody else's lowered it to 1 s this much later. */
 const loweredAt = (atMs: number, app: AppStory, graceSeconds: number): Partial<Story> => ({
   ...alone({ app, logged: false }),
   ...pod({ graceSeconds }),
@@ -22,14 +22,14 @@ const loweredAt = (atMs: number, app: AppStory, graceSeconds: number): Partial<S
   later: [{ kind: 'delete', atMs, graceSeconds: 1 }],
 });
 
-/** Lowered from 30 s to 1 s at 0.4 s, and the kubelet began after `noticeMs`. */
+/** Lowered from 30 s to 1 s at 0.4 s; the kubelet started after `noticeMs`. */
 const loweredFirst = (app: AppStory, noticeMs: number): Partial<Story> => ({
   ...loweredAt(400, app, 30),
   ...alone({ app }),
   ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
 });
 
-/** A probe showed 0.6 s after the DELETE that the kubelet knew of it; then the pod's stream was held up for a while. */
+/** A probe's status showed 0.6 s after the DELETE that the kubelet knew; then the pod's stream was late. */
 const probedAndHeld = (heldMs: number): Edit[] => [
   arriving((one, { at }) => {
     const until = at + 1300 + heldMs;
@@ -139,7 +139,7 @@ const held = (graceSeconds: number, change: Partial<Story> = {}): Partial<Story>
   later: [{ kind: 'remove-finalizers', atMs: 30_000 }],
   ...change,
 });
-/** Nothing of the pod came until 5 s after its last DELETE: a list after a gap. */
+/** No state of the pod arrived until 5 s after its last DELETE: a list after a gap. */
 const seenOnlyAtTheEnd: Edit = (all) => {
   const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
   const at = (final?.at ?? NaN) + 5000;
@@ -219,7 +219,7 @@ const beforeAnybodyLooked: Case[] = [
   ),
 ];
 
-/** Somebody asked for 10 s of the pod's own 30. */
+/** Somebody asked for a grace of 10 s; the pod's own is 30 s. */
 const ownIs30 = each('pod', (one) => ({ ...one, spec: { ...one.spec, terminationGracePeriodSeconds: 30 } }));
 /** The same deletion, with another grace. */
 export const lasting = (grace: number): Edit =>
@@ -334,7 +334,7 @@ const restarted = (drainMs: number): Partial<Story> => ({
   ...alone({ app: drains(drainMs) }),
   faults: [{ kind: 'kubelet-restart', atMs: 2000, downMs: 2000 }],
 });
-/** Nothing tells that the kubelet began again. */
+/** Nothing shows that the kubelet started another attempt. */
 const laterRoundUnheard: Edit = (all) => {
   const first = changesOf(all, 'events').find(({ object }) => object['reason'] === 'Killing')?.at ?? 0;
   return all.filter(

@@ -1,4 +1,4 @@
-/** Hooks that did not do what their pods declare, and hooks and signals of which no Killing tells. */
+/** Hooks that did not do what their pods declare, and hooks and signals without a Killing. */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -15,7 +15,7 @@ const exec = (takesMs: number | null, fails = false, stopsAppMs?: number) =>
 const hooked = (preStop: ReturnType<typeof exec>, app: AppStory): Partial<Story> =>
   alone({ preStop, app, logged: false });
 
-/** It quits the application at once, which is gone `forMs` later. */
+/** The hook makes the application quit, which exits `forMs` later. */
 const quitting = (forMs: number): Partial<Story> => hooked(exec(9000, false, 20), drains(forMs));
 const noSignal = { stopSignal: false } as const;
 
@@ -67,7 +67,7 @@ const withoutNews: Case[] = [
   },
 ];
 
-/** The last Killing, as another Event that long (ms) after it. */
+/** The last Killing again, as another Event this many ms later. */
 const failingAfter =
   (ms: number): Edit =>
   (all) => {
@@ -77,13 +77,13 @@ const failingAfter =
     const failure = aboutPod('FailedPreStopHook', 'PreStopHook failed', 0);
     return also((deletion) => changed(at, 'events', failure({ ...deletion, at }), 'ADDED'))(all);
   };
-/** Its containers have this. */
+/** These fields are added to its containers. */
 const declaring = (part: object): Edit =>
   each('pod', (one) => {
     const containers = (one.spec['containers'] as object[]).map((container) => ({ ...container, ...part }));
     return { ...one, spec: { ...one.spec, containers } };
   });
-/** As if its grace had been shorter: the deadline follows. */
+/** The grace is shorter, and so is the deadline. */
 const graced = (seconds: number): Edit =>
   each('pod', ({ metadata, ...one }) => {
     const spec = { ...one.spec, terminationGracePeriodSeconds: seconds };
@@ -137,7 +137,7 @@ const failing = alone({ preStop: exec(500, true) });
 const reloads = alone({
   app: { ...drains(3000), saysOnSignal: undefined, lines: [{ atMs: -800, text: 'SIGHUP received, reloading' }] },
 });
-/** It was there before this run began: an Event about the container, so many ms before the deletion. */
+/** An Event about the container from before the run, this many ms before the deletion. */
 const listedBefore =
   (reason: string, ago: number, count = 1): Edit =>
   (all) => {
@@ -218,7 +218,7 @@ const untouched: Case[] = [
   })),
 ];
 
-/** Gone by its stop signal before the kubelet has reported that it knows; its Killing never came. */
+/** The stop signal ended it before the kubelet reported that it knows; its Killing never arrived. */
 const unheard: Partial<Story> = {
   ...alone({ app: dies, logged: false }),
   ...kubelet({ ackMs: [700, 800] }),
@@ -237,7 +237,7 @@ const lost = (gap: (deletion: Deletion) => RawObservation): Edit[] => [withoutSt
 const killingOf = (container: string) => (one: Raw) =>
   one['reason'] === 'Killing' &&
   (one['involvedObject'] as { fieldPath?: string }).fieldPath === `spec.containers{${container}}`;
-/** The stream of Events is lost so long after the first Killing, and does not come back. */
+/** The Event stream is lost this long after the first Killing, and does not come back. */
 const lostAfterKilling =
   (ms: number): Edit =>
   (all) => {
@@ -311,7 +311,7 @@ const killingNotReceived: Case[] = [
   ),
 ];
 
-/** It ends by itself long before its sleep does. */
+/** The container ends by itself long before its sleep hook does. */
 const early: AppStory = { ...drains(1000), ownExit: { atMs: 1500, code: 0 } };
 
 const outliving: Case[] = [

@@ -1,4 +1,4 @@
-/** What a kubelet did, and what it had begun by itself before the deletion. */
+/** What a kubelet did, and what it had started by itself before the deletion. */
 import { expect } from 'vitest';
 import { plainContainer } from '../../sim/plain-story.ts';
 import type { ContainerStory, Story } from '../../sim/story.ts';
@@ -25,7 +25,7 @@ import {
 
 const probe = 'Container app failed liveness probe, will be restarted';
 
-/** Every Event of this reason becomes what `change` makes of it. */
+/** `change` changes every Event with this reason. */
 const eachEvent =
   (reason: string, change: (event: Raw, at: number) => Raw): Edit =>
   (all) =>
@@ -148,16 +148,16 @@ const did: Case[] = [
 ];
 
 interface Stop {
-  /** ms before the deletion that the kubelet began. */
+  /** When the kubelet started, ms before the deletion. */
   lead: number;
-  /** ms that the container lived on. */
+  /** How long the container then lived, ms. */
   ran: number;
   code: number;
   message?: string;
   reason?: string;
 }
 
-/** The container ends as the kubelet's own kill has it, and all that tells of it is that Killing. */
+/** The container ends by the kubelet's own kill, of which only the Killing remains. */
 const stoppedBefore = ({ lead, ran, code, message = 'Stopping container app', reason }: Stop): Edit[] => [
   noEvents,
   ending(({ at }) => ({ exitCode: code, finishedAt: stampOf(at - lead + ran) })),
@@ -170,7 +170,7 @@ const stoppedBefore = ({ lead, ran, code, message = 'Stopping container app', re
   event('Killing', message, -lead),
 ];
 
-/** Our deletion, and somebody's that is only watched. */
+/** Our deletion, and somebody else's that is only watched. */
 const bothWays = (sentence: string, of: Case['of'], edit: readonly Edit[], wanted: Expectation): Case[] => [
   { sentence, of, edit, expect: wanted },
   { sentence: `${sentence}, watched`, of, edit: [...edit, attach], expect: wanted },
@@ -253,7 +253,7 @@ const withSidecar: Partial<Story> = {
     plainContainer({ name: 'proxy', kind: 'sidecar', logged: false }),
   ],
 };
-/** The main container had ended 4 s before the deletion; nothing tells of its Killing. */
+/** The main container had ended 4 s before the deletion; its Killing is missing. */
 const mainOver =
   (restartPolicy: string): Edit =>
   (all) => {

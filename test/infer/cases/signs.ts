@@ -1,4 +1,4 @@
-/** The signs that a kubelet knew, what is found proved by them, and what nothing bounds. */
+/** Signs that the kubelet knew, what they prove, and what remains without a bound. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -219,7 +219,7 @@ const young: Edit = (all) => {
   const creationTimestamp = stampOf(deletionIn(all).at - 4 + ahead - 30_000);
   return editing(all, 'pod', (one) => ({ ...one, metadata: { ...one.metadata, creationTimestamp } }));
 };
-/** The run came so many ms after the deletion; `offset`: of the API server's clock in its Dates, undefined for none. */
+/** The run started this many ms after the deletion. `offset`: of the API server's Dates; undefined: no Dates. */
 const late =
   (afterMs: number, offset?: number): Edit =>
   (all) => {

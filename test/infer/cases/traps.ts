@@ -1,4 +1,4 @@
-/** The traps for a naive tool, by their numbers in SIGNALS.md §6, each with the smallest case that would catch one. */
+/** The traps for a naive tool, by their numbers in SIGNALS.md §6, each with the smallest case that would catch it. */
 import { expect } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
@@ -20,7 +20,7 @@ import { asked, dies, kubelet, pod, somebody } from '../../helpers/story-changes
 import type { Case, Edit, Expectation } from './case.ts';
 import { aboutPod, attach, change, deletionIn, each, eachDeleted, eachStatus, list, withoutStreams } from './edits.ts';
 
-/** This part of the report is as it is without the edits. */
+/** This part of the report is the same without the edits. */
 const unchanged = (part: (report: ExitReport) => unknown): Expectation => ({
   holds: (report, _, untouched) => expect(part(report)).toEqual(part(untouched())),
 });
@@ -260,7 +260,7 @@ const endpoints: Case[] = [
 ];
 
 const stopping = 'Stopping container app';
-/** The Killing counts up one of half an hour before. */
+/** The Killing repeats one from half an hour before. */
 const repeatedKilling: Edit = (all) => {
   const again = aboutPod('Killing', stopping, 8, { count: 2, firstMs: -1_800_000 })(deletionIn(all));
   return editing(all, 'events', (event) => (event['reason'] === 'Killing' ? again : event));
@@ -326,7 +326,7 @@ const events: Case[] = [
   },
 ];
 
-/** The pod's DELETED never came. */
+/** The pod's DELETED never arrives. */
 const removalUnseen: Edit = (all) => {
   const { uid } = markedIn(all).object.metadata;
   return all.filter(
@@ -351,7 +351,7 @@ const withCondition = (object: Raw): Raw => ({
   ...object,
   status: { ...object.status, conditions: [...((object.status['conditions'] ?? []) as object[]), evicted] },
 });
-/** The condition comes with a later state than the one that was marked. */
+/** The condition arrives one state after deletionTimestamp. */
 const conditionLater: Edit = (all) => {
   const first = markedIn(all).object.metadata['resourceVersion'];
   return eachDeleted((object) => (object.metadata['resourceVersion'] === first ? object : withCondition(object)))(all);
@@ -370,7 +370,7 @@ const endedByKubelet =
     }));
     return failed.filter((one) => one.at < markedIn(failed).at);
   };
-/** Somebody else's deletion, watched for at most a minute. */
+/** Somebody else's deletion, watched for a minute at most. */
 const attachFor60: Edit = (all) => attached(all, 60);
 const timesOut: Edit = (all) => [...all, { at: (all.at(-1)?.at ?? 0) + 1, kind: 'timer', name: 'timeout' }];
 const held = (finalizer: string): Partial<Story> => ({

@@ -1,4 +1,6 @@
-/** What deleted the pod: the rows of SIGNALS.md §4 that leave evidence of their own, and what may pass for one. */
+/**
+ * What deleted the pod: the rows of SIGNALS.md §4 that leave evidence of their own, and what can be mistaken for them.
+ */
 import type { Story } from '../../sim/story.ts';
 import { ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
@@ -113,7 +115,7 @@ const finished: Partial<Story> = {
 const condition = (type: string) => ({ conditions: [{ type, status: 'True' }] });
 const hour = 3_600_000;
 
-/** A Job that lives 2 h after its end, which was so long (ms) before it is deleted. */
+/** A Job with a TTL of 2 h that ended this many ms before it is deleted. */
 const goingAfter = (ms: number, sentence: string, trigger: 'job' | 'owner-deleted'): Case => {
   const job = (at: number): Partial<Raw> => ({
     spec: { ttlSecondsAfterFinished: 7200 },
@@ -233,7 +235,7 @@ const revision = (hash: string) => (pod: Raw) => ({
   metadata: { ...pod.metadata, labels: { 'controller-revision-hash': hash } },
 });
 const oldEvent = ({ at }: Deletion) => setEvent(at - 1_800_000);
-/** A run that came just when the pod was deleted. */
+/** A run that started just when the pod was deleted. */
 const comesLate = [
   attach,
   ((all) => {

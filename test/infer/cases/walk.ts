@@ -1,4 +1,4 @@
-/** Runs a table of cases: each is judged as a live run would have been, and only its report is looked at. */
+/** Runs a table of cases. Each is judged like a live run, by its report alone. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';

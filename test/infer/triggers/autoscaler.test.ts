@@ -1,4 +1,4 @@
-/** A HorizontalPodAutoscaler's Event says which number it has set, and not of what: when is it named? */
+/** A HorizontalPodAutoscaler's Event has the new number of replicas, but not the workload: when is it named? */
 import { expect, it } from 'vitest';
 import { adding, changed, changesOf, eventOf, judged, storyObservations } from '../../helpers/cases.ts';
 import { plainStory } from '../../sim/plain-story.ts';

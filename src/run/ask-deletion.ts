@@ -1,4 +1,4 @@
-/** The one request that ends the pod: a DELETE, or an eviction that may have to wait for a budget. */
+/** The request that ends the pod: a DELETE, or an eviction that may have to wait for a PodDisruptionBudget. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
@@ -10,18 +10,18 @@ import { listOnce } from '../kube/list.ts';
 
 export interface Asking {
   signal: AbortSignal;
-  /** Ask again for as long as a budget refuses the eviction. */
+  /** Send the eviction again while a budget refuses it. */
   retryEvict: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
-  /** Somebody else has begun the deletion meanwhile: nothing is left to ask for. */
+  /** Another client has deleted the pod meanwhile: no request is needed. */
   isOvertaken?(): boolean;
 }
 
-/** As often as `kubectl drain` tries. */
+/** The interval of `kubectl drain`. */
 const retryMs = 5000;
 
-/** Throws what deletePod throws; a budget's refusal with the budgets behind it. */
+/** Throws what deletePod throws. The error for a refusal by a budget names the budgets. */
 export async function* askDeletion(
   cluster: Cluster,
   target: DeleteTarget,
@@ -29,7 +29,7 @@ export async function* askDeletion(
   asking: Asking,
 ): AsyncGenerator<RawObservation, void> {
   for (;;) {
-    // Asked as a dry run first, so that refused tries are no part of the trace.
+    // A dry run comes first, so that refused attempts are not part of the trace.
     if (target.evict && asking.retryEvict) await untilAllowed(cluster, target, pod, asking);
     if (asking.signal.aborted || asking.isOvertaken?.()) return;
     try {
@@ -57,7 +57,7 @@ async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: JsonObj
   }
 }
 
-/** A webhook that would do something is not called for a dry run (apiserver `NewDryRunUnsupportedErr`): only the eviction shows its answer. */
+/** A dry run is rejected if a webhook has side effects (apiserver `NewDryRunUnsupportedErr`). */
 const refusesDryRuns = (error: unknown): boolean =>
   error instanceof PodexitError && /does not support dry run/.test(error.message);
 
@@ -66,17 +66,17 @@ const isBudgetRefusal = (error: unknown): error is PodexitError =>
 
 export interface Budget {
   name: string;
-  /** Pods that may be disrupted now; an evicted one counts until its replacement is healthy. */
+  /** Pods that may be disrupted now. An evicted pod counts as disrupted until its replacement is healthy. */
   allowed: number;
   healthy: number;
-  /** Healthy pods that must stay. */
+  /** Minimum number of healthy pods. */
   desired: number;
   expected: number;
-  /** Its unhealthyPodEvictionPolicy is AlwaysAllow: pods that are not ready go whatever is allowed. */
+  /** unhealthyPodEvictionPolicy is AlwaysAllow: pods that are not ready can always be evicted. */
   evictsUnready: boolean;
 }
 
-/** The budgets whose selector matches the pod; undefined where they may not be listed. */
+/** The budgets whose selector matches the pod; undefined if budgets may not be listed. */
 export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Promise<Budget[] | undefined> {
   const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
@@ -88,7 +88,7 @@ const covers =
   (pod: JsonObject) =>
   (budget: JsonObject): boolean => {
     const selector = asObject(budget['spec'])['selector'];
-    // A budget without a selector covers nothing, one with an empty selector everything (policy/v1).
+    // A budget without a selector matches no pod, one with an empty selector matches every pod (policy/v1).
     if (selector === undefined || selector === null) return false;
     return selects({ stream: 'owner', path: '', resource: '', labelSelector: asObject(selector) }, pod);
   };
@@ -113,7 +113,7 @@ export function budgetText(budget: Budget): string {
   return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;
 }
 
-/** Every pod that there is to be is healthy, and every one must stay: no waiting makes room for an eviction. */
+/** All expected pods are healthy, and all must stay healthy: waiting never makes room for an eviction. */
 const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
   allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
 

@@ -1,4 +1,4 @@
-/** What stdout shows while a run goes on, by format. A renderer that throws is dropped and named; the run goes on. */
+/** What stdout shows during a run, by format. A renderer that throws is closed; the run continues. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { isDocument, type DocumentKind, type Format } from './formats.ts';
@@ -13,8 +13,8 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
 }
 
 /**
- * A stage that is opened when there is something to show: loading it before the DELETE would only delay that. Until then a
- * run has listed what there is; the newest trace and all log lines are held back and shown in their order.
+ * Opens the stage when there is something to show, because loading it earlier would delay the DELETE. Until then the
+ * run only lists what exists: the newest trace and all log lines are kept, and shown in order once the stage is open.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
   let held: Step[] = [];
@@ -32,7 +32,7 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
     step: (trace, observation, key) => {
       if (stage) return stage.step(trace, observation, key);
       held = newestOf([...held, [trace, observation, key]]);
-      // An error is thrown by `end`.
+      // `end` throws the error.
       if (hasNews(trace, observation)) void opened().catch(() => undefined);
     },
     end: async (trace, report) => (await opened()).end(trace, report),
@@ -44,7 +44,7 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
   };
 }
 
-/** Loaded while the server handles the DELETE, so that the first marks find it there. */
+/** True from the DELETE on: the stage loads while the server handles it, in time for the first marks. */
 const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
   deletion !== undefined ||
   began?.value.mode !== 'delete' ||
@@ -62,7 +62,7 @@ const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): S
   close: () => {},
 });
 
-/** A fault in a renderer costs its output, not the trace. */
+/** An error in a renderer costs its output, not the trace. */
 function fenced(stage: Stage, { stderr }: Ports): Stage {
   let broken = false;
   const guard = (work: () => void): void => {

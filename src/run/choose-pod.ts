@@ -1,4 +1,4 @@
-/** Which one of several pods: by a rule, or by asking. Pure but for `ask`. */
+/** Chooses one of several pods, by `--pick` or by asking the user. Pure except for `ask`. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
@@ -17,7 +17,7 @@ interface Choosing {
   /** For messages: `deployment/checkout`. */
   what: string;
   namespace: string;
-  /** Connection flags behind a command. */
+  /** Connection flags, appended to the kubectl commands that messages suggest. */
   reach: string;
   candidates: readonly Candidate[];
   pick?: Pick;
@@ -25,12 +25,12 @@ interface Choosing {
   now: number;
   /** In [0, 1). */
   random(): number;
-  /** Absent where nobody can be asked; undefined where the person gave no answer. */
+  /** Absent if nobody can be asked. Resolves to undefined if the user gave no answer. */
   ask?(question: string): Promise<string | undefined>;
 }
 
 /**
- * The pod to delete: those that end already are not offered while others run. Throws PodexitError `target.no-pods`,
+ * The pod to delete. Terminating pods are offered only if no other pod is left. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
 async function choosePod(choosing: Choosing): Promise<Candidate> {
@@ -100,7 +100,7 @@ async function asked(
   throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 
-/** Aligned as kubectl aligns. */
+/** Column widths as in kubectl. */
 function podTable(pods: readonly Candidate[], now: number): string[] {
   const rows = [
     ['NAME', 'READY', 'AGE', 'NODE'],
@@ -115,7 +115,7 @@ function podTable(pods: readonly Candidate[], now: number): string[] {
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
 }
 
-/** Two figures at most, as kubectl has it: `45s`, `12m`, `5h`, `3d`. */
+/** In the short form of kubectl: `45s`, `12m`, `5h`, `3d`. */
 function age(ms: number): string {
   if (!Number.isFinite(ms)) return '<unknown>';
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -130,15 +130,15 @@ export interface Candidate {
   uid: string;
   node: string;
   ready: boolean;
-  /** Already deleted by somebody. */
+  /** A deletion of it has already begun. */
   terminating: boolean;
-  /** Succeeded or Failed: nothing of it runs. */
+  /** Succeeded or Failed: none of its containers runs. */
   finished: boolean;
-  /** ms since the epoch; NaN where the server did not say. */
+  /** ms since the epoch; NaN if the server did not say. */
   created: number;
 }
 
-/** Throws as refusedPods says, `server.not-kubernetes` and `server.unreachable`. */
+/** Throws what refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
 async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
   const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
   if (result.kind === 'listed') return result.objects.map(asObject).filter(owns).map(candidateOf);
@@ -166,11 +166,11 @@ export interface Resolving {
   target: Target;
   pick?: Pick;
   deadline: Deadline;
-  /** Aborted where the answer is no longer wanted. */
+  /** Aborted when the user leaves: the answer is no longer needed. */
   left: AbortSignal;
 }
 
-/** Throws as scopeOf and choosePod do, and `target.unread`. A pod's own name costs no request. */
+/** Throws what scopeOf and choosePod throw, and `target.unread`. Needs no request if the target is a pod's name. */
 export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
   const { target, pick, deadline, left } = resolving;
   if (target.kind === 'pod') return { name: target.name };
@@ -192,7 +192,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
   return { name, uid };
 }
 
-/** Throws as scopeOf does, and `target.unread`. */
+/** Throws what scopeOf throws, and `target.unread`. */
 export const scopeInTime = (
   cluster: Cluster,
   target: SeveralTarget,

@@ -1,33 +1,33 @@
 import { uptime } from 'node:os';
 
-/** Time as the session sees it: given by the caller, so that a test can let a minute pass in a millisecond. */
+/** The clock of a run. The caller provides it, so that a test can let a minute pass in a millisecond. */
 export interface Clock {
-  /** ms since the epoch, whole, rounded down, never going back. */
+  /** Whole ms since the epoch, rounded down; never goes back. */
   now(): number;
-  /** Calls back once after `ms`; returns how to cancel it. */
+  /** Calls back once after `ms`; returns a function that cancels. */
   setTimeout(callback: () => void, ms: number): () => void;
 }
 
-/** What a process can read of the time; ms. */
+/** The clocks that a process can read; ms. */
 export interface ClockSources {
-  /** The wall clock when the monotonic one began. */
+  /** Wall clock time at the start of the monotonic clock. */
   origin: number;
-  /** Monotonic; on Linux it stands still while the machine sleeps. */
+  /** Monotonic; on Linux it stops while the machine sleeps. */
   monotonic(): number;
-  /** Since the epoch; follows the system clock, which may be set at any time. */
+  /** Since the epoch; follows the system clock, which can be set at any time. */
   wall(): number;
-  /** Since the machine was started, its sleep included; coarse. */
+  /** Since the machine was started, including its sleep; coarse. */
   uptime(): number;
 }
 
-/** The wall and the monotonic clock disagree by this much: somebody has set the one, or the other stood still. */
+/** If the wall clock and the monotonic clock disagree by this much, the wall clock was set or the machine slept. */
 const apartMs = 1000;
-/** Far above what an uptime of whole seconds can err by. */
+/** Far above the error of an uptime in whole seconds. */
 const sleptMs = 2500;
 
 /**
- * The wall clock when it was made, then the monotonic clock, so that NTP steps bend nothing; what the machine slept is
- * added, since the cluster did not sleep.
+ * Starts with the wall clock and continues with the monotonic clock, so that NTP steps have no effect. Time that the
+ * machine slept is added, since the cluster did not sleep.
  */
 export function createNow({ origin, monotonic, wall, uptime }: ClockSources): () => number {
   let base = origin;
@@ -38,7 +38,7 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
     const apart = wall() - known.wall - ran;
     if (Math.abs(apart) >= apartMs) {
       const slept = uptime() - known.uptime - ran;
-      // The wall clock knows it to the millisecond, unless it was set as well.
+      // The wall clock is exact to the millisecond, unless it was set as well.
       if (slept >= sleptMs) base += Math.abs(apart - slept) < sleptMs ? apart : slept;
       known = read();
     }
@@ -46,7 +46,7 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
   };
 }
 
-/** A reading of the wall clock (whole ms, rounded down) between two of the monotonic one; ms. */
+/** A reading of the wall clock (whole ms, rounded down) between two readings of the monotonic clock; ms. */
 export interface Reading {
   before: number;
   wall: number;
@@ -54,8 +54,8 @@ export interface Reading {
 }
 
 /**
- * The wall clock when the monotonic one began, as near to what the process says of it (`reported`) as readings allow: a process
- * that had to wait between its own two readings, at its start, is off by as much. ms.
+ * Wall clock time at the start of the monotonic clock: the process's own value (`reported`), moved into the limits that
+ * the readings allow. `reported` is wrong if the process was interrupted between its own two readings at its start. ms.
  */
 export function originWithin(reported: number, readings: readonly Reading[]): number {
   const least = Math.max(...readings.map(({ wall, after }) => wall - after));
@@ -63,12 +63,11 @@ export function originWithin(reported: number, readings: readonly Reading[]): nu
   return Math.min(Math.max(reported, least), Math.max(least, most));
 }
 
-/** Enough that one of them is not interrupted. */
+/** Enough readings that at least one is not interrupted. */
 const mostReadings = 5;
 
 const readingOf = (): Reading => ({ before: performance.now(), wall: Date.now(), after: performance.now() });
 
-/** The system's. */
 export const systemClock: Clock = {
   now: createNow({
     origin: originWithin(performance.timeOrigin, Array.from({ length: mostReadings }, readingOf)),
@@ -77,11 +76,11 @@ export const systemClock: Clock = {
     uptime: () => uptime() * 1000,
   }),
   setTimeout: (callback, ms) => {
-    // A longer delay would fire at once: Node counts them in 32 bits.
+    // Node stores delays in 32 bits: a longer one would fire at once.
     const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1));
     return () => clearTimeout(timer);
   },
 };
 
-/** Calls back when what has arrived by now on any socket is read. */
+/** Calls back when everything that has already arrived on any socket has been read. */
 export const afterInput = (callback: () => void): void => void setImmediate(callback);

@@ -1,6 +1,6 @@
 /**
- * One question before a pod is deleted at a terminal: where it is, whose it is, how long it has, what will replace it.
- * Never where nobody can be asked; `-i` asks in any case, as kubectl's does.
+ * One question before a pod is deleted at a terminal. It names the context and namespace, the owner, the grace period,
+ * and what will replace the pod. Without a terminal nobody is asked; `-i` always asks, like kubectl's.
  */
 import type { Cluster } from '../kube/cluster.ts';
 import type { Pod } from '../model/kube.ts';
@@ -13,9 +13,9 @@ import type { Ports } from './ports.ts';
 import { unread } from './choose-pod.ts';
 
 export interface ConfirmOptions {
-  /** `-i`: ask whatever the terminal is. */
+  /** `-i`: ask even without a terminal. */
   readonly interactive: boolean;
-  /** Ask at a terminal: no `--yes`, and nothing against it in the config file. */
+  /** Ask at a terminal: neither `--yes` nor the config file turns this off. */
   readonly confirm?: boolean | undefined;
   readonly mode: 'delete' | 'evict' | 'attach';
   readonly graceSeconds: number | null;
@@ -29,7 +29,7 @@ const asks = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports
 };
 
 /**
- * The pod to delete, by the uid that the question was about; undefined where the answer was no. Throws what reading the
+ * The pod to delete, with the uid that the question was about; undefined if the answer was no. Throws what reading the
  * pod throws, and `run.left` on a signal.
  */
 export async function confirmed(
@@ -47,7 +47,7 @@ export async function confirmed(
   return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
 }
 
-/** The same for several pods, which have been read: one question for all. */
+/** The same for several pods, which have been read already: one question for all. */
 export async function areConfirmed(
   { contextName, namespace, server }: Cluster,
   options: ConfirmOptions,
@@ -81,7 +81,7 @@ function questionOf(
   return `${forTerminal(`${head} ${ownerWords(pod)}, grace period ${grace}s`, 1000)} [y/N] `;
 }
 
-/** What becomes of its place, by the kind of its controller. */
+/** What the pod's controller will do about it, by the controller's kind. */
 function ownerWords(pod: Pod): string {
   const owner = controllerOf(pod);
   if (!owner) return 'No controller: nothing replaces it';

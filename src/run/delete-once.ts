@@ -1,4 +1,4 @@
-/** Deletions that nothing is traced of: `--dry-run`, and `--wait=false`. They say what kubectl says. */
+/** Deletions without a trace: `--dry-run` and `--wait=false`. The messages are kubectl's. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
@@ -13,14 +13,14 @@ export interface DeleteOnce extends FoundPod {
   graceSeconds: number | null;
   evict: boolean;
   retryEvict: boolean;
-  /** `none`: it is really deleted, and not waited for. */
+  /** `none`: the pod is really deleted. */
   dryRun: 'none' | 'client' | 'server';
   /** `-o name`. */
   nameOnly: boolean;
   deadline: Deadline;
 }
 
-/** The exit code, 0. Throws PodexitError where there is no such pod, the server says no, or somebody leaves. */
+/** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
   const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
   const sent: Sent = { stage: 'not-asked' };
@@ -34,7 +34,7 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
   return 0;
 }
 
-/** How far the request has come. */
+/** How far the request has got; `sendOnce` updates it. */
 interface Sent {
   stage: DeletionProgress;
 }

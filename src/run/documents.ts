@@ -1,6 +1,6 @@
 /**
- * Where a report goes: stdout, the files of `--report`, GitHub Actions and an OpenTelemetry collector. Each renderer is loaded only
- * where it is needed.
+ * Where a report goes: stdout, the files of `--report`, GitHub Actions and an OpenTelemetry collector. Each renderer is
+ * loaded only when needed.
  */
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
@@ -13,7 +13,7 @@ import type { Ports } from './ports.ts';
 import type { LookOptions } from './run.ts';
 import type { ReportFile } from './writable.ts';
 
-/** To be asked before a pod is deleted. Throws `output.jsonpath` where no report could be put into the template. */
+/** Called before a pod is deleted. Throws `output.jsonpath` if the template cannot be rendered with any report. */
 export async function assertRenderable(format: Format): Promise<void> {
   if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
 }
@@ -49,8 +49,8 @@ export async function renderRollout(
 }
 
 /**
- * Writes the files of a report; of one of several `pod`s each is named after it: `exit.html` becomes `exit-POD.html`. 0, or 1 and
- * a warning on stderr where one could not be written.
+ * Writes the files of a report. In a run over several pods, `pod` becomes part of the file name: `exit.html` becomes
+ * `exit-POD.html`. Returns 0, or 1 and a warning on stderr if a file could not be written.
  */
 export async function writeReports(
   report: Report,
@@ -73,10 +73,10 @@ async function writeReport({ file, format }: ReportFile, report: Report, ports: 
   }
 }
 
-/** ms between two looks at a pipe that is full. */
+/** ms between two attempts to write to a full pipe. */
 const napMs = 20;
 
-/** Waits for a reader that is slow, as every command in a pipe does, but not for one that never comes. */
+/** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: Ports): Promise<void> {
   const output = openOutput(file, 0o666);
   try {
@@ -92,7 +92,7 @@ async function writeWhole(file: string, text: string, { clock }: Ports): Promise
   }
 }
 
-/** Names pods apart: a StatefulSet's next pod has the name of the last one, and is called `web-0-2`. */
+/** A unique name for each pod: a StatefulSet's next pod has the same name as the last, and is called `web-0-2`. */
 export function ownNames(): (pod: { name: string; uid: string }) => string {
   const owners = new Map<string, string>();
   return ({ name, uid }) => {
@@ -104,13 +104,13 @@ export function ownNames(): (pod: { name: string; uid: string }) => string {
   };
 }
 
-/** `exit.html` of one of several pods, also where the name has no ending; /dev/stdout and the like take all of them. */
+/** The file of one of several pods: `exit-POD.html` for `exit.html`. Devices such as /dev/stdout take all reports. */
 export const ownFile = (file: string, pod: string): string =>
   file.startsWith('/dev/')
     ? file
     : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
 
-/** What stdout gets of a whole report: a document, or the lines for a person. */
+/** A whole report as stdout shows it: a document, or lines for people. */
 export async function shownText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
   if (format.kind !== 'live' && format.kind !== 'lines') return contentOf(format, report);
   const { renderText } = await import('../render/lines.ts');
@@ -132,13 +132,13 @@ async function contentOf(format: Format, report: Report): Promise<string> {
 
 /** Where else a report goes. */
 export interface Publish {
-  /** Absent: where GITHUB_ACTIONS is `true`. */
+  /** Absent: only if GITHUB_ACTIONS is `true`. */
   readonly github?: boolean;
-  /** `auto`: where the environment names a collector. */
+  /** `auto`: only if the environment names a collector. */
   readonly otlp: 'always' | 'auto' | 'never';
 }
 
-/** Annotates in GitHub Actions and exports a trace, where asked for. A failure is a warning on stderr; the exit code stays. */
+/** GitHub annotations and an OpenTelemetry trace, if configured. A failure only warns; the exit code stays. */
 export async function publish(report: Report, { github, otlp }: Publish, format: Format, ports: Ports): Promise<void> {
   const { env } = ports;
   if (github ?? env['GITHUB_ACTIONS'] === 'true') await publishToGithub(report, format, ports);
@@ -152,9 +152,10 @@ export async function publish(report: Report, { github, otlp }: Publish, format:
 }
 
 /**
- * Annotations as workflow commands, the report in the step's summary. A summary that cannot be written is only a warning, since
- * the step has done its work. The runner reads commands from both streams of a step (actions/runner, ScriptHandler: one OutputManager
- * each), though only stdout is documented: so they go to stdout beside lines for people, and to stderr beside data.
+ * Annotations as workflow commands, and the report in the step's summary. A summary that cannot be written is only a
+ * warning, because the step has done its work. The runner reads commands from both streams of a step (actions/runner,
+ * ScriptHandler: one OutputManager each), though only stdout is documented: they go to stdout if stdout has lines for
+ * people, else to stderr.
  */
 async function publishToGithub(report: Report, format: Format, { stdout, stderr, env }: Ports): Promise<void> {
   const { githubAnnotations, githubSummary, summaryBytes } = await import('../render/github.ts');
@@ -163,7 +164,7 @@ async function publishToGithub(report: Report, format: Format, { stdout, stderr,
   const file = env['GITHUB_STEP_SUMMARY'] ?? '';
   if (file === '') return;
   try {
-    // All that a step writes counts against its cap, and more than that is an error of the step.
+    // Everything that a step writes counts towards the size limit; exceeding it fails the step.
     const { size } = await stat(file).catch(() => ({ size: 0 }));
     const room = summaryBytes - size;
     if (room > 0) await appendFile(file, githubSummary(report, room));

@@ -1,4 +1,4 @@
-/** When a run is over: the pod is gone and the last facts are in. Pure; time is an input, so a replay ends alike. */
+/** When a run is over. Pure; time is an input, so that a replay ends at the same point. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { deletionOf } from '../infer/deletion.ts';
 import { triggerOf } from '../infer/trigger.ts';
@@ -13,11 +13,11 @@ import type { StreamHealth } from './stream-health.ts';
 
 export type Ending =
   | { kind: 'open' }
-  /** Facts are still expected, until this client time (ms). */
+  /** More facts are expected until this client time (ms). */
   | { kind: 'settling'; until: number }
   | { kind: 'done' };
 
-/** After DELETED the last facts have at most 2 s to come in. */
+/** How long after DELETED the last facts may still arrive. */
 const lastFacts = 2 * second;
 
 export function endingOf(trace: Trace): Ending {
@@ -27,7 +27,7 @@ export function endingOf(trace: Trace): Ending {
   return missing ? { kind: 'settling', until: settledAt(trace, trace.gone.at) } : { kind: 'done' };
 }
 
-/** The kubelet ends pods on its own without ever setting deletionTimestamp (trap 31): no deletion will begin. */
+/** The kubelet can end a pod without a deletionTimestamp (SIGNALS.md trap 31): then no deletion will follow. */
 function endedUndeleted(trace: Trace): boolean {
   const pod = trace.pod?.value;
   const own = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
@@ -40,19 +40,19 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
-/** Nobody will come in its place: it was scaled away, or its namespace goes with it. */
+/** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
 export function isHopeless(trace: Trace): boolean {
   const deletion = deletionOf(trace);
   return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
 }
 
-/** The pod is gone, one that takes its place has come, and that is not ready yet. */
+/** The pod is gone and its replacement exists, but is not ready yet. */
 export const awaitsReplacement = (trace: Trace): boolean =>
   trace.gone !== undefined && hasSuccessor(trace) && !replaced(trace) && !isHopeless(trace);
 
 const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
 
-/** Who came and may take over; in another place it is not the one that is waited for. */
+/** Whether a new sibling may be the replacement: it must fit the pod's place (StatefulSet ordinal, DaemonSet node). */
 function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
   const own = trace.deletion?.first.value ?? trace.pod?.value;
   const ageOf = agesIn(trace);
@@ -65,7 +65,7 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
   return false;
 }
 
-/** Client ms at which no more facts are waited for. A forced delete leaves the kubelet its own short grace (SIGNALS.md §2 "Force"). */
+/** Client ms until which facts are awaited. A forced deletion has a short grace of its own (SIGNALS.md §2 "Force"). */
 function settledAt(trace: Trace, goneAt: number): number {
   if (!isForced(trace)) return goneAt + lastFacts;
   const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
@@ -74,7 +74,7 @@ function settledAt(trace: Trace, goneAt: number): number {
   return logsEnd === undefined ? latest : Math.min(latest, Math.max(goneAt, logsEnd) + lastFacts);
 }
 
-/** Client ms; only where the log of each container that may have run was followed to an end in order: it ends with its container. */
+/** Client ms at which the last container ended; undefined unless each log was followed to a clean end. */
 function endOfAllLogs(trace: Trace): number | undefined {
   const pod = trace.deletion?.first.value ?? trace.pod?.value;
   if (!pod) return undefined;
@@ -107,14 +107,14 @@ function missingFacts(trace: Trace): boolean {
   return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
 }
 
-/** A busy kubelet posts its Events late, and without its Killing little is certain of an exit. */
+/** A busy kubelet posts Events late, and without Killing little is certain about an exit. */
 function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
   const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
   const hasKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
   return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 
-/** Its controller's Event may come after a pod that went at once: the streams know nothing of one another. */
+/** The controller's Event may arrive after a pod that went quickly: the streams are independent of each other. */
 function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
   const deletion = deletionOf(trace);
   if (!deletion || !trace.gone || !controllerOf(pod)) return false;
@@ -122,27 +122,27 @@ function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
   return wasQuick && triggerOf(trace, deletion).kind === 'unknown';
 }
 
-/** Nobody will report these exits: only time says when they must be over. */
+/** Forced deletion: no status will report the exits, so only time limits them. */
 const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;
 
 export type NextStep =
   | { kind: 'go-on' }
-  /** Look again then (client ms), or when a stream says something. */
+  /** Check again at this client time (ms), or when a stream reports something. */
   | { kind: 'wait'; until: number }
-  /** Everything is known. */
+  /** All facts are in. */
   | { kind: 'end' }
-  /** Something is not, and no longer waited for. */
+  /** Some facts are missing, and are no longer waited for. */
   | { kind: 'settled' };
 
 /** ms for the streams to confirm that they have delivered everything. */
 const doubtPatience = 2000;
-/** ms for a stream that is lost to come back and deliver the rest: more than the longest pause between two tries. */
+/** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
 export const lostPatience = 10_000;
 
-/** ms in which the streams that many pods share bring their last changes of one pod; none of them is asked. */
+/** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
 export const lastNewsMs = 500;
 
-/** `quietMs`: from the pod's removal on. */
+/** `quietMs`: how long to wait after the pod's removal. */
 export function nextStep(
   trace: Trace,
   streams: Pick<StreamHealth, 'areWhole' | 'isComingBack'>,

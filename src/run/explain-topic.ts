@@ -1,9 +1,9 @@
-/** Explanations on stdout. */
+/** Prints explanations on stdout. */
 import { PodexitError } from '../errors.ts';
 import type { Topic } from '../verdict/explain/topics.ts';
 import type { Ports } from './ports.ts';
 
-/** The exit code, 0. Throws `explain.unknown` with the nearest names there are. */
+/** Returns exit code 0. Throws `explain.unknown` with the most similar names. */
 export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
   const { pluralOf, topics, topicKinds } = await import('../verdict/explain/topics.ts');
   const { renderExplanation, renderFigures, renderKind, renderTopics } = await import('../render/explain.ts');
@@ -28,7 +28,7 @@ export async function explainTopic(name: string | undefined, { stdout, env, plat
 
 const more = '\nkubectl podexit explain NAME prints more about one.\n';
 
-/** Near is what shares a part of its name, else what speaks of it. */
+/** Similar topics share a word of the name; if there are none, those whose text contains a word of it. */
 function unknownTopic(name: string, topics: readonly Topic[]): PodexitError {
   const parts = name.toLowerCase().match(/[a-z]{3,}/g) ?? [];
   const named = topics.filter(({ name }) => parts.some((part) => name.includes(part)));

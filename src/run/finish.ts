@@ -1,4 +1,4 @@
-/** What is done with the report of a finished run: stdout, report files, where else it goes, exit code. */
+/** What happens with the report of a finished run: stdout, report files, publishing, exit code. */
 import { PodexitError } from '../errors.ts';
 import type { Trace } from '../model/trace.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
@@ -17,12 +17,12 @@ import { endingOf, isHopeless } from './ending.ts';
 export interface FinishOptions {
   policy: Policy;
   reports: readonly ReportFile[];
-  /** What stdout speaks. */
+  /** The format of stdout. */
   format: Format;
   publish: Publish;
 }
 
-/** Shows the report, writes the files, publishes it, and returns the exit code. `failed`: something else could not be done. */
+/** Shows the report, writes the files, publishes it, and returns the exit code. `failed`: something else went wrong. */
 export async function finish(
   trace: Trace,
   options: FinishOptions,
@@ -33,7 +33,7 @@ export async function finish(
   const report = reportOf(trace, options.policy);
   if (!report) return leftUnread(trace);
   const shown = stage.end(trace, report);
-  // A closed stdout is no reason to lose the files.
+  // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
   const files = await writeReports(report, options.reports, ports);
   await publish(report, options.publish, options.format, ports);
@@ -41,7 +41,7 @@ export async function finish(
   return worstCode([report.verdict.exitCode, files, ...(failed ? [1] : [])]);
 }
 
-/** No pod was ever seen: the code where the reader of stdout is gone, else it throws what happened. */
+/** The pod was never seen. Returns the exit code if the reader of stdout went away, else throws what happened. */
 function leftUnread({ interrupted, timers, began }: Trace): number {
   const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
   if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
@@ -62,10 +62,10 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
   );
 }
 
-/** Exit code where what was waited for did not come. */
+/** Exit code if --wait-replacement was given and the replacement did not become ready. */
 export const notReplaced = 3;
 
-/** One sentence; undefined where it was not asked for, or came. */
+/** One sentence about the missing replacement; undefined if it became ready or was not waited for. */
 export function unreplaced(trace: Trace): string | undefined {
   const { began, gone, timers } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;

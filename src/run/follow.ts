@@ -1,4 +1,4 @@
-/** One stream of a run: from its requests to its raw observations, and what it costs to do without it. */
+/** One stream of a run: its requests, its raw observations, and what its loss means for the run. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
@@ -15,17 +15,17 @@ import { printFields, printLabels } from './selectors.ts';
 import type { Clock } from './clock.ts';
 
 export interface Following {
-  /** Opened when the stream is in sync, or will never be. */
+  /** Opened when the stream is in sync, or never will be. */
   gate?: Gate;
   /** Called with each raw observation before it is delivered. */
   onObservation?: (rawObservation: RawObservation) => void;
-  /** Ends this stream before the run ends. */
+  /** Can end this stream before the run ends. */
   signal?: AbortSignal;
-  /** Whether the stream is alive. */
+  /** Called when the stream dies or comes alive again. */
   onAlive?: (isSo: boolean) => void;
 }
 
-/** Runs one list-and-watch. Only the stream of the pods themselves can end the run; the loss of any other is a stated gap. */
+/** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
   target: Target,
@@ -72,7 +72,7 @@ const whatOf = ({ several, name }: Run['options']) =>
     ? { what: `the pods of ${several.target}`, reason: 'their list has not been answered' }
     : { what: `pod "${name}"`, reason: 'its list has not been answered' };
 
-/** A raw observation of the pods' stream without those that are not of the run; undefined where nothing is left. */
+/** A raw observation of the pods' stream, without pods that do not belong to the run; undefined if none is left. */
 function keptOf({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
   if (!several) return rawObservation;
   if (rawObservation.kind === 'listed')
@@ -82,7 +82,7 @@ function keptOf({ options: { several } }: Run, rawObservation: RawObservation): 
     : rawObservation;
 }
 
-/** Where the pod has a stream of its own, that of its workload repeats what is said of it. */
+/** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
 const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
   stream === 'pods' &&
   run.pods.stream === 'pod' &&
@@ -91,7 +91,7 @@ const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservatio
 
 const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
-/** The pods cannot be watched any more, but what was seen is not lost for it. */
+/** The pods can no longer be watched: the run ends, and reports what was seen. */
 function stopWithoutPodWatch(run: Run, why: string): void {
   const { options, signal, deliver, last } = run;
   if (signal.aborted) return;
@@ -105,7 +105,7 @@ function stopWithoutPodWatch(run: Run, why: string): void {
   last({ at, kind: 'timer', name: 'settled' });
 }
 
-/** One container's log, for its timing. `since`: from then on (ms); absent: from now on. */
+/** Follows one container's log, for the times of its lines. `since`: from this time on (ms); absent: from now on. */
 export async function followContainer(
   run: Run,
   pod: JsonObject,
@@ -139,7 +139,7 @@ export async function followContainer(
   }
 }
 
-/** A stream that failed for good is a stated gap; an error that nobody foresaw ends the run, and keeps its stack. */
+/** A stream that failed permanently becomes a gap. An unexpected error ends the run, with its stack. */
 export function lose(
   { options, signal, deliver, fail }: Run,
   stream: { stream: StreamName; container?: string; pod?: string },
@@ -151,7 +151,7 @@ export function lose(
   deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
 }
 
-/** A target as the two selectors of a request. */
+/** A target with its selectors as the two query parameters of a request. */
 export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', labelSelector, labels = '' }: Target) => {
   const { 'metadata.name': _byName, ...equal } = fieldSelector ?? {};
   const field = [...(Object.keys(equal).length > 0 ? [printFields(equal)] : []), ...(fields === '' ? [] : [fields])];
@@ -165,7 +165,7 @@ export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', la
   };
 };
 
-/** Said once for each stream that a report misses; the loss of streams that only sharpen others is in the report alone. */
+/** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */
 export function warnRefused(
   { options, warned }: Run,
   { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
@@ -192,16 +192,16 @@ const lostWithout: Partial<Record<StreamName, string>> = {
 };
 
 export interface Waiting {
-  /** Why it has not come yet, in words: the newest reason is shown. */
+  /** Why it has not arrived yet, in words; messages show the newest reason. */
   because(reason: string): void;
-  /** It has come, or is no longer waited for. */
+  /** It has arrived, or is no longer waited for. */
   over(): void;
 }
 
-/** ms until the first message; each further one comes when the waiting has become twice as long. */
+/** ms until the first message; the time until each further message doubles. */
 const firstMessageMs = 3000;
 
-/** `what` is waited for from now on; `reason` is shown until a better one is known. */
+/** Starts to wait for `what`; messages show `reason` until a newer one is known. */
 function sayWaiting(
   { what, reason }: { what: string; reason: string },
   clock: Clock,

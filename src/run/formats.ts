@@ -11,7 +11,7 @@ export type Format =
   | { kind: (typeof documentFormats)[number] | 'text' }
   | { kind: (typeof templateFormats)[number]; template: string };
 
-/** A report as a whole. */
+/** Formats that print a whole report at the end. */
 export type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
 
 export const isDocument = (format: Format): format is Format & { kind: DocumentKind } =>
@@ -20,7 +20,7 @@ export const isDocument = (format: Format): format is Format & { kind: DocumentK
 /** `-o FORMAT` without a template. */
 export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
 
-/** Of `-o FORMAT`. */
+/** Parses the value of `-o FORMAT`. */
 export function parseFormat(text: string): Format {
   const [word = '', template] = [
     text.split('=')[0],
@@ -30,7 +30,7 @@ export function parseFormat(text: string): Format {
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
   if (templated && template) {
-    // Its filters are read in documents.ts: that takes a library which only templates need.
+    // documents.ts checks the filters of the template, with a library that only templates need.
     parseJsonPath(template);
     return { kind: templated, template };
   }
@@ -53,10 +53,10 @@ const endings: [string, Format][] = [
   ['.txt', { kind: 'text' }],
 ];
 
-/** What a `--report FILE` may end in. */
+/** File extensions that `--report FILE` accepts. */
 export const reportEndings: readonly string[] = endings.map(([ending]) => ending);
 
-/** Of a `--report FILE`, by its ending. */
+/** The format of a `--report FILE`, by its extension. */
 export function formatOfFile(file: string): Format {
   const found = endings.find(([ending]) => file.toLowerCase().endsWith(ending));
   if (found) return found[1];
@@ -67,6 +67,6 @@ export function formatOfFile(file: string): Format {
   );
 }
 
-/** Formats under which an error is a document on stdout too. */
+/** Formats for which errors are printed on stdout too, as JSON. */
 export const speaksJson = (format: Format): boolean =>
   format.kind === 'json' || format.kind === 'ndjson' || format.kind === 'jsonpath-as-json';

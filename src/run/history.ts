@@ -1,18 +1,18 @@
 /**
- * What a run remembers of the past for pods that are not traced yet: a pod that begins to terminate after hours of
- * watching needs the last states of itself and of what it hangs on, not all that ever passed by. Pure, but for its own
- * memory.
+ * What a run remembers for pods that are not traced yet. A pod may begin to terminate after hours of watching: then its
+ * trace needs the last states of the pod and of related objects, not every change that went by. Pure, except for its
+ * own memory.
  */
 import type { KubeObject } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 
 export interface History {
   take(observation: Observation): void;
-  /** What is remembered of these topics and of all pods alike, in the order in which it was observed. */
+  /** What is remembered about these topics and about all pods, in the order of observation. */
   of(topics: Iterable<string>): Observation[];
 }
 
-/** How many changes of one object (or about one object, for Events) are remembered. */
+/** How many changes of one object are remembered; for Events, of the object that they are about. */
 const mostChanges = {
   pods: 4,
   events: 16,
@@ -22,7 +22,7 @@ const mostChanges = {
   endpointslices: 32,
 } as const;
 const mostOthers = 8;
-/** Gaps, cuts and what else is said of streams as a whole. */
+/** Gaps, resumed streams and other observations about whole streams. */
 const mostNotes = 512;
 const mostDates = 16;
 
@@ -60,11 +60,11 @@ export function createHistory(): History {
   };
 }
 
-/** Lists of one stream that bring different kinds, or different names, do not replace one another. */
+/** A newer list replaces an older one only if both have the same stream, name and kind. */
 const listKey = (stream: string, name: string | undefined, first: KubeObject | undefined): string =>
   `${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
-/** By which the changes of an object are found again: Events by what they are about. */
+/** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
 export function topicOf(object: KubeObject): string {
   switch (object.kind) {
     case 'Event':
@@ -86,5 +86,5 @@ export const aboutTopic = (kind: string, name: string): string =>
 
 const autoscaler = 'HorizontalPodAutoscaler';
 
-/** Which of them scales what is not in its Events. */
+/** An autoscaler's Events do not say what it scales, so all autoscalers share one topic. */
 export const anyAutoscaler = `about/${autoscaler}`;

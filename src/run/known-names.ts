@@ -1,4 +1,4 @@
-/** Names for completion, from the cluster or the kubeconfig. What cannot be had is no names, and no error. */
+/** Names for shell completion, from the cluster or the kubeconfig. Failures give an empty list, not an error. */
 import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
 import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -12,7 +12,7 @@ export interface KnownName {
   about?: string;
 }
 
-/** One page: nobody reads more than five hundred completions. */
+/** Reads one page only: nobody needs more than 500 completions. */
 export async function namesInCluster(
   resource: WorkloadResource | 'pods' | 'namespaces',
   connection: ConnectOptions,
@@ -26,7 +26,7 @@ export async function namesInCluster(
       method: 'GET',
       path,
       query: { limit: '500' },
-      // A pod with its spec is fifty times as long.
+      // Full pods would make the answer fifty times as long.
       accept: acceptMetadata('PartialObjectMetadataList'),
       signal,
     });

@@ -1,4 +1,4 @@
-/** Leaving early: a signal ends with the report so far, a second one at once, a closed stdout quietly. */
+/** Leaving early, by a signal or because stdout was closed. */
 import { metadataOf } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import type { Interrupted, RawObservation } from '../model/observation.ts';
@@ -6,21 +6,21 @@ import { signalCodes } from '../verdict/exit-code.ts';
 import type { Ports } from './ports.ts';
 import type { Trace } from '../model/trace.ts';
 
-/** The first signal interrupts, a second one leaves at once, and a closed stdout interrupts too. Returns how to stop listening. */
+/** Interrupts on the first signal or a closed stdout; exits at once on a second signal. Returns how to unsubscribe. */
 export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
   let isInterrupted = false;
   const first = (signal: Interrupted['signal']): void => {
     isInterrupted = true;
     interrupt(signal);
   };
-  // `| head` has seen enough: no reader is left.
+  // For example `| head`: nobody reads the rest.
   void ports.stdout.closed.then(() => void (isInterrupted || first('SIGPIPE')));
   return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : first(signal)));
 }
 
 /**
- * Work that shows nothing before its end. Throws `run.left` on a signal, and aborts `left`: a question is no longer asked then.
- * Requests that go on end with their connection. `fate`: of what was to be deleted, by then.
+ * For work that prints nothing before it ends. On a signal, throws `run.left` and aborts the signal `left`, which
+ * cancels an open question. Open requests end with their connection. `fate`: what happened to the pod until then.
  */
 export async function unlessLeft<T>(
   ports: Pick<Ports, 'onSignal'>,
@@ -45,17 +45,17 @@ export async function unlessLeft<T>(
 
 export type DeletionProgress =
   | 'not-asked'
-  /** Every answer so far was flow control's: none of the requests was executed. */
+  /** Flow control rejected every request so far: none was executed. */
   | 'turned-away'
-  /** A request was sent, and its result is not known yet. */
+  /** A request was sent, and its result is unknown. */
   | 'asked'
   | 'under-way'
   | 'gone';
 
-/** Flow control turns a request away before it is executed. */
+/** Too Many Requests: flow control rejects a request before it is executed. */
 const tooManyRequests = 429;
 
-/** `requested`: a request has left, whether the trace knows it yet or not. */
+/** `requested`: a request was sent, even if the trace does not show it yet. */
 export function deletionProgress(trace: Trace | undefined, requested: boolean): DeletionProgress {
   if (trace?.gone) return 'gone';
   const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
@@ -64,7 +64,7 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
 }
 
-/** The same of a run that keeps no trace: one raw observation of its request for the pod `uid` after the other. */
+/** The same for a run without a trace: the progress after one more raw observation of its request for the pod `uid`. */
 export function advanceBy(stage: DeletionProgress, rawObservation: RawObservation, uid: string): DeletionProgress {
   switch (rawObservation.kind) {
     case 'requested':
@@ -82,14 +82,14 @@ export function advanceBy(stage: DeletionProgress, rawObservation: RawObservatio
   }
 }
 
-/** The pod that is left, and the connection flags of a command that looks at it. */
+/** The pod, and the connection flags for a kubectl command that looks at it. */
 interface Left {
   namespace: string;
   name: string;
   reach: string;
 }
 
-/** One sentence of the pod's fate after us, with where to look on. */
+/** One sentence about what happens to the pod after we leave, with a command to look at it. */
 export function fateOf(stage: DeletionProgress, { namespace, name, reach }: Left): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
   switch (stage) {
@@ -106,7 +106,7 @@ export function fateOf(stage: DeletionProgress, { namespace, name, reach }: Left
   }
 }
 
-/** The same in a few words, where the pod has been named. */
+/** The same in a few words, for a message that has already named the pod. */
 export const briefFate: Record<DeletionProgress, string> = {
   'not-asked': 'it was not deleted by this command',
   'turned-away': 'the API server throttled its delete (429)',

@@ -1,4 +1,4 @@
-/** What a live run is asked for, and what all its parts share. */
+/** The options of a live run, and what its parts share. */
 import type { JsonObject } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -13,38 +13,38 @@ import type { Scope } from './scope.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
-/** A run over several pods: which they are. */
+/** A run over several pods: which pods it is about, and who is told about them. */
 export interface Several extends Scope {
-  /** The first that terminates is traced, and no other. */
+  /** Only the first pod that terminates is traced. */
   readonly isNext?: boolean;
-  /** Called when all is watched: starts what the run follows. */
+  /** Called when all streams are in sync: starts the command that the run follows. */
   start?(this: void): void;
-  /** Whether one more terminating pod is traced. */
+  /** Whether to trace this terminating pod. */
   wants(this: void, uid: string, pod: JsonObject): boolean;
   readonly listener: PodListener;
-  /** The deletion of one of the named pods failed: the others go on. */
+  /** The deletion of a named pod failed: the run goes on with the others. */
   readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
-  /** The trace of the pod `uid` has come to its end. */
+  /** The trace of the pod `uid` has ended. */
   ended(this: void, uid: string): void;
 }
 
-/** Follows more of the pods and their owners than their traces hold. */
+/** Receives every state of the pods and their owners, not only what the traces need. */
 export interface PodListener {
-  /** Every state of every pod; undefined: it is gone. */
+  /** Every state of every pod; undefined if the pod is gone. */
   seen(this: void, uid: string, pod: JsonObject | undefined): void;
-  /** It is gone, and its termination was not observed; `why` ends the sentence. */
+  /** The pod is gone, and its termination was not observed. `why` completes the sentence. */
   missed(this: void, pod: JsonObject, why: string): void;
-  /** All pods that there are. */
+  /** All pods that exist. */
   listed(this: void, pods: readonly JsonObject[]): void;
-  /** Whether silence of their stream means that nothing happens. */
+  /** Whether the pods' stream is alive, so that silence means that nothing happens. */
   onAlive?(this: void, isSo: boolean): void;
-  /** What an owner's stream brings. */
+  /** One observation of an owner's stream. */
   owner?(this: void, rawObservation: RawObservation, target: Target): void;
-  /** Whether silence of that stream means that nothing happens. */
+  /** Whether an owner's stream is alive, so that silence means that nothing happens. */
   ownerAlive?(this: void, target: Target, isSo: boolean): void;
 }
 
-/** What it is asked for, of what the command was given. */
+/** The options of the command that the run needs. */
 type Given = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
   Partial<Pick<ExitOptions, 'retryEvict' | 'probes' | 'command'>>;
 
@@ -54,30 +54,30 @@ export interface LiveOptions extends FoundPod, Given {
   namespace: string;
   /** ms; null: never; `by-grace`: effective grace + 120 s. */
   timeoutMs: number | null | 'by-grace';
-  /** Client ms at which that time is over, where some of it was spent before the run. */
+  /** Client ms at which `timeoutMs` is over, if some of it was spent before the run. */
   until?: number | undefined;
-  /** Of the program; probes say it too. */
+  /** Version of the program; probes send it as their user agent. */
   version?: string;
-  /** The run is about these, and not about the one pod `name`. */
+  /** If present, the run is about these pods, not about the pod `name`. */
   several?: Several;
   /** One sentence for stderr. */
   warn(message: string): void;
 }
 
 export interface Live {
-  /** Delivers all that the run observes, until it is over. Throws what ends it, also what `deliver` throws. */
+  /** Delivers everything that the run observes. Throws the error that ends the run, also one of `deliver`. */
   source(this: void, deliver: Deliver): Promise<void>;
-  /** To be called with each new trace: the source ends by it. */
+  /** Must be called with each new trace: it decides when the run ends. */
   onTrace(trace: Trace, key?: string): void;
-  /** Ends the run with what is known so far; the deletions themselves go on. */
+  /** Ends the run with what is known so far; deletions continue on the server. */
   interrupt(signal: Interrupted['signal']): void;
-  /** No further pod is wanted: ends when those that are traced have ended. */
+  /** Takes no further pod: the run ends when all open traces have ended. */
   finish(): void;
-  /** Closes what is still open, also before the end. */
+  /** Closes everything that is still open, even before the end. */
   stop(): void;
-  /** How many traces go on. */
+  /** How many traces are still open. */
   going(): number;
-  /** How far the deletion of a trace's pod is by now. */
+  /** How far the deletion of the trace's pod has got. */
   progressOf(key: string): DeletionProgress;
 }
 
@@ -88,7 +88,7 @@ export interface Run {
   readonly signal: AbortSignal;
   readonly streams: StreamHealth;
   readonly timers: Map<string, () => void>;
-  /** Streams whose refusal has been said. */
+  /** Streams whose refusal has been reported on stderr. */
   readonly warned: Set<StreamName>;
   /** The stream of the pods that the run is about. */
   readonly pods: Target;
@@ -96,25 +96,25 @@ export interface Run {
   delivered: number;
   /** A DELETE (or an eviction) has been sent. */
   requested: boolean;
-  /** While requests are sent. */
+  /** Present while probes send requests. */
   probing: Probing | undefined;
-  /** The last of them is on its way. */
+  /** The probes are sending their last requests. */
   isProbingOver?: boolean;
   /** Called when a trace first shows the deletion of its pod. */
   onDeletion: ((trace: Trace) => void) | undefined;
-  /** The newest trace of a pod's uid; of a run about one pod whatever the key. */
+  /** The newest trace of a pod's uid; in a run about one pod, its trace whatever the key. */
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
-  /** Names the pod in what is delivered about it; needless in a run about one pod. */
+  /** The field that names the pod in an observation; empty in a run about one pod. */
   ofPod(this: void, uid: string): { pod?: string };
-  /** Starts the default time limit of the one pod, with its grace (s). */
+  /** Starts the default time limit of the one pod, from its grace period (s). */
   limitByGrace(this: void, seconds: number): void;
-  /** Held back until `begin`. */
+  /** Observations are held back until `begin`. */
   readonly deliver: Deliver;
-  /** Delivers how the run began, before all that was seen until now: its mode is known only by the pod. */
+  /** Delivers `began`, before everything that was seen so far: its mode is known only after the pod was read. */
   begin(this: void, mode: Mode): void;
   /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
-  /** Delivers one more raw observation and ends. */
+  /** Delivers one last raw observation and ends the run. */
   last(this: void, rawObservation: RawObservation): void;
 }

@@ -1,7 +1,7 @@
 /**
- * A live run as a source of raw observations: what run-deletion.ts opens and sends, and how each trace ends. It ends when its pod
- * is gone and the last facts are in, by --timeout, or by a signal. Everything that decides this is a raw observation too, so that
- * a recording of the run replays to the same reports.
+ * A live run as a source of raw observations: run-deletion.ts opens the streams and sends the DELETE, tracks.ts ends
+ * each trace. The run ends when its pod is gone and the last facts have arrived, by --timeout, or by a signal.
+ * Everything that decides this is a raw observation too, so that a recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../kube/cluster.ts';
@@ -22,7 +22,7 @@ export function liveSource(options: LiveOptions): Live {
   const { clock, several } = options;
   const { deliver, begin, ...delivery } = createDelivery(options);
   const stop = new AbortController();
-  // One listener for each stream and request that is open: more than Node's guess of what is a leak.
+  // Each open stream and request has one listener: more than Node's leak warning allows.
   setMaxListeners(0, stop.signal);
   const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
   const close = (): boolean => {
@@ -60,7 +60,7 @@ export function liveSource(options: LiveOptions): Live {
     last: (rawObservation) => {
       if (isLeaving || stop.signal.aborted) return;
       isLeaving = true;
-      // Left before the pod was known: what was asked for is all that is known.
+      // The run may end before the pod was read: then `began` has the mode that was asked for.
       begin(options.mode);
       run.probing?.flush();
       unsureStreams(run).forEach(deliver);
@@ -81,7 +81,7 @@ export function liveSource(options: LiveOptions): Live {
   };
 }
 
-/** What has been delivered as lost is not delivered again. */
+/** Streams that may have kept something back, without those that the trace already has an open gap for. */
 const unsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
   streams
     .unsure()
@@ -94,19 +94,21 @@ const unsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
       cause: 'disconnected',
     }));
 
-/** Of the whole stream: each container's log is a stream of its own. */
+/** Only gaps of the whole stream count: each container's log is a stream of its own. */
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
   gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
 interface Delivery extends Pick<Run, 'deliver' | 'begin'> {
-  /** Hands over what was delivered before, and from now on all that comes. Resolves at the end; `onError` gets what `take` throws. */
+  /**
+   * Passes everything delivered before and after to `take`. Resolves at the end; `onError` receives what `take` throws.
+   */
   to(take: Deliver, onError: (error: unknown) => void): Promise<void>;
-  /** Nothing that comes later is taken. */
+  /** Ignores everything that is delivered later. */
   end(): void;
   fail(error: unknown): void;
 }
 
-/** One observation after the other, also where taking one delivers the next. `began` comes first in every recording. */
+/** Delivers one observation at a time, even if taking one delivers the next. `began` comes first in every recording. */
 function createDelivery(options: LiveOptions): Delivery {
   const openedAt = options.clock.now();
   const held: RawObservation[] = [];
@@ -115,7 +117,7 @@ function createDelivery(options: LiveOptions): Delivery {
   let takeWaiting = (): void => {};
   let settle = { resolve: (): void => {}, reject: (_: unknown): void => {} };
   const over = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
-  // It may fail before anybody takes what it delivers.
+  // The run may fail before `to` is called.
   over.catch(() => undefined);
   return {
     deliver(rawObservation) {
@@ -145,7 +147,7 @@ function createDelivery(options: LiveOptions): Delivery {
   };
 }
 
-/** Takes all that waits; called again while it does, it leaves what is new to the first call. */
+/** Takes everything that waits. A nested call returns at once: the outer call takes what is new. */
 function oneByOne(waiting: RawObservation[], take: Deliver, onError: (error: unknown) => void): () => void {
   let isTaking = false;
   return () => {
@@ -179,7 +181,7 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
   };
 }
 
-/** What runs over one pod and over several have in common. */
+/** The options that runs over one pod and over several pods share. */
 export function liveOptions(
   cluster: Cluster,
   options: ExitOptions,
@@ -191,11 +193,11 @@ export function liveOptions(
 }
 
 export interface Suspension {
-  /** To be asked before something that arrived at `at` is delivered: what has to be delivered first. */
+  /** Call before delivering something that arrived at `at`; returns what must be delivered first. */
   before(at: number): RawObservation[];
   /**
-   * ms from now on in which what arrived during a standstill may still be unread, so that nobody gives up meanwhile:
-   * timers come first on waking, and a connection that broke has to be made again.
+   * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
+   * out: after waking, timers fire first, and a broken connection has to be reopened.
    */
   unread(this: void): number;
   cancel(): void;
@@ -203,20 +205,21 @@ export interface Suspension {
 
 const tickMs = 1000;
 /**
- * Beyond the tick itself. Standstills of 2 s are noticed whenever they begin, so that less than that adds to how late
- * a change may arrive (`delivery-lag`, 2.5 s). A busy machine is late too: then intervals get wider, and nothing else happens.
+ * Tolerated lateness of a tick. Suspensions of 2 s are always noticed, so that they add less than that to the latest
+ * possible arrival of a change (`delivery-lag`, 2.5 s). On a busy machine ticks are late too: then intervals only get
+ * wider.
  */
 const lateMs = 1000;
 
 const readingMs = 5000;
 
-/** `streams`: those whose changes may have waited. `deliver` gets what a late tick shows. */
+/** Notices by late ticks that this process was suspended. `streams`: those whose changes may have waited meanwhile. */
 export function watchSuspension(
   clock: Clock,
   streams: () => Iterable<StreamName>,
   deliver: (rawObservation: RawObservation) => void,
 ): Suspension {
-  /** Client ms: the process ran then. */
+  /** Client ms at which the process was last known to run. */
   let awakeAt = clock.now();
   let last: { since: number; at: number } | undefined;
   const resumed = (since: number, at: number): RawObservation[] => {
@@ -227,7 +230,7 @@ export function watchSuspension(
     const since = awakeAt;
     awakeAt = Math.max(awakeAt, at);
     if (at - since > tickMs + lateMs) return resumed(since, at);
-    // Read on waking too, by another stream, a moment before what was delivered first.
+    // Another stream read this on waking too, a moment before the delivery that noticed the suspension.
     return last && at < last.at && at - last.since > tickMs + lateMs ? resumed(last.since, at) : [];
   };
   const tick = (): void => {

@@ -20,9 +20,10 @@ export interface LinesOfPod {
 }
 
 /**
- * Marks are printed again only when something was observed about the pod, which its notes show. A `Date` alone is never
- * printed: what it narrows comes with the next observation, or with the report. A run asks each of its streams at the end, and
- * ten answers would stand between the last lines of the watches and their marks. `pod`: in a run over several.
+ * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
+ * alone prints nothing: what it narrows is printed with the next observation, or with the report. At its end a run asks
+ * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
+ * several pods.
  */
 export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): LinesOfPod {
   const ndjson = createNdjson((lines) => stdout.write(lines), pod);

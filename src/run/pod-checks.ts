@@ -1,4 +1,4 @@
-/** What stands in the way of tracing a pod, said before anything is sent. */
+/** Reasons not to delete or trace a pod, checked before any DELETE is sent. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
@@ -19,14 +19,14 @@ export function refuseMirror(pod: JsonObject): void {
   );
 }
 
-/** Without it nothing keeps a DELETE from the pod's successor. Throws `server.not-kubernetes`. */
+/** The uid precondition protects the pod's successor from the DELETE. Throws `server.not-kubernetes`. */
 export function uidToDelete(cluster: Cluster, pod: JsonObject): string {
   const { uid } = metadataOf(pod);
   if (typeof uid !== 'string' || uid === '') throw notKubernetes(cluster);
   return uid;
 }
 
-/** The pod that a request may end, as it is now. Throws what stands in its way, `pod.replaced` among it. */
+/** Reads the pod to delete, as it is now. Throws if it must not be deleted, for example `pod.replaced`. */
 export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{ pod: JsonObject; uid: string }> {
   const pod = await readPod(cluster, found.name);
   const uid = uidToDelete(cluster, pod);
@@ -35,7 +35,7 @@ export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{
   return { pod, uid };
 }
 
-/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod says. */
+/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod returns. */
 export async function readPod(cluster: Cluster, name: string): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
@@ -44,7 +44,7 @@ export async function readPod(cluster: Cluster, name: string): Promise<JsonObjec
   return asObject(answer.body);
 }
 
-/** 404 means one of two things: no such pod, or no such namespace (the server's answer is the same for both). */
+/** A 404 means that the pod or the namespace does not exist; the server's answer is the same for both. */
 export async function noSuchPod(cluster: Cluster, namespace: string, name: string): Promise<PodexitError> {
   const answer = await getObject(cluster, `/api/v1/namespaces/${encodeURIComponent(namespace)}`).catch(() => undefined);
   if (answer?.status === 404)
@@ -70,11 +70,11 @@ export const deletionNotBegun = (namespace: string, name: string, seconds: numbe
 
 export interface FoundPod {
   readonly name: string;
-  /** Of the pod that was chosen or seen. Unknown where the user named it: then any pod of that name is meant. */
+  /** Uid of the pod that was chosen or seen. Absent if the user named the pod: then any pod of that name is meant. */
   readonly uid?: string;
 }
 
-/** Throws PodexitError `pod.replaced` where the pod that has the name now is not the one that was found. */
+/** Throws PodexitError `pod.replaced` if the name now belongs to another pod than the one found. */
 export function assertSame({ uid, name }: FoundPod, namespace: string, seen: unknown): void {
   if (uid !== undefined && seen !== uid) throw replacedPod(namespace, name);
 }

@@ -1,4 +1,4 @@
-/** What the session needs of the process around it: all of it comes in as arguments. */
+/** What a run needs from the process around it. Everything is passed as an argument. */
 import type { Interrupted } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -6,14 +6,14 @@ import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
 import type { LookOptions } from './run.ts';
 
-/** A stream that people or programs read. Writing to one that is closed does nothing. */
+/** An output stream. Writing to a closed one does nothing. */
 export interface Output {
   write(text: string): void;
   readonly isTty: boolean;
   columns(): number;
   rows(): number;
   onResize(listener: () => void): () => void;
-  /** The reader went away (EPIPE); resolves then, and never otherwise. */
+  /** Resolves when the reader goes away (EPIPE), otherwise never. */
   readonly closed: Promise<void>;
 }
 
@@ -22,8 +22,8 @@ export interface Ports {
   readonly stderr: Output;
   readonly stdinIsTty: boolean;
   /**
-   * Asks on stderr and reads one line of stdin; undefined where that has ended. Rejects, and reads no more, on abort. Absent
-   * where nobody can be asked.
+   * Asks on stderr and reads one line of stdin; undefined if stdin has ended. On abort it rejects and stops reading.
+   * Absent if nobody can be asked.
    */
   ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -32,13 +32,13 @@ export interface Ports {
   /** Version of the program. */
   readonly version: string;
   random(): number;
-  /** Calls back for each signal; returns how to stop. */
+  /** Calls back for each signal; returns an unsubscribe function. */
   onSignal(listener: (signal: Interrupted['signal']) => void): () => void;
-  /** Leaves at once: the second Ctrl-C. */
+  /** Exits at once: for the second Ctrl-C. */
   leave(code: number): void;
 }
 
-/** Throws PodexitError where the configuration leads nowhere. Sends nothing yet. */
+/** Throws PodexitError if the configuration has no usable server. Sends nothing yet. */
 export async function connectCluster(
   connection: ConnectOptions,
   { env, stderr, stdinIsTty, platform, clock, random }: Ports,
@@ -56,7 +56,7 @@ export async function connectCluster(
   });
 }
 
-/** Options whose picture advises commands for the same cluster. */
+/** Adds the connection flags to `look`, so that suggested commands reach the same cluster. */
 export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
   ...options,
   look: { ...options.look, reach: reachOf(options.connection) },

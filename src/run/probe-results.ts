@@ -1,4 +1,4 @@
-/** What the probes of a run over several pods measured, for its report and its exit code. */
+/** What the probes of a run over several pods measured, for its summary and exit code. */
 import { probeReportOf, probeResultsOf } from '../infer/probes.ts';
 import { emptyTrace, type ProbeFacts } from '../model/trace.ts';
 import type { MarkName, ProbeReport } from '../model/report.ts';
@@ -8,7 +8,7 @@ import type { Policy } from '../verdict/policy.ts';
 import type { Report } from '../verdict/report.ts';
 import type { SharedProbes } from './shared-facts.ts';
 
-/** One for each --probe: what `pod` measured is one list for all pods. */
+/** One entry for each --probe: the measurements of `--probe pod` are merged over all pods. */
 function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {
   const all = new Map<string, ProbeFacts>();
   for (const [probe, facts] of [...probes].sort(([one], [other]) => one - other)) {
@@ -21,7 +21,7 @@ function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts
   return new Map([...all.values()].map((facts) => [facts.started.value.probe, facts]));
 }
 
-/** What the probes of a whole run measured: before its first deletion, until its last pod was gone, and after that. */
+/** Measurements of the whole run: before its first deletion, until its last pod was gone, and after that. */
 export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports: readonly Report[]): ProbeReport[] {
   const timesOf = (name: MarkName): number[] =>
     reports.flatMap(({ timeline }) => timeline.marks.filter((mark) => mark.name === name).map(({ at }) => at.earliest));
@@ -32,7 +32,7 @@ export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports:
   return probeResultsOf(merged(traces.probes()), moments).map(probeReportOf);
 }
 
-/** Also what was lost when no pod was terminating: the exit code of the gate `--max-lost` over the whole run, where it fails. */
+/** The exit code of a failed `--max-lost` over the whole run, including losses while no pod was terminating. */
 export function lossCodes(traces: { probes: SharedProbes['all'] }, { gates, warnOnly }: Policy): number[] {
   const trace = { ...emptyTrace, probes: traces.probes() };
   const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(trace, gate)] : []));

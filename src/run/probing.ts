@@ -1,4 +1,4 @@
-/** The probes of a live run: when they begin, when the DELETE may go out, and when the run may end. */
+/** The probes of a live run: when they start, when they allow the DELETE, and when they allow the run to end. */
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { roleFor } from '../kube/role.ts';
@@ -16,32 +16,32 @@ export interface ProbingOptions {
   clock: Clock;
   namespace: string;
   userAgent: string;
-  /** The pod that the target `pod` means; in a run over several pods each of them, from when it terminates (`open`). */
+  /** The pod that the target `pod` means. Absent in a run over several pods: there `open` adds each terminating pod. */
   pod: ProxiedPod | undefined;
   deliver(rawObservation: RawObservation): void;
   signal: AbortSignal;
 }
 
 export interface Probing {
-  /** Every target answered for a second; rejects with PodexitError `probe.not-answering`. */
+  /** Resolves when every target has answered for a second; rejects with PodexitError `probe.not-answering`. */
   readonly ready: Promise<void>;
-  /** Begins to ask a pod that terminates, where `pod` is a target. */
+  /** Starts to probe a terminating pod, if `pod` is a target. */
   open(pod: ProxiedPod): void;
-  /** The pod is gone. */
+  /** Stops probing a pod that is gone. */
   close(uid: string): void;
-  /** Delivers what was counted until now. */
+  /** Delivers the counts so far. */
   flush(): void;
-  /** Goes on until the last request that matters was answered: the pod is gone, and its replacement ready. */
+  /** Probes on until the pod is gone and its replacement ready; resolves when the last request is answered. */
   finish(trace: () => Trace | undefined): Promise<void>;
 }
 
-/** ms that requests go on after the pod is gone, and after its replacement is ready. */
+/** ms for which requests continue after the pod is gone, and after its replacement is ready. */
 const goOnMs = 2000;
-/** ms after the removal for which a replacement that was seen is waited for. */
+/** ms after the pod's removal for which probes wait until its replacement is ready. */
 const longestWaitMs = 60_000;
 const lookMs = 100;
 
-/** Begins to send at once. */
+/** Starts to send requests at once. */
 export async function startProbing(options: ProbingOptions): Promise<Probing> {
   const { probes, cluster, clock, namespace, userAgent, pod, deliver, signal } = options;
   const { startProbes } = await import('../probe/start.ts');
@@ -69,7 +69,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     () => undefined,
     (error: unknown) => Promise.reject(withRole(error as Error, options)),
   );
-  // An attach does not wait for it.
+  // A run that attaches does not wait for `ready`.
   ready.catch(() => undefined);
   return {
     ready,
@@ -80,7 +80,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     close,
     flush: () => all().forEach((one) => one.flush()),
     async finish(trace) {
-      // A pod of the same name is another pod from now on.
+      // From now on the name may belong to another pod.
       if (pod) close(pod.uid);
       await untilOver(options, trace);
       await Promise.all(all().map((one) => one.stop()));
@@ -88,10 +88,10 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
   };
 }
 
-/** Which verbs a Role grants for which methods: those of Kubernetes' request info. */
+/** The RBAC verb for each HTTP method, as in Kubernetes' request info; GET needs `get`. */
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Who may not use the proxies gets the Role that allows it. */
+/** Adds to an error about missing permissions for a proxy the Role that grants them. */
 function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
   if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
   const verb = verbs[probes[0]?.method ?? ''] ?? 'get';
@@ -102,10 +102,10 @@ function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
 
 const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
 
-/** Pods that are asked at the same time: each request goes through the API server. */
+/** Pods that are probed at the same time; limited because each request goes through the API server. */
 const mostPods = 20;
 
-/** In a run over several pods there is no trace to wait for: its rollout is done. */
+/** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
 async function untilOver({ clock, signal, pod }: ProbingOptions, trace: () => Trace | undefined): Promise<void> {
   const asked = clock.now();
   let awaitedUntil = -Infinity;

@@ -1,6 +1,6 @@
 /**
- * A raw recording of a namespace as the raw observations that a live run of ours would have had: the same targets, the same
- * order of asking, the same end. Whatever else the recorder saw or did is left out. Pure.
+ * Turns a raw recording of a namespace into the raw observations that a live run would have had: the same targets, the
+ * same order of requests, the same end. Everything else that the recorder saw or did is left out. Pure.
  */
 import { metadataOf } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
@@ -32,12 +32,12 @@ import {
 } from './raw-subject.ts';
 import { nameOf, uidOf } from './watched.ts';
 
-/** A list row holds its arrival only; its request was sent at most this long before. */
+/** ms; a list row has only its arrival time. Its request was sent at most this long before. */
 const requestLag = 1000;
-/** What a log stream brings within this time of its opening was written before it: a live run asks for tailLines=0. */
+/** ms; lines that arrive so soon after a log was opened are older: a live run skips them with tailLines=0. */
 const initialBurst = 25;
 
-/** All raw observations of one pod, in the order of the rows. Ending is the caller's (ending.ts). */
+/** All raw observations about one pod, in the order of the rows. The caller decides when the run ends (ending.ts). */
 export function* narrowToPod(
   rows: readonly Row[],
   subject: Subject | undefined = subjectOf(rows),
@@ -48,15 +48,15 @@ export function* narrowToPod(
   yield* rawObservationsIn(rows, began(subject), { targets, late, subject });
 }
 
-/** The same of all pods that terminate, as a run would have had it that attached to all of them. */
+/** The same for all terminating pods, as in a run that attached to all of them. */
 export const narrowToAll = (rows: readonly Row[]): Iterable<RawObservation> =>
   rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
 
 interface Narrowed {
   readonly targets: readonly RawTarget[];
-  /** Streams that were not in sync in time. */
+  /** Streams that were not in sync when the deletion began. */
   readonly late: Late;
-  /** The one pod; absent: all. */
+  /** The pod; absent: all pods. */
   readonly subject: Subject | undefined;
 }
 
@@ -65,9 +65,9 @@ interface Context extends Narrowed {
   readonly cuts: Cuts;
   /** The first answer to the recorder's own request, which may have been sent again. */
   readonly response: Row | undefined;
-  /** When each log was opened (ms), by `POD/CONTAINER`. */
+  /** When each log was opened (client ms), by `POD/CONTAINER`. */
   readonly logs: Map<string, number>;
-  /** Of the pod that has a name now. */
+  /** The uid of the pod that currently has a name. */
   readonly uids: Map<string, string>;
 }
 
@@ -75,7 +75,7 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Narrow
   const { late, subject } = narrowed;
   const at = rows[0]?.at ?? 0;
   yield { at, ...began };
-  // A live run states it when its DELETE has to go; such a stream delivers nothing until then anyway.
+  // A live run reports this when it sends its DELETE; such a stream delivers nothing before that anyway.
   for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
   const response = subject?.request && answerTo(rows, subject.request);
   const context = { ...narrowed, rows, cuts: cutsOf(rows), response, logs: new Map(), uids: new Map() };
@@ -87,8 +87,8 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Narrow
 }
 
 /**
- * Where among the rows the pod was asked to go, or went without being asked: by then a live run has its streams in sync. Who
- * joined a deletion under way, which a list shows, is in sync as early as possible.
+ * The index of the row with which the deletion began; by then a live run has its streams in sync. If a list shows the
+ * deletion already under way, the run joined it: it is in sync as early as possible.
  */
 function dueAt(rows: readonly Row[], { name, request }: Subject): number {
   const marked = marksIn(rows).get(name) ?? Infinity;
@@ -150,7 +150,7 @@ function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservatio
 
 function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }: Context): Generator<RawObservation> {
   for (const target of targets) {
-    // Services are listed once and never watched.
+    // A live run never watches Services.
     if (target.resource !== resource || target.stream === 'services' || !takes(target, object)) continue;
     yield { at, kind: 'changed', stream: target.stream, change, object: withKind(object, target) };
   }

@@ -1,4 +1,4 @@
-/** What a raw recording is of: the pod, and what its recorder itself asked of the API server that can have deleted one. Pure. */
+/** Which pod a raw recording is about, and the recorder's own requests that may have deleted it. Pure. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
@@ -7,11 +7,11 @@ import { isTerminatingPod, namespaceOf } from './watched.ts';
 export interface Subject {
   namespace: string;
   name: string;
-  /** The row of the recorder's own DELETE or eviction of the pod. */
+  /** The recorder's own DELETE or eviction of the pod. */
   request?: RequestRow;
 }
 
-/** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first that got deleted. */
+/** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first one deleted. */
 export function subjectOf(rows: readonly Row[], name?: string): Subject | undefined {
   if (name !== undefined) return namedIn(rows, name);
   const seen = new Set(rows.flatMap(podsIn).map((pod) => metadataOf(pod)['name']));
@@ -19,7 +19,7 @@ export function subjectOf(rows: readonly Row[], name?: string): Subject | undefi
   return removed && seen.has(removed.name) ? removed : (seenIn(rows) ?? removed);
 }
 
-/** The pod of that name, and the recorder's own request for its end. */
+/** The pod of that name, and the recorder's own request that deleted it. */
 function namedIn(rows: readonly Row[], name: string): Subject | undefined {
   const [pod] = rows.flatMap(podsIn).filter((one) => metadataOf(one)['name'] === name);
   const removals = removalsOf(rows).filter((one) => one.name === name);
@@ -30,8 +30,8 @@ function namedIn(rows: readonly Row[], name: string): Subject | undefined {
 }
 
 /**
- * Somebody may have cleaned up before: of several pods the one that was seen, whose logs were followed, and whose removal was
- * accepted, in this order; of equals the one that was removed first.
+ * The recorder may also have cleaned up other pods. Preferred, in this order: a pod that was seen, one whose logs were
+ * followed, one whose removal was accepted; among equals the first one removed.
  */
 function removedIn(rows: readonly Row[], seen: ReadonlySet<unknown>): Subject | undefined {
   const marks = marksIn(rows);
@@ -56,25 +56,25 @@ function seenIn(rows: readonly Row[]): Subject | undefined {
   return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
 }
 
-/** Whether the recorder watched several pods end, and asked itself for the end of none, or of several. */
+/** Whether several pods terminated and the recorder's own requests do not single out one of them. */
 export function isOfSeveral(rows: readonly Row[]): boolean {
   const removed = new Set(removalsOf(rows).map(({ name }) => name));
   return removed.size !== 1 && marksIn(rows).size > 1;
 }
 
-/** All objects that any list of the recording holds of a resource. */
+/** All objects of a resource, from all lists of the recording. */
 export const listsOf = (rows: readonly Row[], resource: string): JsonObject[] =>
   rows.flatMap((row) => (row.type === 'list' && row.resource === resource ? row.objects : []));
 
-/** A string, or the empty one for anything else: recordings are untrusted. */
+/** The string, or '' for any other value: recordings are untrusted. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** All pods of its lists, newer states of one pod behind older ones. */
+/** All pods of all lists; of one pod the newer states come later. */
 export const podsOf = (rows: readonly Row[]): JsonObject[] => listsOf(rows, 'pods');
 
 const asWatched = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
 
-/** How a live run of the same would have begun. */
+/** The `began` of a live run about this pod. */
 export const began = ({ namespace, name, request }: Subject): Began => ({
   ...asWatched,
   kind: 'began',
@@ -84,7 +84,7 @@ export const began = ({ namespace, name, request }: Subject): Began => ({
   graceSeconds: graceOf(request),
 });
 
-/** How one would have begun that attached to all pods. */
+/** The `began` of a live run that attached to all pods. */
 export function beganOfAll(rows: readonly Row[]): Began {
   const namespace = namespaceOf(rows.flatMap(podsIn)[0] ?? {}) ?? '';
   const target = namespace === '' ? 'several namespaces' : `namespace ${namespace}`;
@@ -99,17 +99,17 @@ export interface Removal {
   namespace: string;
   name: string;
   request: RequestRow;
-  /** Its place among the rows. */
+  /** Index of its row. */
   place: number;
-  /** 0: accepted. 1: no answer, or that of a server in trouble, which may have done it all the same. 2: refused. */
+  /** 0: accepted. 1: no answer or a server error: the request may have succeeded. 2: refused. */
   doubt: 0 | 1 | 2;
 }
 
-/** All of them, oldest first. A dry run deletes nothing, whatever its answer looks like. */
+/** All removals, oldest first, without dry runs: these delete nothing, whatever the answer looks like. */
 export function removalsOf(rows: readonly Row[]): Removal[] {
   const removals: Removal[] = [];
   const answers = new Map<string, ResponseRow>();
-  // From the end: what was met last is then the first answer behind a request.
+  // Backwards, so that `answers` holds the first answer after each request.
   for (const [place, row] of [...rows.entries()].reverse()) {
     if (row.type === 'response') answers.set(lineOf(row), row);
     if (row.type !== 'request' || isDryRun(row)) continue;
@@ -132,16 +132,16 @@ function doubtOf(answer: ResponseRow | undefined): Removal['doubt'] {
 }
 
 /**
- * Which of the removals of one pod marked it: none that was sent when it was marked already (at `markedAt` among the rows), and
- * none that was refused where another was not. Of several that were accepted the first: those after it found it marked,
- * whether or not that was known by then.
+ * The removal of a pod that set its deletionTimestamp: one sent before the pod was terminating (row `markedAt`), and
+ * not a refused one if another was not. Of several accepted ones the first: the later ones found the pod terminating
+ * already.
  */
 function markingOf(ofPod: readonly Removal[], markedAt = Infinity): Removal | undefined {
   const before = ofPod.filter(({ place }) => place < markedAt);
   return (before.length > 0 ? before : ofPod).toSorted((a, b) => a.doubt - b.doubt)[0];
 }
 
-/** Where among the rows each pod is first shown terminating, or gone. */
+/** The index of the row that first shows each pod terminating or gone, by name. */
 export function marksIn(rows: readonly Row[]): Map<unknown, number> {
   const marks = new Map<unknown, number>();
   for (const [place, row] of rows.entries())
@@ -153,25 +153,25 @@ export function marksIn(rows: readonly Row[]): Map<unknown, number> {
   return marks;
 }
 
-/** The states of pods that a row holds. */
+/** The pod states in a row. */
 export function podsIn(row: Row): JsonObject[] {
   if (row.type === 'list' && row.resource === 'pods') return row.objects;
   return row.type === 'watch' && row.resource === 'pods' ? [row.object] : [];
 }
 
-/** What the API server answered. Where the same was sent again before an answer came, it may be the answer to either. */
+/** The API server's answer. If the same request was sent twice before an answer, it may belong to either. */
 export function answerTo(rows: readonly Row[], request: RequestRow): ResponseRow | undefined {
   return rows
     .slice(rows.indexOf(request) + 1)
     .find((row): row is ResponseRow => row.type === 'response' && lineOf(row) === lineOf(request));
 }
 
-/** Of a request's path: an eviction is a POST to a subresource. */
+/** Evictions are POSTs to a subresource. */
 export const verbOf = (row: RequestRow): 'delete' | 'evict' => (pathOf(row).endsWith('/eviction') ? 'evict' : 'delete');
 
 /**
- * Seconds that the recorder asked for with its request, in its body or, where that is empty, in its query (SIGNALS.md §1); of an
- * eviction in its body alone. Null: the pod's own.
+ * The grace period in seconds of the recorder's request: from its body or, if that is empty, from its query (SIGNALS.md
+ * §1); an eviction has it only in its body. Null: the pod's own.
  */
 export function graceOf(request: RequestRow | undefined): number | null {
   if (!request) return null;
@@ -182,7 +182,7 @@ export function graceOf(request: RequestRow | undefined): number | null {
   return /^\d{1,9}$/.test(inQuery) ? Number(inQuery) : null;
 }
 
-/** An eviction is something created, and its query says how, beside the options of its DELETE. */
+/** An eviction is a create request: its query counts in addition to the DeleteOptions in its body. */
 function isDryRun(request: RequestRow): boolean {
   const inBody = [request.body, optionsOf(request)].flatMap((options) => options['dryRun'] ?? []);
   const isAsked = verbOf(request) === 'evict' || isEmpty(request);
@@ -194,7 +194,7 @@ const isEmpty = ({ body }: RequestRow): boolean => Object.keys(body).length === 
 const optionsOf = (request: RequestRow): JsonObject =>
   verbOf(request) === 'evict' ? asObject(request.body['deleteOptions']) : request.body;
 
-/** As a request begins: its answer refers to it. */
+/** The request line, by which an answer refers to its request. */
 const lineOf = (row: RequestRow | ResponseRow): string => `${row.method} ${pathOf(row)}`;
 
 const pathOf = ({ path }: RequestRow | ResponseRow): string => path.split('?', 1)[0] ?? '';

@@ -1,4 +1,4 @@
-/** What of a raw recording a live run would have watched. */
+/** Which parts of a raw recording a live run would have watched. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { StreamName } from '../model/observation.ts';
@@ -20,7 +20,7 @@ import {
   type Target,
 } from './watched.ts';
 
-/** A target, and which of its objects are taken where no selector says it. */
+/** A target; `keeps` filters its objects if no selector can. */
 export interface RawTarget extends Target {
   readonly keeps?: (object: JsonObject) => boolean;
 }
@@ -35,7 +35,7 @@ const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps'])
   ...(keeps ? { keeps } : {}),
 });
 
-/** Of a run over all pods that terminate. */
+/** The targets of a run over all terminating pods. */
 export const allTargets: readonly RawTarget[] = [
   allOf('pods', 'pods'),
   allOf('services', 'services'),
@@ -48,7 +48,7 @@ export const allTargets: readonly RawTarget[] = [
   ...Object.keys(ownerKinds).map((resource) => allOf('owner', resource)),
 ];
 
-/** The same targets that a live run finds step by step: the owner's owner and the siblings hang on what was listed. */
+/** The targets that a live run finds step by step: the owner's owner and the siblings depend on what was listed. */
 export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarget[] {
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const services = candidateServices(listsOf(rows, 'services'), pod);
@@ -84,7 +84,7 @@ export const streamsOf = (targets: readonly Target[]): StreamName[] => [
 export const takes = (target: RawTarget, object: JsonObject): boolean =>
   selects(target, object) && (target.keeps?.(object) ?? true);
 
-/** Items of a list do not say their kind. */
+/** Adds the kind, which items of a list do not have. */
 export function withKind(object: JsonObject, { stream, resource }: Target): JsonObject {
   const kind = stream === 'owner' ? ownerKinds[resource] : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
@@ -93,13 +93,13 @@ export function withKind(object: JsonObject, { stream, resource }: Target): Json
 type ListRow = Extract<Row, { type: 'list' }>;
 
 export interface Cuts {
-  /** The ends of watches whose resource was never listed again. */
+  /** The `watch-end` rows of resources that were never listed again. */
   lasting: ReadonlySet<Row>;
-  /** For a list that came after an end of its watch: since when (ms). */
+  /** For each list that follows the end of its watch: when the watch ended (client ms). */
   since: ReadonlyMap<ListRow, number>;
 }
 
-/** As in a live run, what a watch may have missed after its end is a gap until the resource is listed again. */
+/** As in a live run, the time from the end of a watch to the next list is a gap. */
 export function cutsOf(rows: readonly Row[]): Cuts {
   const open = new Map<string, Row>();
   const since = new Map<ListRow, number>();
@@ -113,14 +113,14 @@ export function cutsOf(rows: readonly Row[]): Cuts {
   return { lasting: new Set(open.values()), since };
 }
 
-/** A stream that was away from `from` until a list at `to` showed it again (ms). */
+/** A stream was interrupted from `from` until a list at `to` restored it (client ms). */
 export interface Absence {
   stream: StreamName;
   from: number;
   to: number;
 }
 
-/** As the lists show them at their time: a run that ends before has to state them. */
+/** All absences. The lists show them only when they end, so a run that ends earlier has to report them itself. */
 export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
   const targets = subject ? targetsOf(rows, subject) : [];
   return [...cutsOf(rows).since].flatMap(([{ at: to, resource }, from]) =>
@@ -128,13 +128,13 @@ export function absencesIn(rows: readonly Row[], subject: Subject | undefined = 
   );
 }
 
-/** With the row by which each is in sync all the same; undefined: never. */
+/** Late streams, each with the row that brings it in sync; undefined: never. */
 export type Late = ReadonlyMap<StreamName, Row | undefined>;
 
-/** The format has no Leases (shared/recordings), and only what a recorder was meant to hold can be missed. */
+/** Raw recordings have no Leases (shared/recordings): a missing Lease is not a gap. */
 const optional: ReadonlySet<StreamName> = new Set(['lease']);
 
-/** The streams whose state was not listed before the row at `due`. */
+/** The streams whose state was not listed before row `due`. */
 export function lateIn(rows: readonly Row[], targets: readonly Target[], due: number): Late {
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
@@ -147,8 +147,8 @@ export function lateIn(rows: readonly Row[], targets: readonly Target[], due: nu
 }
 
 /**
- * Where a stream is found first, or -1. Of all but Events the state is what counts, and only a list has that: a change proves
- * that the stream was watched, not since when, and nothing of what was there before.
+ * The index of a stream's first row, or -1. Except for Events only lists count: a change proves that the stream was
+ * watched, but not since when, and does not show the state before.
  */
 const firstPlaceOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
   rows.findIndex(

@@ -1,4 +1,4 @@
-/** A recording as a source: our own format as it is, raw ones narrowed and ended like a live run. */
+/** A recording as a source: our own format unchanged, raw recordings narrowed and ended like a live run. */
 import { readHeader } from '../recording/header.ts';
 import { rawObservationOf } from '../recording/observations.ts';
 import { readLines, type ParsedLine } from '../recording/read-lines.ts';
@@ -27,13 +27,15 @@ export interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
   /** The recording holds log text. */
   logText: boolean;
-  /** Of which pods traces are kept, where it is of several. */
+  /** Keeps the traces of the chosen pods. */
   traces: Traces;
-  /** What a run over several pods was about: `deployment/checkout`. */
+  /** The target of a run over several pods: `deployment/checkout`. */
   target: string | undefined;
 }
 
-/** Opens a recording; of one of its pods alone where `pod` names it. `warn` gets what was forgiven. Throws a PodexitError for what is no recording. */
+/**
+ * Opens a recording; `pod`: only this pod. `warn` reports a cut-off line. Throws PodexitError if it is no recording.
+ */
 export async function openReplay(file: string, warn: (message: string) => void, pod?: string): Promise<Replay> {
   const lines = readLines(file, (line) =>
     warn(`${file} was cut in line ${line}: the report covers what was recorded until then`),
@@ -56,14 +58,14 @@ export async function openReplay(file: string, warn: (message: string) => void, 
       target: pod === undefined ? targetOf(head) : undefined,
     };
   }
-  // A recording of a namespace holds its containers' logs.
+  // A raw recording contains the logs of the containers.
   const rows = await rowsOf(first.value, lines);
   const isWhole = pod === undefined && isOfSeveral(rows);
   const rawObservations = [...(isWhole ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
   return { rawObservations, logText: true, traces, target: isWhole ? targetOf(rawObservations[0]) : undefined };
 }
 
-/** `head`: the first of them. */
+/** `head`: the first observation. */
 async function recorded(lines: AsyncGenerator<ParsedLine>, file: string) {
   const first = await lines.next();
   const head = first.done ? undefined : rawObservationOf(first.value, file);
@@ -83,14 +85,14 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
   return rows.flatMap((row) => row ?? []).sort((a, b) => a.at - b.at);
 }
 
-/** A raw recording, whose rows are in the order of their arrival. `subject`: one of several pods that it is of. */
+/** A raw recording, with its rows in order of arrival. `subject`: the pod to replay, if there are several. */
 export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawObservation> =>
   endedLikeLive(narrowToPod(rows, subject), absencesIn(rows, subject));
 
-/** The same of all its pods that terminate. */
+/** The same for all terminating pods of the recording. */
 const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endedOneByOne(narrowToAll(rows));
 
-/** Ends each trace where a live run would have ended it. */
+/** Ends each trace when a live run would have ended it. */
 function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {
   const traces = createTraces();
   const due = new Map<string, { at: number; name: 'over' | 'settled' }>();
@@ -119,8 +121,8 @@ function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<Ra
 }
 
 /**
- * Ends where a live run would have ended: its timer is an observation, here in the recording's own time. What is still away by
- * then becomes the gap that a live run would have stated.
+ * Ends when a live run would have ended, in the recording's own time: with its timer, and with a gap for each stream
+ * that is interrupted then.
  */
 export function* endedLikeLive(
   rawObservations: Iterable<RawObservation>,
@@ -142,7 +144,7 @@ export function* endedLikeLive(
     yield* lastWords(trace, next, absences);
     return;
   }
-  // The recording stopped before a live run would have.
+  // The recording stopped earlier than a live run would have.
   const end = endOf(trace, absences);
   if (end) yield* lastWords(trace, end, absences);
 }
@@ -150,9 +152,9 @@ export function* endedLikeLive(
 interface End {
   /** Client ms. */
   at: number;
-  /** Nothing more is waited for. */
+  /** Nothing more is awaited. */
   isNow: boolean;
-  /** By a timer: something that was waited for did not come. */
+  /** A timer ends the run: something that was awaited did not arrive. */
   settled: boolean;
 }
 
@@ -165,7 +167,7 @@ function endOf(trace: Trace, absences: readonly Absence[]): End | undefined {
   return { at: back ?? at, isNow: !settled && back === undefined, settled };
 }
 
-/** When the streams are back that are away at `at` and that a live run waits for; undefined: there is none. */
+/** When the streams have returned that are interrupted at `at` and that a live run waits for; undefined: none is. */
 function backAt(trace: Trace, at: number, absences: readonly Absence[]): number | undefined {
   const latest = (trace.gone?.at ?? at) + lostPatience;
   const awaited = absences.filter(
@@ -184,7 +186,7 @@ function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absen
 
 interface ReplayOptions {
   file: string;
-  /** The one of several pods that is meant; absent: all. */
+  /** The pod to replay, of several; absent: all. */
   pod?: string | undefined;
   format: Format;
   look: LookOptions;
@@ -193,7 +195,7 @@ interface ReplayOptions {
   publish: Publish;
 }
 
-/** The exit code of the run that was recorded. Throws PodexitError for what is no recording. */
+/** The exit code of the recorded run. Throws PodexitError if the file is not a recording. */
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
@@ -224,7 +226,7 @@ const notInIt = ({ pod = '', file }: ReplayOptions): PodexitError =>
     `See all of them with: kubectl podexit replay ${file}`,
   );
 
-/** Every report as its trace ends, and the summary, as the run had them. */
+/** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(
   { target, traces, ...source }: Pick<RunOptions, 'source' | 'logText'> & { traces: Traces; target: string },
   shown: ReplayOptions,

@@ -1,13 +1,13 @@
-/** How a run that could not do its work says so: a sentence and a hint on stderr, a document where scripts read. */
+/** Reports an error: a sentence and a hint on stderr, and a JSON document on stdout if scripts read it. */
 import { PodexitError } from '../errors.ts';
 import { renderErrorJson, renderErrorLine } from '../render/json.ts';
 import { forTerminal, safeLines } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
-/** What stdout speaks, where programs read it: one document, or a line each. */
+/** The JSON format of stdout: one document, or one line per item; undefined: stdout is for people. */
 export type StdoutFormat = 'document' | 'lines' | undefined;
 
-/** The exit code. Where stdout speaks JSON, the error does too. */
+/** Returns the exit code. If stdout has JSON, the error is printed there too. */
 export function reportError(error: unknown, spoken: StdoutFormat, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
     stdout.write(asJson(unexpected(error), spoken));

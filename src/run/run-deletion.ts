@@ -1,6 +1,6 @@
 /**
- * A run from its first request to its DELETEs: opens what is watched, and sends them when the streams are in sync, and only
- * then. The end comes by the traces (live.ts).
+ * A run from its first request to its DELETEs: opens the streams, waits until they are in sync, then sends the DELETEs.
+ * The traces decide when it ends (tracks.ts).
  */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { listUids } from '../kube/list.ts';
@@ -24,12 +24,12 @@ import {
   uidOf,
 } from './watched.ts';
 
-/** How long the streams may keep the DELETE waiting (docs/architecture.md "What is watched"). */
+/** How long the DELETE waits for the streams (docs/architecture.md "What is watched"). */
 const syncPatience = 3000;
-/** How long a DELETE that was accepted may take to mark the pod: some webhooks delay it. */
+/** How long after an accepted DELETE the deletionTimestamp may appear: some webhooks delay it. */
 const markPatience = 30_000;
 
-/** Throws a PodexitError for what stands in the way of the run; what its streams meet ends it by `run.fail`. */
+/** Throws PodexitError if the run cannot start. Later errors of its streams end it through `run.fail`. */
 export async function runDeletion(run: Run): Promise<void> {
   const { options } = run;
   const { several, mode } = options;
@@ -53,7 +53,7 @@ export async function runDeletion(run: Run): Promise<void> {
   };
   run.onDeletion = ({ refused }) => {
     const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
-    // The namespace was not terminating when it was read, and the pod may end because all of it does.
+    // When it was first read, the namespace was not terminating yet; its deletion may be why the pod ends.
     if (only && mayRead && !run.requested) void shared.readNamespace(namespaceOf(only) ?? options.namespace);
     toDelete.forEach(openRest);
   };
@@ -65,20 +65,20 @@ export async function runDeletion(run: Run): Promise<void> {
   if (named[0]) run.limitByGrace(graceOf(run, named[0], toDelete.length > 0));
   const probing = await probe(run, named[0]);
   if (toDelete.length > 0) await inSync(run, gate);
-  // Nothing is deleted where a target does not answer.
+  // Nothing is deleted if a probe's target does not answer.
   if (toDelete.length > 0) await probing?.ready;
   if (several?.start) {
     await inSync(run, gate);
     await probing?.ready;
     if (!run.signal.aborted) several.start();
   }
-  // What no DELETE waits for is opened when it is answered: before, it would hold up the first news of the deletion.
+  // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
   const requests = toDelete.map((pod) => request(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
 }
 
-/** Requests begin before the deletion, and go on until the run ends (tracks.ts). */
+/** Starts the probes: before the deletion, until the run ends (tracks.ts). */
 async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
   const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
   if (probes.length === 0) return undefined;
@@ -90,7 +90,7 @@ async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | u
   return run.probing;
 }
 
-/** The pods when their stream is first in sync. */
+/** The pods of the first list. */
 function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<JsonObject[]> {
   const { several } = run.options;
   const observer = several ? createPodObserver(run, several, shared, gate) : () => {};
@@ -106,12 +106,12 @@ function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<JsonObj
   });
 }
 
-/** Those that were asked for by name. Throws where one is not there, or is not the one that was meant. */
+/** The pods that the user named. Throws if one does not exist, or is not the pod that was found before. */
 async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
   const { cluster, namespace, several } = options;
   const found: JsonObject[] = [];
   for (const one of several ? (several.named ?? []) : [options]) {
-    // By name: a server, or something before it, may not apply the selector.
+    // Compares names: the server, or a proxy in front of it, may ignore the selector.
     const pod = pods.find((each) => nameOf(each) === one.name);
     if (!pod) throw await noSuchPod(cluster, namespace, one.name);
     assertSame(one, namespace, metadataOf(pod)['uid']);
@@ -120,7 +120,7 @@ async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise
   return found;
 }
 
-/** The pods of the same controller. Their own stream needs the owner first and may open after the DELETE, which waits for neither. */
+/** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
 async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
   const target = siblingsByLabel(options.namespace, pod);
   if (!target) return;
@@ -128,7 +128,7 @@ async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject):
   if (siblings) deliver({ kind: 'kin', ...siblings });
 }
 
-/** A pod that is terminating already is attached to, unless a grace flag asks for one more DELETE. */
+/** Attaches to a pod that is already terminating, unless a grace flag asks for one more DELETE. */
 function sendsDelete({ options }: Run, pod: JsonObject): boolean {
   const terminating = isTerminatingPod(pod);
   const deletes = options.mode !== 'attach' && (!terminating || options.insist);
@@ -140,7 +140,7 @@ function sendsDelete({ options }: Run, pod: JsonObject): boolean {
   return deletes;
 }
 
-/** `instead`: of asking for its deletion. */
+/** `instead`: what happens instead of a DELETE. */
 function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, instead: string): string {
   const text = `pod "${nameOf(pod)}" is already terminating`;
   const verb = mode === 'evict' ? 'eviction' : 'DELETE';
@@ -149,7 +149,7 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
     : `${text}: ${instead}, no ${verb} is sent`;
 }
 
-/** Seconds, as the server will make it, or has: Kubernetes' default is 30. */
+/** The effective grace period in seconds; Kubernetes' default is 30. */
 function graceOf({ options }: Run, pod: JsonObject, deletes: boolean): number {
   const known = [
     deletes ? options.graceSeconds : null,
@@ -159,14 +159,14 @@ function graceOf({ options }: Run, pod: JsonObject, deletes: boolean): number {
   return known.find((one) => typeof one === 'number') ?? 30;
 }
 
-/** As a gate names it (follow.ts): each container's log is a stream of its own. */
+/** Parses the gate's name of a stream (follow.ts): each container's log is a stream of its own. */
 function streamOf({ ofPod }: Run, name: string): { stream: StreamName; container?: string; pod?: string } {
   const [stream, pod = '', container] = name.split('/');
   if (container === undefined) return { stream: stream as StreamName };
   return { stream: 'logs', container, ...ofPod(pod) };
 }
 
-/** Waits for the streams, for a while; what is late is a stated gap. */
+/** Waits for the streams for a limited time; late ones are reported as gaps. */
 async function inSync(run: Run, gate: Gate): Promise<void> {
   const { options, signal, deliver } = run;
   const late = await gate.wait(options.clock, syncPatience, signal);
@@ -191,7 +191,7 @@ async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise
   const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
-      // Not before: an eviction may wait for its budget until somebody gives up.
+      // Only now: before it, an eviction may wait for its budget.
       if (rawObservation.kind === 'requested') run.requested = true;
       const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
       deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
@@ -209,11 +209,11 @@ async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise
   expectMark(run, pod);
 }
 
-/** Before the request: the watch brought a deletion while all was being opened, or a budget was waited for. */
+/** Whether another client's deletion began before our request, while streams opened or a budget was awaited. */
 const isBegunElsewhere = (run: Run, pod: JsonObject): boolean =>
   run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
-/** An error of the request where the deletion goes on without it, somebody else's or our own: it costs no report. */
+/** Warns about a failed request if the deletion happens anyway, ours or another client's: the report is still made. */
 function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): void {
   const trace = traceOf(uid);
   if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
@@ -222,7 +222,7 @@ function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): 
   options.warn(`${error.message}; ${allTheSame}the report shows how`);
 }
 
-/** Counts only while the pods' stream has a connection: a lost stream does not count. */
+/** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
 function expectMark(run: Run, pod: JsonObject): void {
   const { clock, namespace, several } = run.options;
   const check = (): void => {

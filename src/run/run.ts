@@ -1,6 +1,6 @@
 /**
- * The one loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all go through here and
- * differ only in their source.
+ * The main loop: source → recorder → traces → audience. Live runs, replays, the demo and tests all use it and differ
+ * only in their source.
  */
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
@@ -8,31 +8,31 @@ import type { Deliver, Observation, RawObservation } from '../model/observation.
 import { createTraces, onePod, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
-/** Sees each step: a renderer that streams. It only reads. */
+/** Receives each step, for renderers that show a run as it goes on. Read only. */
 export interface Audience {
-  /** `key`: of the trace (traces.ts); in a run about one pod it has no meaning. */
+  /** `key` identifies the trace (traces.ts); meaningless in a run about one pod. */
   step(trace: Trace, observation: Observation, key?: string): void;
 }
 
-/** A recording, or a live run that delivers what it observes and resolves when it is over. */
+/** A recording, or a live run that delivers what it observes and resolves at its end. */
 export type Source = AsyncIterable<RawObservation> | Iterable<RawObservation> | ((deliver: Deliver) => Promise<void>);
 
 export interface RunOptions {
   source: Source;
-  /** Keep the text of log lines: a recorder leaves it out unless `--logs` was given. */
+  /** Keep the text of log lines; the recorder drops it unless `--logs` was given. */
   logText: boolean;
-  /** Which traces are kept; absent: as the log's beginning says. */
+  /** The traces to keep; absent: chosen by the log's first observation. */
   traces?: Traces;
-  /** Takes all observations of a turn, also where they could not be shown. */
+  /** Receives all observations of a turn, even if showing them failed. */
   record?: (observations: readonly Observation[]) => void;
   audience?: Audience;
-  /** Calls back when what has arrived is read. Absent in a replay, where the log says what arrived together. */
+  /** Calls back when all input that has arrived is read. Absent in a replay: the log marks what arrived together. */
   afterInput?: (callback: () => void) => void;
-  /** The source looks at the traces to decide what to do next (what to watch, when to end). */
+  /** Lets the source decide by the newest trace what to do next: what to watch, when to end. */
   onTrace?: (trace: Trace, key: string) => void;
 }
 
-/** The trace of the one pod, or of the first, when the source ends: `traces` has them all. Errors of the source pass through. */
+/** The trace of the one pod, or of the first pod, when the source ends. Rethrows errors of the source. */
 export async function run(options: RunOptions): Promise<Trace> {
   const { source, logText, traces = createTraces(), onTrace } = options;
   const turn = createTurn(options);
@@ -62,16 +62,16 @@ export async function run(options: RunOptions): Promise<Trace> {
 export type Step = Parameters<Audience['step']>;
 
 /**
- * What arrives in one turn of the event loop. A deletion makes several streams report within a few milliseconds, and each step
- * costs a conclusion: all that has arrived is read first, then written down, then shown. The log says what came together, so that
- * a replay shows the same.
+ * Collects what arrives in one turn of the event loop. A deletion makes several streams report within a few
+ * milliseconds, and each step costs a conclusion: everything that has arrived is read, then recorded, then shown. The
+ * log marks what came together, so that a replay shows the same.
  */
 function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience' | 'record' | 'afterInput'>) {
   let isOpen = false;
   let steps: Step[] = [];
   let observations: Observation[] = [];
   let failed: { error: unknown } | undefined;
-  /** Writes before it shows: a line that was seen is in the recording, also when this process is killed next. */
+  /** Records before it shows: a line that was shown is in the recording, even if this process is killed right after. */
   const writeAndShow = (): void => {
     const [written, shown] = [observations, steps];
     [observations, steps] = [[], []];
@@ -89,14 +89,14 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
       failed = { error };
     }
   };
-  /** Throws what a step threw. */
+  /** Rethrows the error of a step. */
   const check = (): void => {
     if (failed) throw failed.error;
   };
   return {
     end,
     check,
-    /** Whether the observation comes in the turn of the one before it. Throws what a step threw since. */
+    /** Whether the observation belongs to the same turn as the previous one. Rethrows the error of a step. */
     joins({ together = false }: RawObservation): boolean {
       check();
       const joins = afterInput ? isOpen : together;
@@ -108,13 +108,13 @@ function createTurn({ audience, record, afterInput }: Pick<RunOptions, 'audience
     record: (observation: Observation): void => void (record && observations.push(observation)),
     show(...step: Step): void {
       steps.push(step);
-      // A trace that ends is reported at once.
+      // The end of a trace is shown at once.
       if (step[1].kind === 'timer') writeAndShow();
     },
   };
 }
 
-/** A trace holds all that was observed before it; only a log line is shown for itself, and a `Date` is no news. */
+/** A newer trace replaces older ones; log lines are kept, and a `Date` replaces only another `Date`. */
 export function newestOf(steps: readonly Step[]): Step[] {
   const [seen, dated] = [new Set<string | undefined>(), new Set<string | undefined>()];
   const isNewest = ([, { kind }, key]: Step): boolean => {
@@ -132,17 +132,17 @@ export interface LookOptions {
   timestamps: 'relative' | 'local' | 'utc';
   /** Show the containers' log lines. */
   logs: boolean;
-  /** Evidence, phases, assumptions and gaps with the card: `-v`. */
+  /** `-v`: show evidence, phases, assumptions and gaps with the card. */
   verbose?: boolean;
-  /** The connection flags behind a command that is advised, each with a blank before it (kube/connect-options.ts). */
+  /** Connection flags for suggested commands, each with a leading space (kube/connect-options.ts). */
   reach?: string;
 }
 
 export interface Stage extends Audience {
-  /** The final report. */
+  /** Shows the final report. */
   end(trace: Trace, report: Report): Promise<void>;
-  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
+  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say(text: string): boolean;
-  /** Gives the terminal back, whatever happened. */
+  /** Restores the terminal, whatever happened. */
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Which pods a run over several is about: how they are watched, and which of those that come belong to it. */
+/** Which pods a run over several pods is about: how they are watched, and which of the watched pods belong to it. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
@@ -11,28 +11,28 @@ import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Targe
 import { controllerUid, nameOf, ownerOf, podsTarget, siblingTarget, uidOf, type Target } from './watched.ts';
 
 export interface Scope {
-  /** As a person names them: `deployment/checkout`. */
+  /** The target in words: `deployment/checkout`. */
   readonly target: string;
   /** Empty: all namespaces. */
   readonly namespace: string;
-  /** Their stream. */
+  /** The stream of the pods. */
   readonly pods: Target;
-  /** Whether a pod of that stream is one of them: labels may overlap, owners do not. */
+  /** Whether a pod of that stream belongs to the run: labels of workloads may overlap, owners do not. */
   owns(pod: JsonObject): boolean;
-  /** What owns them all, where it is known before them. */
+  /** The common owner, if it is known before the pods. */
   readonly owner?: { readonly kind: string; readonly name: string };
-  /** Those that are asked for by name; absent: all that terminate. */
+  /** The pods that the user named; absent: every terminating pod. */
   readonly named?: readonly FoundPod[];
 }
 
 interface Scoping {
-  /** A named pod that is not there is left out. */
+  /** Skip named pods that do not exist. */
   readonly ignoreNotFound: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
 }
 
-/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and as readPod does. */
+/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws. */
 export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: Scoping): Promise<Scope> {
   if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
   if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
@@ -55,7 +55,7 @@ export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: 
   return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
 }
 
-/** Throws as scopeOf does. */
+/** Throws what scopeOf throws. */
 async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
@@ -87,7 +87,7 @@ function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: JsonObje
   return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
 }
 
-/** A Deployment names its ReplicaSets after itself and the hash that it puts on their pods: no need to read them. */
+/** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
 export function deploymentOf(pod: JsonObject): string | undefined {
   const owner = ownerOf(pod);
   const hash = asObject(metadataOf(pod)['labels'])['pod-template-hash'];
@@ -95,7 +95,7 @@ export function deploymentOf(pod: JsonObject): string | undefined {
   return isItsOwn ? owner.name.slice(0, -hash.length - 1) : undefined;
 }
 
-/** Each is read first, so that an unknown name ends the run before anything is deleted. */
+/** Reads each pod first: an unknown name ends the run before anything is deleted. */
 async function scopeOfPods(
   cluster: Cluster,
   target: Extract<SeveralTarget, { kind: 'pods' }>,
@@ -118,16 +118,16 @@ async function scopeOfPods(
     target: targetText(target),
     namespace,
     pods: podsTarget(namespace, { labels: sharedLabels(pods), fields: '' }),
-    // Pods of the same controllers too: one of them may be a replacement.
+    // Includes pods of the same controllers: they may be replacements.
     owns: (pod) => uids.has(uidOf(pod)) || controllers.has(controllerUid(pod) ?? ''),
     named,
   };
 }
 
-/** What differs between a pod and its replacement. */
+/** Labels that differ between a pod and its replacement. */
 const ownLabels = /pod-template-hash|controller-revision-hash|pod-index|pod-name|controller-uid|batch\.kubernetes\.io/;
 
-/** The labels that all the pods have, as a selector: it narrows the watch to them and to their replacements. */
+/** A selector of the labels that all the pods share: it limits the watch to them and their replacements. */
 function sharedLabels([first, ...others]: readonly JsonObject[]): string {
   const labelsOf = (pod: JsonObject): JsonObject => asObject(metadataOf(pod)['labels']);
   return Object.entries(first ? labelsOf(first) : {})
@@ -138,7 +138,7 @@ function sharedLabels([first, ...others]: readonly JsonObject[]): string {
 
 const forbidden = 403;
 
-/** In all namespaces, or in the one of the connection where no others may be read. */
+/** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
 async function scopeOfNode(
   cluster: Cluster,
   { name }: Extract<SeveralTarget, { kind: 'node' }>,

@@ -1,11 +1,11 @@
-/** Label and field selectors, as an API server reads them: judged over labels, and printed as query parameters. Pure. */
+/** Label and field selectors, as an API server reads them: matched against labels, printed as query parameters. */
 
 export interface LabelSelector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: string; values: string[] }[];
 }
 
-/** A selector that says nothing matches all. */
+/** An empty selector matches everything. */
 export function matches(
   { matchLabels = {}, matchExpressions = [] }: LabelSelector = {},
   labels: Record<string, string>,
@@ -14,7 +14,7 @@ export function matches(
   return equal && matchExpressions.every((one) => operators[one.operator]?.(labels[one.key], one.values) ?? false);
 }
 
-/** By the names that a selector of an object gives them. */
+/** By operator name, as in the selector of an object. */
 export const operators: Record<string, (value: string | undefined, values: string[]) => boolean> = {
   In: (value, values) => value !== undefined && values.includes(value),
   NotIn: (value, values) => value === undefined || !values.includes(value),
@@ -22,7 +22,7 @@ export const operators: Record<string, (value: string | undefined, values: strin
   DoesNotExist: (value) => value === undefined,
 };
 
-/** Everything that the second selects the first selects too, as far as their text shows it. */
+/** Whether `wide` selects everything that `narrow` selects, judged by their requirements alone. */
 export const covers = (wide: LabelSelector, narrow: LabelSelector): boolean =>
   requirementsOf(wide).every((one) => requirementsOf(narrow).some((other) => isImplied(one, other)));
 
@@ -40,7 +40,7 @@ function isImplied({ key, operator, values }: Requirement, by: Requirement): boo
   return operator === by.operator && values.every((value) => by.values.includes(value));
 }
 
-/** A label selector as somebody wrote it; undefined where it has operators that this does not know. */
+/** Parses a label selector; undefined if it has an unknown operator. */
 export function readLabels(text: string): LabelSelector | undefined {
   const parts = text.split(/,(?![^()]*\))/).map((part) => part.trim());
   if (parts.length === 1 && parts[0] === '') return {};
@@ -57,7 +57,7 @@ function readRequirement(text: string): Requirement | undefined {
   return { key, operator: not ? 'DoesNotExist' : 'Exists', values: [] };
 }
 
-/** As apimachinery's labels.Parse reads it, but for the comparisons with numbers. */
+/** Like labels.Parse of apimachinery, without the numeric comparisons. */
 const requirement =
   /^(?:(?<not>!)\s*)?(?<key>[\w./-]+)(?:\s*(?<sign>==|=|!=)\s*(?<value>[\w.-]*)|\s+(?<operator>in|notin)\s*\((?<list>[\w.,\s-]*)\))?$/;
 

@@ -1,4 +1,4 @@
-/** The pods of a run over several: what is opened for each as it is seen, and as it terminates. */
+/** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
@@ -7,10 +7,10 @@ import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
-/** ms before a deletion from which its pod's log is read: clocks of server and node differ a little, stamps are cut to seconds. */
+/** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
 const beforeDeletion = 2000;
 
-/** When the deletion was asked for by the API server's clock (ms), and a little before. */
+/** When the deletion was requested, minus a margin (API server's clock, ms). */
 export function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
@@ -18,7 +18,7 @@ export function logsSince(pod: JsonObject): number | undefined {
   return Number.isFinite(deadline) ? deadline - grace * 1000 - beforeDeletion : undefined;
 }
 
-/** Looks at what the pods' stream brings, before it is delivered: opens what the pods need, and calls the listener. */
+/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and calls the listener. */
 export function createPodObserver(
   run: Run,
   several: Several,
@@ -59,15 +59,15 @@ export function createPodObserver(
       if (!isFinishedPod(pod)) listener.missed(pod, 'it went while the watch of the pods was lost');
     }
     listener.listed(pods);
-    // Who comes to a deletion under way has missed its beginning on every stream.
+    // A pod that was already terminating when first seen missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
   };
 }
 
-/** ms in which the answer to our own request may show that it was the one deletion. */
+/** ms in which the answer to our own request may show that it caused the removal. */
 const ownAnswerMs = 2000;
 
-/** A pod that was not seen to terminate: by force, perhaps our own, whose answer begins its trace. */
+/** A pod that went without being seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
 function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
   const missed = (): void => listener.missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
@@ -76,7 +76,7 @@ function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: S
   timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }
 
-/** What is not in sync as a pod begins to terminate may have missed its beginning. */
+/** Streams that are not in sync when a pod begins to terminate may have missed its beginning. */
 function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
   const at = options.clock.now();
   for (const stream of gate.shut())
@@ -84,9 +84,9 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
       deliver({ at, kind: 'gap', stream: stream as StreamName, pod, from: at, cause: 'not-synced' });
 }
 
-/** By a deletion without a grace. What only lost its labels has no deletionTimestamp, and what never ran has nothing to end. */
+/** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
 const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
-/** A line for stderr: a pod that is gone, whose termination was not observed. `why` ends the sentence. */
+/** A line for stderr about a pod that went without a trace. `why` completes the sentence. */
 export const missedText = (pod: JsonObject, why: string): string =>
   `podexit: ${forTerminal(nameOf(pod))}: its termination was not observed: ${why}\n`;

@@ -1,4 +1,4 @@
-/** What all pods of a run over several share, kept once: the pods that may replace them, and the requests that were sent. */
+/** Facts that the pods of a run over several pods share: possible replacements, and the probes' requests. */
 import type { KubeObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import { siblingAfter, type Coming } from '../model/reduce/siblings.ts';
@@ -7,9 +7,9 @@ import { reduce } from '../model/reduce.ts';
 
 interface SharedSiblings {
   take(observation: Observation): void;
-  /** The pod of this uid is named as a replacement: it is no other pod's. */
+  /** The pod `uid` is the replacement of a reported pod, and so of no other. */
   name(uid: string): void;
-  /** A pod's trace, with all pods of the run as they are known by now: it is one of them itself. */
+  /** The trace with the current siblings: all pods of the run, including the traced pod itself. */
   in(trace: Trace): Trace;
 }
 
@@ -28,12 +28,12 @@ export function createSharedSiblings(): SharedSiblings {
   };
   return {
     take(o) {
-      // A node's pods are replaced on other nodes, which are not watched.
+      // The pods of a node are replaced on other nodes, which are not watched.
       if (o.kind === 'began') isPartial = o.target?.startsWith('node/') ?? false;
       if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
         podsIn([o.object]).forEach((pod) => fold(pod, o, 'came'));
       if (o.kind !== 'listed' || o.stream !== 'pods') return;
-      // A pod in the first list existed when the run began; its stamps show whether before a deletion.
+      // A pod in the first list existed when the run began; its timestamps show whether it is older than a deletion.
       for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
       areListed = true;
     },
@@ -46,11 +46,11 @@ const podsIn = (objects: readonly KubeObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
 
 export interface SharedProbes {
-  /** Whether it was about a probe. */
+  /** Returns whether the observation was about a probe. */
   take(observation: Observation): boolean;
-  /** All of them, by their number. */
+  /** All probes, by number. */
   all(): ReadonlyMap<number, ProbeFacts>;
-  /** The trace of the pod `uid`, with the probes that ask it, or none of the pods. */
+  /** The trace of the pod `uid`, with the probes of this pod and those of no particular pod. */
   in(trace: Trace, uid: string): Trace;
 }
 
@@ -75,6 +75,6 @@ export function createSharedProbes(): SharedProbes {
   };
 }
 
-/** What failed before this pod was deleted is another's loss. */
+/** Failures before this pod's deletion belong to another pod. */
 const sliceSince = ({ slices, started }: ProbeFacts, since: number): ProbeFacts['slices'] =>
   started.value.pod === undefined ? slices.filter(({ at }) => at >= since) : slices;

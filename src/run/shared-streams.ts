@@ -1,6 +1,6 @@
 /**
- * What a run watches beside the pods, each stream once, however many of its pods want it: who routes to them, their owners,
- * their nodes, their namespaces, and the logs of those that end.
+ * The streams of a run besides the pods. Each is opened once, however many pods need it: Services and slices, owners,
+ * nodes, namespaces, and the logs of terminating pods.
  */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import { getObject } from '../kube/get.ts';
@@ -30,27 +30,27 @@ import {
 } from './watched.ts';
 
 export interface SharedStreams {
-  /** Asks for the Services, which need no pod. */
+  /** Lists the Services, which is possible before any pod is known. */
   listServices(gate: Gate): void;
   /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
   openRoutes(pod: JsonObject, gate?: Gate): void;
-  /** What owns the pod: no DELETE waits for it. */
+  /** The owners of the pod; no DELETE waits for them. */
   openOwners(pod: JsonObject): void;
-  /** An owner that is known before any of its pods. */
+  /** An owner that is known before its pods. */
   openOwner(owner: { kind: string; name: string }): void;
-  /** Its node and its namespace: no DELETE waits for them. */
+  /** The pod's node and namespace; no DELETE waits for them. */
   openPlace(pod: JsonObject): void;
-  /** Its containers' logs, once each. `since`: client ms; absent: from now on. */
+  /** The logs of the pod's containers. `since`: client ms; absent: from now on. */
   openLogs(pod: JsonObject, since?: number, gate?: Gate): void;
   /** Reads whether the namespace is terminating. */
   readNamespace(namespace: string): Promise<void>;
 }
 
-/** Owners that are watched by name; further ones by a watch of all of their kind. */
+/** Owners watched by name; beyond this, one watch covers all owners of a kind. */
 const mostOwnersByName = 3;
-/** Nodes that are watched with their Leases. */
+/** Nodes whose Leases are watched. */
 const mostNodes = 20;
-/** Log streams at once. */
+/** Log streams that are open at the same time. */
 const mostLogs = 100;
 
 type Watch = (target: Target, following?: Following) => void;
@@ -112,7 +112,7 @@ interface Routes {
   open(pod: JsonObject, gate: Gate | undefined): void;
 }
 
-/** The Services once, and one watch of all slices that may hold a pod of the run: a wider one replaces it. */
+/** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
 function createRoutes(run: Run): Routes {
   const { options, signal, deliver } = run;
   const namespace = options.several?.namespace ?? options.namespace;
@@ -121,7 +121,7 @@ function createRoutes(run: Run): Routes {
   let waiting: JsonObject[] = [];
   let isListed = false;
   let stop = new AbortController();
-  /** Those that came together are opened together: each wider watch takes the place of the one before. */
+  /** Handles pods that arrived together at once, because each wider watch replaces the previous one. */
   const openWaiting = async (gate: Gate | undefined): Promise<void> => {
     const services = await (listing ??= listServices(run, servicesTarget(namespace), gate));
     if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate?.open(one));
@@ -154,7 +154,7 @@ function createRoutes(run: Run): Routes {
   };
 }
 
-/** One paged list, never watched: Services change rarely, and a namespace may have a thousand. */
+/** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
 async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
@@ -172,7 +172,7 @@ async function listServices(run: Run, target: Target, gate: Gate | undefined): P
   return undefined;
 }
 
-/** The owner, the owner's owner, and for a single pod the pods of the topmost one's selector. */
+/** Watches the owner, the owner's owner, and in a run about one pod the pods that the topmost owner selects. */
 function createOwners({ options }: Run, watch: Watch) {
   const { several } = options;
   const known = new Set<string>();
@@ -189,7 +189,7 @@ function createOwners({ options }: Run, watch: Watch) {
     };
     const shared = several && known.size > mostOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
     for (const target of shared ? [shared] : targets) {
-      // Events about owners come on one stream for a run over several.
+      // A run over several pods has one stream for the Events about all owners.
       if (target.stream === 'owner-events' && several) continue;
       if (target.stream === 'owner-events') watch(target);
       else
@@ -219,7 +219,7 @@ function createOwners({ options }: Run, watch: Watch) {
   };
 }
 
-/** Whether the namespace itself is terminating: one GET. A 404 says nothing of that, and is no gap. */
+/** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
 async function readNamespace(run: Run, namespace: string): Promise<void> {
   const { options, signal, deliver } = run;
   const { cluster } = options;
@@ -235,12 +235,12 @@ async function readNamespace(run: Run, namespace: string): Promise<void> {
   }
 }
 
-/** Turns of the event loop in a row that may bring something. */
+/** Work waits for at most this many busy turns of the event loop in a row. */
 const mostBusyTurns = 50;
 
 /**
- * Does one piece of work in each turn of the event loop that brings nothing, so that it does not hold up the first news of a
- * deletion. `delivered` counts what was brought.
+ * Runs one piece of work in each turn of the event loop that delivers nothing, so that it does not delay the first news
+ * of a deletion. `delivered` counts deliveries.
  */
 function createFreeTurns(delivered: () => number): (work: () => void) => void {
   const waiting: (() => void)[] = [];

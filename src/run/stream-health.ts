@@ -1,11 +1,11 @@
-/** How the streams of a run are doing, so that it ends neither before they have delivered everything nor long after. */
+/** The health of a run's streams, so that it ends neither before they have delivered everything nor long after. */
 import { setMaxListeners } from 'node:events';
 import type { Health } from '../kube/watch-position.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 
 export interface StreamHealth {
-  /** `at` (client ms): what came earlier is not its to deliver. `onAlive` is called as it dies and lives again, `waitingFor` as its state is not given. */
+  /** `at` (client ms): the stream covers changes from then on. `waitingFor` receives why its state has not arrived. */
   open(
     stream: StreamName,
     at: number,
@@ -15,28 +15,28 @@ export interface StreamHealth {
       isNeeded?: boolean;
     },
   ): Health;
-  /** The stream is over for good: refused, or given up. */
+  /** The stream has ended for good: refused, or given up. */
   close(health: Health): void;
-  /** Asks every stream whether it has delivered everything, until it answers. */
+  /** Asks every stream to confirm that it has delivered everything. */
   doubt(): void;
-  /** Takes a stream as lost that has not been sure of anything since `silentSince` (client ms). */
+  /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
   lose(stream: StreamName, silentSince: number): void;
-  /** The streams that are not over; of several connections of one stream each. */
+  /** The open streams; a name repeats if it has several connections. */
   names(): StreamName[];
-  /** Streams without a connection or an answer now, and since when (client ms). */
+  /** Streams that have no connection or answer now, and since when (client ms). */
   lost(): { stream: StreamName; since: number }[];
-  /** Whether one is lost, or has come back and owes what it missed: that takes longer than an answer. */
+  /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
   isComingBack(): boolean;
   /**
-   * Streams that may have kept something back, and since when (client ms): the lost ones, and of those that a report leans on
-   * most the ones that were asked whether they delivered everything, and have not confirmed it.
+   * Streams that may have undelivered changes, and since when (client ms): the lost streams, and the needed ones that
+   * were asked whether they have delivered everything and have not confirmed it.
    */
   unsure(): { stream: StreamName; since: number }[];
-  /** Whether all that a report leans on most has been delivered, and none is without a connection. */
+  /** Whether all needed streams have delivered everything and are connected. */
   areWhole(): boolean;
 }
 
-/** The streams that outcome, containers and most findings rest on; the end of a run waits for no other. */
+/** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
 export const needed: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
 
 interface StreamState {
@@ -44,12 +44,12 @@ interface StreamState {
   isNeeded: boolean;
   sureAt: number;
   lostSince: number | undefined;
-  /** Lost at some time since it was last whole. */
+  /** It was lost, and has not delivered everything since. */
   wasLost: boolean;
   whole: boolean;
 }
 
-/** `changed` is called whenever a stream is whole or flows again. */
+/** `changed` is called when a stream has delivered everything, reconnects or closes. */
 export function createStreamHealth(changed: () => void): StreamHealth {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
@@ -61,7 +61,7 @@ export function createStreamHealth(changed: () => void): StreamHealth {
         doubted: doubt.signal,
         waitingFor,
         lost: (since) => {
-          // What was taken for its end may turn out to have been behind.
+          // The last loss may have begun earlier than it seemed.
           one.lostSince = Math.min(one.lostSince ?? Infinity, since);
           one.wasLost = true;
           onAlive?.(false);
@@ -104,13 +104,13 @@ export function createStreamHealth(changed: () => void): StreamHealth {
   };
 }
 
-/** Waits until every expected stream is open. More may be expected while the wait is on. */
+/** Waits until every expected stream is open. More streams may be added during the wait. */
 export interface Gate {
   expect(stream: string): void;
   open(stream: string): void;
-  /** The streams that are expected, and not open yet. */
+  /** The expected streams that are not open yet. */
   shut(): string[];
-  /** The streams that are still shut when `ms` have passed (or the signal aborts). */
+  /** Resolves with the streams that are still shut after `ms`, or on abort. */
   wait(clock: Clock, ms: number, signal: AbortSignal): Promise<string[]>;
 }
 

@@ -1,6 +1,6 @@
-/** What the user named: one pod, or something that has pods. */
+/** The target that the user named: one pod, or something that has pods. */
 
-/** Kinds whose pods can be traced, by the plural of their API. */
+/** Kinds whose pods can be traced, by plural resource name. */
 export const workloadKinds = {
   deployments: { kind: 'Deployment', group: 'apps/v1' },
   statefulsets: { kind: 'StatefulSet', group: 'apps/v1' },
@@ -16,14 +16,14 @@ export type Target =
   | { kind: 'workload'; resource: WorkloadResource; name: string }
   | { kind: 'selector'; labels: string; fields: string };
 
-/** What a run over several pods is about: a workload's, those of a selector, several by name, or all that end on a node. */
+/** The target of a run over several pods: a workload, a selector, several names, or a node. */
 export type SeveralTarget =
   Exclude<Target, { kind: 'pod' }> | { kind: 'pods'; names: readonly string[] } | { kind: 'node'; name: string };
 
-/** What a command line names. */
+/** Any target of a command line. */
 export type AnyTarget = Target | SeveralTarget;
 
-/** Which one, where several match. */
+/** How to choose one of several pods. */
 export const picks = ['oldest', 'newest', 'random', 'not-ready'] as const;
 export type Pick = (typeof picks)[number];
 
@@ -41,7 +41,7 @@ export function targetText(target: AnyTarget): string {
 const workloadText = (resource: WorkloadResource, name: string): string =>
   `${workloadKinds[resource].kind.toLowerCase()}/${name}`;
 
-/** The same of the object at such a path. */
+/** The same for an object's path. */
 export function pathText(path: string): string {
   const [resource = '', name = ''] = path.split('/').slice(-2);
   return workloadText(resource as WorkloadResource, decodeURIComponent(name));

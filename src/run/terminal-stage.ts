@@ -1,4 +1,4 @@
-/** Lines, and the live view over them, on stdout. */
+/** Output for a terminal: lines, or the live view with lines above it. */
 import type { Timeline } from '../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
@@ -68,7 +68,7 @@ function liveStage(look: LookOptions, ports: Ports): Stage {
   };
 }
 
-/** The timeline after each observation; a burst of log lines, which narrow little, is concluded from only now and then. */
+/** The timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
 function createTimelines(): (trace: Trace, observation: Observation) => Timeline | undefined {
   const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;

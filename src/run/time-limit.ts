@@ -1,13 +1,13 @@
-/** When a command gives up: what --timeout gives it is one budget from its start; by default after 60 s without its pod, then 120 s after the grace must have run out. */
+/** When a command gives up: at --timeout, by default after 60 s without its pod, then 120 s after its grace. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
 import type { PodexitError } from '../errors.ts';
 
 export interface TimeLimit {
-  /** Counts from now, with the grace as far as it is known (s). Only the default asks for one. */
+  /** Restarts the default limit from now, with the grace period known so far (s). */
   byGrace(seconds: number): void;
-  /** A deletion that has begun knows its grace better than the pod's spec. */
+  /** Uses the grace period of the deletion, which is more exact than that of the pod's spec. */
   follow(trace: Trace): void;
   cancel(): void;
 }
@@ -16,18 +16,18 @@ interface Limited {
   readonly clock: Clock;
   /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
   readonly timeoutMs: number | null | 'by-grace';
-  /** Client ms at which an explicit limit is reached, where it began before the run. */
+  /** Client ms at which an explicit limit ends, if it began before the run. */
   readonly until?: number | undefined;
 }
 
-/** s; how much longer than the grace a deletion may take. */
+/** How long after its grace period a deletion may take. */
 const beyondGraceSeconds = 120;
-/** s; how long the default waits for the pod itself. */
+/** How long the default limit waits for the pod to be read. */
 export const unreadSeconds = 60;
-/** s; what Kubernetes gives a pod that asks for none. */
+/** Kubernetes' default grace period. */
 const usualGraceSeconds = 30;
 
-/** `over` is called once. It counts from here on, also while nothing answers yet. */
+/** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
   let cancel = (): void => {};
   let followed = false;
@@ -60,31 +60,31 @@ export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () =
 }
 
 export interface WaitingLimit {
-  /** Aborted when it is reached. */
+  /** Aborted when the limit is reached. */
   readonly signal: AbortSignal;
-  /** For messages: how long nothing has terminated, and why that was enough. */
+  /** For messages: how long no pod has terminated, and what the limit consists of. */
   text(): string;
   /** The pods have been listed. */
   listed(): void;
-  /** A pod of the workload: the largest grace counts. */
+  /** A pod of the workload was seen: the largest grace period counts. */
   saw(pod: JsonObject): void;
-  /** Counts no longer, until `again`: a command runs. */
+  /** Stops the limit while a command runs, until `again`. */
   pause(): void;
-  /** One has ended: counts from now. */
+  /** Restarts the limit from now: a pod or the command has ended. */
   again(): void;
   cancel(): void;
 }
 
 interface Waited {
   readonly clock: Clock;
-  /** Absent: the default; any other value is a limit of its own, or none. */
+  /** Absent: the default limit applies; any other value turns it off. */
   readonly timeoutMs?: number | null | undefined;
   readonly stdout: { readonly isTty: boolean };
 }
 
 /**
- * The default of --timeout for a workload: 60 s until its pods have been listed, then its largest grace and 120 s since the
- * start or the last pod's end. Never while `isBusy`.
+ * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
+ * from the start or from the last pod's end. It never ends while `isBusy`.
  */
 export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy = (): boolean => false): WaitingLimit {
   const over = new AbortController();
@@ -140,9 +140,9 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy 
 export interface Deadline {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
-  /** Client ms at which it is; undefined: never. */
+  /** Client ms of the deadline; undefined: none. */
   readonly until: number | undefined;
-  /** Waits for a person, whose time does not count. */
+  /** Pauses the deadline during `work`, which waits for a person. */
   pauseWhile<T>(work: () => Promise<T>): Promise<T>;
   cancel(): void;
 }
@@ -179,7 +179,7 @@ export function createDeadline(clock: Clock, timeoutMs: number | null): Deadline
   };
 }
 
-/** Throws `late()` where the time is over first; requests that go on end with their connection. */
+/** Throws `late()` if the deadline comes first. Open requests end with their connection. */
 export async function unlessLate<T>({ signal }: Deadline, work: Promise<T>, late: () => PodexitError): Promise<T> {
   let unsubscribe = (): void => {};
   const over = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** What a command that traces pods was given. */
+/** The options of a command that traces pods. */
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/target.ts';
@@ -10,30 +10,30 @@ import type { ReportFile } from './writable.ts';
 import type { AnyTarget, Pick } from './target.ts';
 
 export interface TraceOptions {
-  /** The command line as the report repeats it. */
+  /** The command line, repeated in the report. */
   command?: string;
   connection: ConnectOptions;
   target: AnyTarget;
-  /** Which pod, where the target has several. */
+  /** Which pod to trace if the target has several. */
   pick?: Pick;
   ignoreNotFound: boolean;
   /** Ask before anything is deleted. */
   interactive: boolean;
-  /** Ask at a terminal. */
+  /** Ask if stdin and stderr are a terminal. */
   confirm?: boolean;
-  /** Delete and trace nothing: --dry-run, --wait=false. */
+  /** --dry-run or --wait=false: delete, and trace nothing. */
   once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
   mode: Exclude<Mode, 'check'>;
-  /** Sent with the request; null leaves it to the pod. */
+  /** Sent with the request; null: the pod's own grace period. */
   graceSeconds: number | null;
-  /** A grace flag was given: then a pod that is already terminating gets one more DELETE. */
+  /** A grace flag was given: a pod that is already terminating gets one more DELETE. */
   insist: boolean;
   /** ms; null: never; absent: never at a terminal, else effective grace + 120 s. */
   timeoutMs?: number | null;
   waitReplacement: boolean;
-  /** Requests that are sent meanwhile. */
+  /** Probes to send during the run. */
   probes?: readonly ProbeSettings[];
-  /** Ask again for as long as a budget refuses the eviction. */
+  /** Send the eviction again while a budget refuses it. */
   retryEvict: boolean;
   followLogs: boolean;
   /** Show and record the text of log lines. */
@@ -47,7 +47,7 @@ export interface TraceOptions {
   verbosity: number;
 }
 
-/** What tracing one pod needs, however it was chosen. */
+/** The options for tracing one pod, however it was chosen. */
 export type ExitOptions = Omit<
   TraceOptions,
   'connection' | 'target' | 'pick' | 'ignoreNotFound' | 'interactive' | 'once'

@@ -1,4 +1,4 @@
-/** Traces one pod of a cluster: connects, runs the live source through the loop, shows and records it. */
+/** Traces one pod of a cluster: connects, runs the live source through the main loop, shows and records the trace. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
@@ -22,7 +22,7 @@ import { run, type Stage } from './run.ts';
 import { createTraces, onePod } from './traces.ts';
 import { missedText } from './several.ts';
 
-/** The exit code. Throws PodexitError where the work could not be done. */
+/** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
 export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
   await assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
@@ -30,8 +30,8 @@ export async function tracePod(options: TraceOptions & { target: Target }, ports
   try {
     return await onCluster(cluster, advisingSameCluster(options), deadline, ports);
   } catch (error) {
-    // kubectl's --ignore-not-found is about the object, never about its namespace or its rights; it says nothing then,
-    // under no -o, and so nothing is said here: a script sees it by an empty stdout.
+    // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
+    // nothing in any -o format: a script sees an empty stdout.
     const missing = error instanceof PodexitError && notFound.has(error.code);
     if (options.ignoreNotFound && missing) return 0;
     throw error;
@@ -41,7 +41,7 @@ export async function tracePod(options: TraceOptions & { target: Target }, ports
   }
 }
 
-/** `pod.gone`: as its deletion was asked for. */
+/** `pod.gone`: gone when the DELETE arrived. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);
 
 async function onCluster(
@@ -54,7 +54,7 @@ async function onCluster(
   if (target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
     return traceNext(cluster, { ...options, target }, deadline, ports);
   const found = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
-  // A yes is about the pod that the question named, not about another one that has its name by then.
+  // The answer applies to the pod in the question, not to a later pod of the same name.
   const pod = await confirmed(cluster, options, found, deadline, ports);
   if (!pod) return cancelled(ports);
   if (!options.once) return traceOne(cluster, { ...pod, key: () => onePod, over: [] }, options, deadline, ports);
@@ -62,13 +62,13 @@ async function onCluster(
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
 
-/** kubectl's message and exit code, but on stderr: nothing happened, so there is no report, and stdout stays empty. */
+/** kubectl's message and exit code, but on stderr: without a report stdout stays empty. */
 function cancelled({ stderr }: Ports): number {
   stderr.write('podexit: deletion is cancelled\n');
   return 0;
 }
 
-/** Waits for the next of a workload's pods that terminates, and traces that one. Throws `attach.not-started`. */
+/** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`. */
 async function traceNext(
   cluster: Cluster,
   options: TraceOptions & { target: SeveralTarget },
@@ -84,18 +84,18 @@ async function traceNext(
   }
 }
 
-/** The one pod of a run: as it was found, or the first that terminates of several. */
+/** The one pod of a run: the pod that was found, or the first of several that terminates. */
 interface Subject extends FoundPod {
-  /** Of its trace, once there is one. */
+  /** Key of the pod's trace; '' until the pod is known. */
   key(): string;
   several?: Several;
-  /** Any of them ends the wait for it. */
+  /** Any of these signals ends the wait for the pod. */
   over: readonly AbortSignal[];
   /** `attach.not-started` (exit 3). */
   notStarted?(): PodexitError;
 }
 
-/** Traces one pod to its end. The exit code. */
+/** Traces one pod to its end. Returns the exit code. */
 async function traceOne(
   cluster: Cluster,
   subject: Subject,
@@ -103,7 +103,7 @@ async function traceOne(
   deadline: Deadline,
   ports: Ports,
 ): Promise<number> {
-  // Before the screen is taken: a file that cannot be written is an error, and nothing has begun.
+  // Before the screen is used: an unwritable file is an error, and nothing has begun.
   const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
   let stage: Stage | undefined;
   const warn = (message: string): void => {
@@ -153,24 +153,24 @@ async function traceOne(
   }
 }
 
-/** Probes are shown from their first request on. */
+/** With probes the output opens at once: they are shown from their first request on. */
 async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
   const open = () => openStage(format, look, ports);
   return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
-/** What concludes and reports a trace: loaded when the pod is gone, while the last facts come in; earlier it would hold marks up. */
+/** Loads finish.ts when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
 function lateParts() {
   const load = () => import('./finish.ts');
   let parts: ReturnType<typeof load> | undefined;
   return {
     loaded: () => (parts ??= load()),
-    /** An error is thrown by `loaded`. */
+    /** `loaded` throws the error. */
     prepare: () => void (parts ??= load()).catch(() => undefined),
   };
 }
 
-/** No pod began to terminate. Throws `run.left` where a signal ended the waiting, else what the subject says. */
+/** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
 function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
   if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (signal)
@@ -180,7 +180,7 @@ function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: S
   throw notStarted?.() ?? new Error('the run has no trace');
 }
 
-/** Throws as scopeOf does. */
+/** Throws what scopeOf throws. */
 async function nextPodOf(
   cluster: Cluster,
   target: SeveralTarget,

@@ -1,6 +1,6 @@
 /**
- * The traces of one run, kept as its log grows: each observation is handed only to the pods that it concerns (select.ts), and
- * what all of them share is kept once. So the cost is linear in pods that terminate, and constant in pods that do not.
+ * The traces of one run, updated as its log grows. Each observation goes only to the pods that it concerns (select.ts),
+ * and shared facts are kept once: the cost is linear in terminating pods and constant in the others.
  */
 import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
 import { aboutTopic, anyAutoscaler, createHistory, topicOf, type History } from './history.ts';
@@ -12,22 +12,22 @@ import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/
 import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
 
 export interface Traces {
-  /** Takes one more observation of the log. The keys of the traces that it concerns. */
+  /** Adds one observation of the log. Returns the keys of the traces that it concerns. */
   add(observation: Observation): readonly string[];
-  /** The trace of a pod's uid, or of `onePod`. */
+  /** The trace by the pod's uid, or by `onePod`. */
   get(key: string): Trace | undefined;
-  /** Those whose trace is kept, in the order in which they began. */
+  /** The keys of the open traces, in the order in which they began. */
   keys(): readonly string[];
-  /** What was asked while the run lasted, by number. */
+  /** The probes of the run, by number. */
   probes(): ReadonlyMap<number, ProbeFacts>;
-  /** Its exit is reported: nothing that comes concerns it any more, and the uid of its replacement is no other pod's. */
+  /** Closes a reported trace: it takes no more observations, and `replacement` can replace no other pod. */
   close(key: string, replacement?: string): void;
 }
 
-/** The key of the trace of a run that is about one pod, whose uid need not be known. */
+/** The key of the trace in a run about one pod, whose uid may not be known yet. */
 export const onePod = '';
 
-/** `wants`: of which terminating pods traces are kept, in a run that is about several. */
+/** `wants` chooses which terminating pods are traced in a run over several pods. */
 export function createTraces(wants: (pod: Pod) => boolean = () => true): Traces {
   let traces: Traces | undefined;
   return {
@@ -51,7 +51,7 @@ function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
   };
 }
 
-/** All that such a run observes is about its pod, or about the other pods of its workload. */
+/** Everything that a run about one pod observes is about this pod, or about the other pods of its workload. */
 function traceOfOne(): Traces {
   let trace = emptyTrace;
   return {
@@ -89,7 +89,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       byTopic.set(topic, subscribers.add(one));
     }
   };
-  /** It is traced from what the run remembers, and from the observation that shows it terminating. */
+  /** Starts a trace, from what the run remembers and the observation that shows the pod terminating. */
   const begin = (pod: Pod, newest: Observation): void => {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
     learn(one.subject, pod);
@@ -104,7 +104,7 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       siblings.take(observation);
       const keys = new Set<string>();
       for (const one of concernedBy(observation, { traced, byTopic, slices })) {
-        // Owners that an object names are subscribed to from now on; what came of them before is in the history.
+        // Subscribes to newly named owners; their earlier changes are in the history.
         if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
         if (handTo(one, observation)) keys.add(one.subject.uid);
       }
@@ -139,7 +139,7 @@ function handTo(one: Traced, observation: Observation): boolean {
   return parts.length > 0;
 }
 
-/** Its owners' owners, as far as they are known. */
+/** Learns the owners of the pod's owners, as far as they are known. */
 function learnAll({ subject }: Traced, history: History): void {
   for (let known = -1; known !== subject.owners.size;) {
     known = subject.owners.size;
@@ -148,7 +148,7 @@ function learnAll({ subject }: Traced, history: History): void {
   }
 }
 
-/** What changes of these concern it. Slices are routed by what they say (createSliceChanges). */
+/** Topics whose changes concern the pod. Slices are routed by content (createSliceChanges). */
 function topicsOf({ uid, name, node, owners }: Subject): string[] {
   return [
     `Pod/${uid}`,
@@ -198,7 +198,7 @@ function concernedBy(o: Observation, { traced, byTopic, slices }: Routes): Itera
 const isOfSiblings = (part: Observation): boolean =>
   (part.kind === 'listed' || part.kind === 'changed') && part.stream === 'siblings';
 
-/** Pods that are terminating, or asked to. */
+/** Pods that an observation shows terminating. */
 function beginningIn(o: Observation): Pod[] {
   const isPods =
     'stream' in o ? o.stream === 'pods' || o.stream === 'pod' : o.kind === 'answered' || o.kind === 'looked';
@@ -210,13 +210,13 @@ function beginningIn(o: Observation): Pod[] {
 function createSliceChanges() {
   const known = new Map<string, ReadonlyMap<string, string>>();
   return {
-    /** Uids of pods; `all`: whether any endpoint is ready has changed, for some of them. */
+    /** Uids of pods whose endpoint changed; `all`: for some pods another endpoint became ready, or none is. */
     concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' {
       const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
       const before = known.get(key) ?? new Map<string, string>();
       const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));
       known.set(key, now);
-      // With one ready endpoint left, its own pod sees none and the others see one.
+      // With one ready endpoint left, its own pod sees no other ready endpoint, and the other pods see one.
       if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
       const changed = [...new Set([...before.keys(), ...now.keys()])].filter((uid) => before.get(uid) !== now.get(uid));
       return new Set(changed);

@@ -1,4 +1,4 @@
-/** The traces of a live run, and how each comes to its end: its pod is gone and the last facts are in, or --timeout is over. */
+/** The traces of a live run. One ends when its pod is gone and the last facts have arrived, or at --timeout. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
@@ -14,16 +14,16 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { uidOf } from './watched.ts';
 
 export interface Tracks {
-  /** A newer state of a trace. */
+  /** Takes the newest state of a trace. */
   take(this: void, trace: Trace, key: string): void;
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
-  /** How many go on. */
+  /** How many traces are open. */
   going(this: void): number;
   limitByGrace(this: void, seconds: number): void;
-  /** Looks again whether any has ended. */
+  /** Checks for each trace whether it has ended. */
   considerAll(this: void): void;
-  /** No further trace is wanted: the run ends when those that there are have ended. */
+  /** Starts no further trace: the run ends when the open ones have ended. */
   finish(this: void): void;
   cancel(this: void): void;
 }
@@ -36,7 +36,7 @@ interface Track {
 }
 
 interface RunControl {
-  /** ms in which what came during a standstill may still be unread. */
+  /** ms during which data from a suspension may still be unread. */
   unread(): number;
   /** Ends the run. */
   end(): void;
@@ -61,7 +61,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     if (run.probing) finishProbing(run, run.probing, '', endIfDone);
     else control.end();
   };
-  /** Ends one trace, and with it the run where it is about no other. */
+  /** Ends one trace; in a run about one pod also the run. */
   const endTrace = (key: string, name: How): void => {
     const one = track(key);
     const at = run.options.clock.now();
@@ -104,7 +104,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
   };
 }
 
-/** The end of a trace brings a question to each of its streams: what has arrived is read and shown first. */
+/** Waits until all input is read and shown: a trace that ends asks each of its streams. */
 function onceEachTurn(consider: (key: string) => void): (key: string) => void {
   const keys = new Set<string>();
   const considerAll = (): void => {
@@ -125,10 +125,10 @@ function cancelTimers({ timeLimit, cancelSettling }: Track): void {
   cancelSettling();
 }
 
-/** As the log has the end of a trace. */
+/** The name of the timer that ends a trace in the log. */
 type How = 'timeout' | 'settled' | 'over';
 
-/** What is next of a trace: its end, or ms until the next look; undefined: nothing until more is observed. */
+/** The next step of a trace: its end, or ms until the next check; undefined: wait for more observations. */
 function nextOf({ options, streams }: Run, trace: Trace, unread: () => number): How | number | undefined {
   const now = options.clock.now();
   const { several } = options;
@@ -141,7 +141,7 @@ function nextOf({ options, streams }: Run, trace: Trace, unread: () => number): 
   return wait;
 }
 
-/** The end is not considered before the last request was answered. */
+/** Checks for the end only after the last probe request was answered. */
 function finishProbing(run: Run, probing: Probing, key: string, again: () => void): void {
   if (run.isProbingOver) return;
   run.isProbingOver = true;
@@ -154,7 +154,7 @@ function finishProbing(run: Run, probing: Probing, key: string, again: () => voi
     .catch(run.fail);
 }
 
-/** Not before what came during a standstill has been read. */
+/** Waits until everything that arrived during a suspension was read. */
 function giveUp(run: Run, key: string, control: RunControl, end: (name: How) => void): void {
   const wait = control.unread();
   const again = (): void => giveUp(run, key, control, end);
@@ -165,20 +165,20 @@ function giveUp(run: Run, key: string, control: RunControl, end: (name: How) => 
 }
 
 /**
- * Streams that many pods share are not asked at each pod's end whether they have delivered everything: that would be most of what is asked.
- * They are waited for where one is known to be lost.
+ * Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most of
+ * all requests. A run waits for them only if one is known to be lost.
  */
 const sharedStreams = (streams: StreamHealth) => ({
   areWhole: () => !streams.isComingBack(),
   isComingBack: () => streams.isComingBack(),
 });
 
-/** ms: nobody who named a time to wait wants to wait much longer. */
+/** ms; short, because the user's --timeout is already over. */
 const patience = 1000;
 
 /**
- * What it finds is delivered. Without an answer in time, or with one that does not show the pod, its stream counts as lost unless it has
- * just spoken: that it carries nothing says no more than the silence of the server.
+ * Delivers the result of one last GET. Without an answer in time that shows the pod, the pod's stream counts as lost
+ * unless it delivered something just before: its silence then proves no more than that of the server.
  */
 async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const { clock, cluster } = run.options;
@@ -199,14 +199,14 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
 
 type Look = { at: number; sentAt: number; object?: JsonObject };
 
-/** The pod, or that there is none. A login page, a proxy's own answer or a refusal say nothing of it. */
+/** The pod, or a proof that it does not exist. A login page, a proxy's own answer or a refusal prove nothing. */
 function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
   const object = asObject(body);
   if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
   return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;
 }
 
-/** It is gone, and its stream did not say so: whatever came since it was last seen may be missing. */
+/** The pod is gone and its stream did not report it: everything since its last state may be missing. */
 async function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): Promise<void> {
   if (trace.gone) return;
   deliver({

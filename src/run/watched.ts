@@ -1,6 +1,6 @@
 /**
- * What is watched, and how it is narrowed (docs/architecture.md "What is watched"), as pure functions over raw objects.
- * Live runs turn targets into requests; replays of raw recordings use the same targets as filters, so neither sees more.
+ * What is watched, and with which selectors (docs/architecture.md "What is watched"); pure functions over raw objects.
+ * Live runs turn targets into requests, replays of raw recordings use them as filters, so that both see the same.
  */
 import type { StreamName } from '../model/observation.ts';
 import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
@@ -10,24 +10,24 @@ export interface Target {
   stream: StreamName;
   /** Collection path. */
   path: string;
-  /** Resource as a raw recording names it. */
+  /** Name of the resource in a raw recording. */
   resource: string;
   fieldSelector?: Record<string, string>;
   labelSelector?: LabelSelector;
-  /** Selectors as the user wrote them, for the server alone. */
+  /** Selectors as the user wrote them; only the server evaluates them. */
   labels?: string;
   fields?: string;
-  /** The one name that the target is narrowed to. */
+  /** Set if the target is limited to one object's name. */
   name?: string;
 }
 
 const core = '/api/v1';
 
-/** Path of a collection; of all namespaces where `namespace` is empty. */
+/** Path of a collection; an empty `namespace` means all namespaces. */
 const collection = (root: string, namespace: string, resource: string): string =>
   namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
 
-/** The pods that a run over several is about, and who sees more of them than these. */
+/** The pods that a run over several pods watches. */
 export const podsTarget = (namespace: string, selector: { labels: string; fields: string }): Target => ({
   stream: 'pods',
   path: collection(core, namespace, 'pods'),
@@ -35,7 +35,7 @@ export const podsTarget = (namespace: string, selector: { labels: string; fields
   ...selector,
 });
 
-/** The Events about all pods, and those about everything else: owners, autoscalers. */
+/** The Events about all pods, and those about everything else, for example owners and autoscalers. */
 export const eventTargets = (namespace: string): Target[] => [
   {
     stream: 'events',
@@ -57,7 +57,7 @@ export const servicesTarget = (namespace: string): Target => ({
   resource: 'services',
 });
 
-/** The one pod of a run that names it. */
+/** The pod of a run about one pod. */
 export const podTarget = (namespace: string, name: string): Target => ({
   stream: 'pod',
   path: collection(core, namespace, 'pods'),
@@ -66,7 +66,7 @@ export const podTarget = (namespace: string, name: string): Target => ({
   name,
 });
 
-/** The Events about it. */
+/** The Events about this pod. */
 export const podEventsTarget = (namespace: string, name: string): Target => ({
   stream: 'events',
   path: collection(core, namespace, 'events'),
@@ -74,10 +74,10 @@ export const podEventsTarget = (namespace: string, name: string): Target => ({
   fieldSelector: { 'involvedObject.kind': 'Pod', 'involvedObject.name': name },
 });
 
-/** Names beyond this make a URL that servers and proxies refuse; only selector-less Services can be so many. */
+/** More names make a URL that servers and proxies reject; only Services without a selector can be so many. */
 const mostServices = 200;
 
-/** The slices of the Services that may route to the pod; undefined where there are none. */
+/** The slices of these Services; undefined if there are none. */
 export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
   if (services.length === 0) return undefined;
   return {
@@ -92,7 +92,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
   };
 }
 
-/** Services whose selector matches the pod first, then those without one: their slices are managed elsewhere, and may hold it. */
+/** First Services whose selector matches the pod, then those without a selector, whose slices may hold any pod. */
 export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
   const labels = stringsOf(metadataOf(pod)['labels']);
   const { namespace } = metadataOf(pod);
@@ -118,11 +118,10 @@ export const nameOf = (object: JsonObject): string => String(metadataOf(object)[
 
 export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
 
-/** It has ended, for good, without having been deleted. */
+/** Its containers have ended for good, without a deletion. */
 export const isFinishedPod = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
-/** As sliceTarget takes them. */
 export const namesOf = (objects: readonly JsonObject[]): string[] =>
   objects.map((object) => String(metadataOf(object)['name']));
 
@@ -131,7 +130,7 @@ const selectorOf = (service: JsonObject): Record<string, string> | undefined => 
   return Object.keys(selector).length > 0 ? selector : undefined;
 };
 
-/** The node, its Events and its Lease. kubelet Events about Nodes have no uid: by kind and name (trap 21). */
+/** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
 export function nodeTargets(node: string): Target[] {
   return [
     { stream: 'node', path: `${core}/nodes`, resource: 'nodes', fieldSelector: { 'metadata.name': node }, name: node },
@@ -160,12 +159,12 @@ const ownerResources: Record<string, { group: string; resource: string }> = {
   CronJob: { group: 'batch/v1', resource: 'cronjobs' },
 };
 
-/** The kind of an owner by its resource. */
+/** Kinds of owners, by resource. */
 export const ownerKinds: Partial<Record<string, string>> = Object.fromEntries(
   Object.entries(ownerResources).map(([kind, { resource }]) => [resource, kind]),
 );
 
-/** The owner itself and the Events about it; none for kinds that are not Kubernetes' own. */
+/** The owner and the Events about it; empty for kinds that are not built into Kubernetes. */
 export function ownerTargets(namespace: string, owner: { kind: string; name: string }): Target[] {
   const known = Object.hasOwn(ownerResources, owner.kind) ? ownerResources[owner.kind] : undefined;
   if (!known) return [];
@@ -187,7 +186,7 @@ export function ownerTargets(namespace: string, owner: { kind: string; name: str
   ];
 }
 
-/** All objects of an owner's kind: where a run would have to watch many by name. */
+/** All objects of an owner's kind, for a run that would have to watch many by name. */
 export function ownersTarget(namespace: string, kind: string): Target | undefined {
   const known = Object.hasOwn(ownerResources, kind) ? ownerResources[kind] : undefined;
   return (
@@ -215,7 +214,7 @@ function ownerReferenceOf(object: JsonObject): JsonObject {
   return owners.find((one) => one['controller'] === true) ?? owners[0] ?? {};
 }
 
-/** Pods of the same workload: by the topmost owner's selector (a Deployment's covers its next ReplicaSet too). */
+/** Pods of the same workload, by the topmost owner's selector (a Deployment's also covers its next ReplicaSet). */
 export function siblingTarget(namespace: string, owner: JsonObject): Target | undefined {
   const selector = asObject(asObject(owner['spec'])['selector']);
   const matchLabels = stringsOf(selector['matchLabels']);
@@ -236,8 +235,8 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
 }
 
 /**
- * The pods of the pod's own controller, by the label that such a controller puts into the selector of each: a pod without it
- * would not be its own. None where names or nodes show successors anyway, or no such label is there.
+ * The pods of the pod's own controller, by a label that the controller adds to its selector and its pods. Undefined if
+ * there is no such label, or if names or nodes identify successors anyway.
  */
 export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
   const labels = stringsOf(metadataOf(pod)['labels']);
@@ -256,7 +255,7 @@ const controllerLabels: Partial<Record<string, string[]>> = {
   Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
 };
 
-/** Does an object fall into a target? The server judges it for live streams; raw recordings are judged here. */
+/** Whether a target selects an object. The server decides this for live streams, this function for raw recordings. */
 export function selects(target: Target, object: JsonObject): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});
   return (
@@ -269,7 +268,7 @@ function fieldOf(object: JsonObject, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
 }
 
-/** An Event of events.k8s.io calls differently what it is about; live runs ask for the core form alone. */
+/** Events of events.k8s.io have another name for the object they are about; live runs request only the core form. */
 const partOf = (object: JsonObject, key: string): unknown =>
   object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
@@ -278,7 +277,7 @@ const stringsOf = (value: unknown): Record<string, string> =>
     Object.entries(asObject(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
-/** Containers whose log can be followed: those that run, sidecars included. */
+/** Containers whose log can be followed: all running ones, including sidecars. */
 export function runningContainers(pod: JsonObject): string[] {
   const status = asObject(pod['status']);
   const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];

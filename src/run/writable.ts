@@ -1,4 +1,4 @@
-/** Whether the files of a run can be written, asked before anything is deleted. */
+/** Checks before any deletion that the files of a run can be written. */
 import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
@@ -8,13 +8,13 @@ import { recordingVersion } from '../recording/header.ts';
 import { forJson } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
-/** Of `--report`. */
+/** A file of `--report`. */
 export interface ReportFile {
   file: string;
   format: Format;
 }
 
-/** Throws `usage.same-file`, `record.unwritable` and `report.unwritable`: the recording is opened only when a pod is there. */
+/** Throws `usage.same-file`, `record.unwritable` or `report.unwritable`. The recording itself is opened later. */
 export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {
   if (record !== undefined) {
     assertDistinct({ file: record, what: '--record' }, reports);
@@ -24,7 +24,7 @@ export async function assertOutputs({ record, reports }: { record?: string; repo
   await assertWritable(reports);
 }
 
-/** Throws `report.unwritable`. What changes later, a disk that fills up, still costs only the file and exit code 1. */
+/** Throws `report.unwritable`. A later failure, for example a full disk, costs only the file and exit code 1. */
 export async function assertWritable(files: readonly ReportFile[]): Promise<void> {
   for (const { file } of files) {
     const cause = await obstacleTo(file);
@@ -37,7 +37,7 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
   }
 }
 
-/** An error code of the system. A file that is not there yet is no obstacle, but its folder must take it. */
+/** The system's error code if the file cannot be written. A new file needs a writable folder. */
 async function obstacleTo(file: string): Promise<string | undefined> {
   try {
     const found = await fs.stat(file).catch(() => undefined);
@@ -49,7 +49,7 @@ async function obstacleTo(file: string): Promise<string | undefined> {
   }
 }
 
-/** Throws `usage.same-file` where a report is the recording, by whatever path. `recording`: the file and its flag. */
+/** Throws `usage.same-file` if a report is the recording, by any path. `recording`: the file and its flag. */
 export function assertDistinct(recording: { file: string; what: string }, reports: readonly ReportFile[]): void {
   const identity = identityOf(recording.file);
   const same = identity === undefined ? undefined : reports.find(({ file }) => identityOf(file) === identity);
@@ -63,7 +63,7 @@ export function assertDistinct(recording: { file: string; what: string }, report
 
 const mostLinks = 40;
 
-/** The same for every path to a file, also one that is not there yet; pipes and devices take both, one after the other. */
+/** Equal for all paths to a file, even a new one. Undefined for pipes and devices, which may take both. */
 function identityOf(file: string, links = 0): string | undefined {
   const found = attempt(() => statSync(file, { bigint: true }));
   if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
@@ -81,7 +81,7 @@ function attempt<T>(ask: () => T): T | undefined {
   }
 }
 
-/** Writes nothing where no file is asked for. Throws `record.unwritable`. */
+/** Records nothing if `file` is undefined. Throws `record.unwritable`. */
 export function recorderFor(
   file: string | undefined,
   logText: boolean,

@@ -1,38 +1,38 @@
 /**
- * What is assumed rather than proved, in one table: the API shows none of it. Each bound is generous for a loaded
- * node; a report lists those it leaned on under `assumes`, and none ever makes an instant "observed". Seconds.
+ * What is assumed rather than proved, because the API does not show it. Each bound is generous for a loaded node. A
+ * report lists the assumptions it used under `assumes`, and none ever makes an instant "observed". Seconds.
  */
 export const assumptions = {
-  /** Two clocks drift apart by at most this much a second (NTP slews at 0.0005; free-running crystals at 0.0001). */
+  /** Two clocks drift apart by at most this much per second (NTP slews at 0.0005; free-running crystals at 0.0001). */
   'clock-drift': 0.001,
   /** From the kubelet's call to the signal's delivery: CRI, shim, kill(2). Measured on containerd: 0.001 to 0.006. */
   'signal-lag': 0.9,
-  /** The same where the runtime starts a process for it (CRI-O, docker, unknown runtimes). */
+  /** The same if the runtime starts a process for it (CRI-O, docker, unknown runtimes). */
   'signal-lag-exec': 2,
-  /** The same through the guest of a sandboxed runtime (a runtimeClass is set). */
+  /** The same through the guest of a sandboxed runtime (the pod has a runtimeClass). */
   'signal-lag-sandboxed': 5,
   /**
-   * Where no Events may be read: the kubelet calls the runtime this soon after the status that acknowledges the deletion
-   * arrived, and that call does not fail.
+   * If Events may not be read: the kubelet calls the runtime within this time after the status that acknowledges the
+   * deletion arrived, and the call does not fail.
    */
   'kill-at-once': 0.5,
-  /** A line is stamped when the runtime reads it, this much after it was written at the latest. */
+  /** The runtime stamps a log line when it reads the line, at most this long after it was written. */
   'log-stamp-lag': 0.1,
-  /** What showed no life after its signal and ended with 137 in the second in which its grace ran out was killed. */
+  /** A container without a sign of life after its signal, that ended with 137 as its grace ran out, was killed. */
   'silent-kill': 1,
-  /** A process ends this soon after SIGKILL; only one that waits for a disk or a device takes longer. */
+  /** A process ends within this time after SIGKILL; only one that waits for a disk or a device takes longer. */
   'kill-lag': 2,
-  /** Where no status will report an end: a log that ended in order did so this soon after its container, not with its kubelet. */
+  /** Without a status about the exit: a cleanly ended log ended this soon after its container, not with its kubelet. */
   'log-end': 1,
   /**
-   * The kubelet posts an Event this soon after its stamp, or after the one before it; a renewal of its Lease too. Dropped
-   * where an arrival contradicts it, and unless the node's clock was known before, for an Event of the deletion, or by
-   * another sign: a paused node posts late.
+   * The kubelet posts an Event within this time after its stamp, or after the Event before it; likewise a renewal of
+   * its Lease. Dropped if an arrival contradicts it. For an Event of the deletion also dropped unless the node's clock
+   * was known before, or by another sign: a paused node posts late.
    */
   'event-lag': 1,
-  /** A change of the API arrives this long after it was written at the latest, on a stream that is alive. */
+  /** A change arrives at most this long after the API server stored it, on a stream that is alive. */
   'delivery-lag': 2.5,
-  /** The clocks of the API servers of one control plane are apart by less: NTP keeps them to milliseconds. */
+  /** The clocks of a control plane's API servers differ by less than this: NTP keeps them to milliseconds. */
   'server-skew': 1,
 } as const;
 
@@ -40,10 +40,10 @@ export type AssumptionName = keyof typeof assumptions;
 
 const ms = 1000;
 
-/** Milliseconds of drift that may have built up over `elapsed` ms. */
+/** The largest drift (ms) over `elapsed` ms. */
 export const driftOver = (elapsed: number): number => Math.abs(elapsed) * assumptions['clock-drift'];
 
-/** Which signal lag holds, by the pod's runtimeClass and the scheme of its container ids. */
+/** Which signal lag applies, by the pod's runtimeClass and the scheme of its container ids. */
 export function signalLag(runtimeClass: string | undefined, runtime: string | undefined): AssumptionName {
   if (runtimeClass !== undefined) return 'signal-lag-sandboxed';
   return runtime === 'containerd' ? 'signal-lag' : 'signal-lag-exec';

@@ -1,17 +1,17 @@
 /**
- * How far a remote clock is off: offset = remote − client, in ms, an interval narrowed by causality with each
- * observation (docs/architecture.md "Time"). Nothing arrives before it happened, so every remote stamp that arrives is a
- * lower bound; nothing the cluster did because of our request is earlier than our sending it, which gives upper bounds.
+ * The offset of a remote clock: remote − client, in ms, an interval that causality narrows with each observation
+ * (docs/architecture.md "Time"). Nothing arrives before it happened, so each remote stamp that arrives gives a lower
+ * bound. Nothing that the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
- * This is what has to be known before rows can be stated in the network (infer/pod-network.ts): which Events are of this deletion, by
- * what had arrived when they came, and whether a clock was set. Everything else asks the network.
+ * The network (infer/pod-network.ts) needs these offsets before its rows can be stated: to tell which Events belong to
+ * this deletion, and whether a clock was set. Everything else asks the network.
  *
- * Laws: a bound holds exactly at the client time it was made, and fades by the assumed drift to both sides; bounds
- * that others imply everywhere are dropped, so that of a stretch of time few stay.
+ * A bound holds exactly at the client time it was made, and weakens by the assumed drift in both directions. Bounds
+ * that others imply at all times are dropped, so that few remain.
  *
- * Bounds that contradict each other mean that the clock was set in between (NTP steps it). It has several pieces then, in
- * each of which nothing contradicts anything; what lies in one goes by the bounds of that piece, and what may lie in
- * several by the hull of theirs. What a piece does not bound stays unbounded.
+ * Bounds that contradict each other mean that the clock was set in between (NTP steps it). Such a clock is split into
+ * pieces without contradictions. A time within one piece uses the bounds of that piece; a time that may lie in several
+ * uses the hull of their offsets. What a piece does not bound stays unbounded.
  */
 import { driftOver } from './assumptions.ts';
 import { anyTime, type Span } from './span.ts';
@@ -27,7 +27,7 @@ export interface Bound {
 export interface Clock {
   readonly lower: readonly Bound[];
   readonly upper: readonly Bound[];
-  /** It may have been set back, as this observation has it: then no lower bound holds for what it showed since. */
+  /** This observation shows that the clock may have been set back: no lower bound holds for later readings. */
   readonly doubt?: { readonly at: number; readonly seq: number };
 }
 
@@ -45,7 +45,7 @@ export const noMoreThan = (clock: Clock, bound: Bound): Clock => ({
   upper: insert(clock.upper, bound, (a, b) => a.value + driftOver(a.at - b.at) <= b.value),
 });
 
-/** What arrivals by then proved of the clock: those that came later may be of a clock that was set since. */
+/** The clock with lower bounds from arrivals until `at`: later ones may belong to a clock that was set since. */
 export const upTo = (clock: Clock, at: number): Clock => ({
   ...clock,
   lower: clock.lower.filter((bound) => bound.at <= at),
@@ -61,16 +61,16 @@ interface Piece extends Clock {
 export const offsetAt = (clock: Clock, at: number): Span =>
   isStepped(clock) ? offsetOver(clock, { lo: at, hi: at }) : within(clock, at);
 
-/** When the clock was set: between which client times; first step first. */
+/** When the clock was set: the client times between which each step lies, earliest step first. */
 export const stepsOf = (clock: Clock): Span[] => {
   const pieces = piecesOf(clock);
   return pieces.slice(1).map(({ from }, index) => ({ lo: pieces[index]?.to ?? from, hi: from }));
 };
 
-/** It was set, or may have been. */
+/** Whether the clock was, or may have been, set. */
 export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
 
-/** The offset of a clock that was, or may have been, set: wherever in a stretch of client time. */
+/** The offset of a clock that was, or may have been, set: valid for any time in a stretch of client time. */
 function offsetOver(clock: Clock, during: Span): Span {
   const proved = overPieces(clock, during);
   return clock.doubt ? { lo: -Infinity, hi: proved.hi } : proved;
@@ -89,7 +89,7 @@ function overPieces(clock: Clock, during: Span): Span {
   return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
-/** Of one piece. */
+/** The offset within one piece. */
 function within(clock: Clock, at: number): Span {
   let [lo, hi] = [-Infinity, Infinity];
   for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
@@ -110,7 +110,7 @@ function piecesOf(clock: Clock): readonly Piece[] {
 const contradicts = (lower: Bound, uppers: readonly Bound[]): boolean =>
   uppers.some((upper) => lower.value - upper.value > driftOver(lower.at - upper.at));
 
-/** In the order of time: the first bound that contradicts what came before begins a new piece. */
+/** In order of time: the first bound that contradicts the current piece begins a new one. */
 function split({ lower, upper }: Clock): readonly Piece[] {
   const all = [
     ...lower.map((bound) => ({ bound, isLower: true })),
@@ -129,8 +129,8 @@ function split({ lower, upper }: Clock): readonly Piece[] {
 const joined = (a: Clock, b: Clock): Clock => ({ lower: [...a.lower, ...b.lower], upper: [...a.upper, ...b.upper] });
 
 /**
- * Remote times as client times, each end by the offset of its own time: a bound fades the farther it is. `near` is a
- * client time from which that is found. Of a clock that was set: by what it showed from `since` to `near`.
+ * Converts remote times to client times. Each end uses the offset at its own time, because bounds weaken with distance;
+ * `near` is a client time to start from. If the clock was set: the offsets from `since` to `near`.
  */
 export function toClient(clock: Clock, remote: Span, near: number, since = -Infinity): Span {
   if (!Number.isFinite(near)) return anyTime;
@@ -151,25 +151,25 @@ function insert(bounds: readonly Bound[], fresh: Bound, implies: (a: Bound, b: B
   return [...bounds.filter((bound) => !implies(fresh, bound)), fresh];
 }
 
-/** Headers that can all be of one clock. */
+/** `Date` headers that may all come from one clock. */
 export interface DateGroup {
   readonly clock: Clock;
   readonly count: number;
-  /** Client ms of the first and the last of them. */
+  /** Client ms of the first and the last header. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What one header says: two bounds on the offset. */
+/** The two bounds on the offset from one header. */
 export interface DateBounds {
   readonly lower: Bound;
   readonly upper: Bound;
 }
 
-/** A server that shows more different clocks than this in one run shows none. */
+/** More groups than this mean that the headers do not show a clock. */
 const mostGroups = 8;
 
-/** The groups with one more header, in the first group that it agrees with, or in one of its own. */
+/** Adds a header to the first group that it agrees with, or to a new group. */
 export function withDate(groups: readonly DateGroup[], header: DateBounds): readonly DateGroup[] {
   const { lower, upper } = header;
   const index = groups.findIndex(({ clock }) => {
@@ -183,10 +183,10 @@ export function withDate(groups: readonly DateGroup[], header: DateBounds): read
   return groups.length < mostGroups ? [...groups, next] : groups;
 }
 
-/** A clock that causality bounds, narrowed by the headers that can be believed beside it. */
+/** The clock that causality bounds, narrowed by the headers that do not contradict it. */
 export function withDates(causal: Clock, groups: readonly DateGroup[]): Clock {
   const possible = groups.filter((group) => isPossible(group, causal));
-  // One against several is a slip, or a proxy; several against several are a clock that was set.
+  // A single header against several is an error or a proxy's; several against several mean that the clock was set.
   const believed = possible.some(({ count }) => count > 1) ? possible.filter(({ count }) => count > 1) : possible;
   if (believed.length === 0) return causal;
   const spans = believed.map(({ clock, to }) => offsetAt(clock, to));
@@ -197,8 +197,8 @@ export function withDates(causal: Clock, groups: readonly DateGroup[]): Clock {
 }
 
 /**
- * Nothing that causality says of the time in which the headers came excludes them; before and after that the clock may
- * have been set. A single header has no such time, and is held against everything.
+ * Whether causality allows the headers, judged by the bounds from the time of the headers: before and after it the
+ * clock may have been set. A single header has no such time, and is judged by all bounds.
  */
 function isPossible({ clock, count, from, to }: DateGroup, causal: Clock): boolean {
   const counts = ({ at }: Bound): boolean => count === 1 || (at >= from && at <= to);

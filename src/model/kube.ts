@@ -1,8 +1,8 @@
 /**
- * Kubernetes objects, narrowed to what podexit may know and record: the allow-list, as what reads them, and as types. The shape
- * is the API's own, so a recording reads like `kubectl get -o json` and goes through the same mapping as a live object
- * (observe.ts), which is idempotent. Never here: environment, arguments, addresses, annotation values (the slice's
- * trigger time excepted), status messages, log text.
+ * Kubernetes objects, narrowed to what podexit may read and record: the allow-list as readers and as types. They have
+ * the API's own shape, so a recording looks like `kubectl get -o json` and goes through the same idempotent mapping as
+ * a live object (observe.ts). Never included: environment, arguments, addresses, annotation values (with two
+ * exceptions, observe/metadata.ts), status messages, log text.
  */
 import { narrowContainer, narrowState } from './observe/container.ts';
 import type { Event } from './observe/event.ts';
@@ -27,7 +27,7 @@ import {
   type Reader,
 } from './observe/read.ts';
 
-/** Those of a list that have a name. */
+/** The items of a list that have a name. */
 const named =
   <T>(reader: (one: JsonObject) => T): Reader<T[]> =>
   (raw) =>
@@ -60,7 +60,7 @@ const narrowStatus = shape({
   restartCount: (raw) => asNumber(raw) ?? 0,
   state: narrowState,
   lastState: maybe(narrowState),
-  /** Only the scheme, which names the runtime: `containerd://`. */
+  /** Only the scheme, which tells the runtime: `containerd://`. */
   containerID: (raw) => /^[\w.-]{1,32}:\/\//.exec(asString(raw) ?? '')?.[0],
   /** Present only with the ContainerStopSignals feature. */
   stopSignal: asString,
@@ -104,7 +104,7 @@ export const narrowService = shape({
   metadata: narrowMetadata,
   spec: shape({
     type: asString,
-    /** Kept only where it is `None` (headless). */
+    /** Kept only if it is `None` (headless). */
     clusterIP: (raw) => (raw === 'None' ? 'None' : undefined),
     selector: (raw) => stringMap(raw, () => true),
     publishNotReadyAddresses: asBoolean,
@@ -112,7 +112,7 @@ export const narrowService = shape({
   }),
 });
 
-/** `targetPort`: a number, or the name of a container's port; the same as `port` where it is absent. */
+/** `targetPort`: a number, or the name of a container's port; absent: the same as `port`. */
 function narrowServicePort(raw: unknown): { port: number; targetPort?: number | string }[] {
   const service = asObject(raw);
   const port = asNumber(service['port']);
@@ -160,7 +160,7 @@ export const narrowLease = shape({
   spec: shape({ renewTime: asString }),
 });
 
-/** The kinds that own pods, and what owns those. */
+/** Kinds that own pods, and owners of those. */
 const ownerKinds = ['ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'] as const;
 
 export type Owner = ReturnType<typeof narrowOwner>;
@@ -170,7 +170,7 @@ export const narrowOwner = shape({
   metadata: narrowMetadata,
   spec: shape({
     replicas: asNumber,
-    /** StatefulSets: the number of the first pod; 0 where it is absent. */
+    /** StatefulSets: the ordinal of the first pod; absent: 0. */
     ordinals: maybe(shape({ start: asSeconds })),
     suspend: asBoolean,
     ttlSecondsAfterFinished: asSeconds,
@@ -195,5 +195,5 @@ export const narrowNamespace = shape({
 
 export type KubeObject = Pod | Service | EndpointSlice | Event | Node | Lease | Owner | Namespace;
 
-/** Which of a pod's lists a container is in; a sidecar is an init container that restarts always. */
+/** The list of the pod that a container is in. A sidecar is an init container with restartPolicy Always. */
 export type ContainerKind = 'container' | 'sidecar' | 'init' | 'ephemeral';

@@ -1,18 +1,17 @@
 /**
- * The vocabulary of everything podexit can learn about a pod's exit. An Observation is what we saw, never what we
- * conclude from it. Live runs, replays, the demo and tests differ only in where observations come from.
+ * Everything that podexit can observe about a pod's exit. An Observation is what we saw, never a conclusion. Live runs,
+ * replays, the demo and tests differ only in the source of their observations.
  *
- * Time: `at` and `sentAt` are whole milliseconds since the epoch on the client's clock, rounded down, taken from a
- * monotonic clock: the true moment lies in [at, at + 1). `at` is the moment of arrival (or of sending, for what we
- * send ourselves).
+ * Time: `at` and `sentAt` are whole milliseconds since the epoch on the client's clock, rounded down, from a monotonic
+ * clock: the true moment lies in [at, at + 1). `at` is the moment of arrival, or of sending for what we send.
  */
 import type { KubeObject, Pod } from './kube.ts';
 import type { ProbeObservation } from './probe-observation.ts';
 
 /**
- * One row of the table "What is watched" (see watched.ts). `logs` is one stream for each container; `pod` is narrowed to one
- * name. `pods` is that of a workload, shared by all that are traced: what it says of one of them is said on its `pod` stream,
- * what it says of the others on its `siblings` (select.ts). Reports know these two only.
+ * The streams that may be watched (watched.ts). `logs` is one stream per container; `pod` is limited to one name.
+ * `pods` is the stream of a workload, shared by all traced pods: for each of them it acts as `pod` for the pod itself
+ * and as `siblings` for the others (select.ts), and reports know only these two.
  */
 export const streamNames = [
   'pod',
@@ -32,48 +31,48 @@ export const streamNames = [
 
 export type StreamName = (typeof streamNames)[number];
 
-/** How this run came to see the exit. `check` never deletes anything. */
+/** How the run gets to see the exit. `check` never deletes anything. */
 export type Mode = 'delete' | 'evict' | 'attach' | 'check';
 
-/** What was asked of podexit, as far as the report depends on it: always the first observation. */
+/** The options of the run that the report depends on; always the first observation. */
 export interface Began {
   kind: 'began';
   mode: Mode;
-  /** Of the pods; empty where the run looks at all namespaces. */
+  /** Namespace of the pods; empty: all namespaces. */
   namespace: string;
-  /** Of the one pod that the run is about; empty where it is about `target`. */
+  /** Name of the one pod; empty if the run is about `target`. */
   name: string;
-  /** What has the pods that the run is about, as a person names it, e.g. `deployment/checkout`. */
+  /** The target of a run over several pods, in words: `deployment/checkout`. */
   target?: string;
-  /** Of the pods of `target` the first that terminates is traced, and no other. */
+  /** Only the first pod of `target` that terminates is traced. */
   next?: boolean;
-  /** The grace period that the request will carry, in seconds; null: the pod's own. */
+  /** The grace period of the request, in seconds; null: the pod's own. */
   graceSeconds: number | null;
   /** Seconds after which the run ends as `stuck`; null: never. */
   timeoutSeconds: number | null;
-  /** Go on until the replacement is ready. */
+  /** Continue until the replacement is ready. */
   waitReplacement: boolean;
-  /** As it was typed, without what may be a secret (cli/words.ts). */
+  /** The command line, without possible secrets (cli/words.ts). */
   command?: string;
-  /** Of the program. */
+  /** Version of podexit. */
   version?: string;
-  /** The name of the kubeconfig's context. */
+  /** Name of the kubeconfig context. */
   context?: string;
 }
 
-/** The whole state of a stream, from a list (or a streaming list). What is absent from it does not exist. */
+/** The whole state of a stream, from a list (or a streaming list): an object that is not in it does not exist. */
 export interface Listed<O> {
   kind: 'listed';
   stream: StreamName;
   resourceVersion: string;
   objects: O[];
-  /** When the request left: the state is of no earlier moment (a list without resourceVersion is a consistent read). */
+  /** When the request was sent; the state is not older (a list without resourceVersion is a consistent read). */
   sentAt?: number;
-  /** The one name that the list was narrowed to: an empty list then says that this object does not exist. */
+  /** Set if the list was limited to one name: if it is empty, this object does not exist. */
   name?: string;
 }
 
-/** One watch line. BOOKMARKs only move the cursor and are not observations. */
+/** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
 export interface Changed<O> {
   kind: 'changed';
   stream: StreamName;
@@ -82,24 +81,24 @@ export interface Changed<O> {
 }
 
 /**
- * The uids of all pods of the pod's own controller, in one list that was requested before the DELETE: a pod that only a later
- * list has was created in between (infer/replacement.ts). Recordings call it `kin`.
+ * The uids of all pods of the pod's controller, from one list that was requested before the DELETE. A pod that only a
+ * later list has was created in between (infer/replacement.ts). Recordings call it `kin`.
  */
 export interface SiblingUids {
   kind: 'kin';
   resourceVersion: string;
   uids: string[];
-  /** When the request left: the list is of no earlier moment. */
+  /** When the request was sent; the list is not older. */
   sentAt: number;
 }
 
-/** From here on nothing of this stream can be missed without a `gap` being observed. */
+/** The stream is in sync: from now on everything that it misses is observed as a `gap`. */
 export interface Synced {
   kind: 'synced';
   stream: StreamName;
 }
 
-/** The server refused a stream: only that stream is lost. */
+/** The server refused a stream; other streams are not affected. */
 export interface Refused {
   kind: 'refused';
   stream: StreamName;
@@ -108,7 +107,7 @@ export interface Refused {
   pod?: string;
   /** HTTP status. */
   status: number;
-  /** What a Role would have to grant, e.g. verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
+  /** The missing permission, for example verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
   verb: string;
   resource: string;
   group: string;
@@ -117,34 +116,34 @@ export interface Refused {
 
 /** Why something may have been missed. */
 export type GapCause =
-  /** History was compacted (410): whatever happened in between is unknowable. */
+  /** The history was compacted (410): what happened in between is unknown. */
   | 'expired'
-  /** The connection was lost and the stream could not be resumed from where it was. */
+  /** The connection was lost, and the stream could not be resumed. */
   | 'disconnected'
-  /** The stream was not in sync when the DELETE had to be sent, or when somebody else's came. */
+  /** The stream was not in sync when the DELETE had to be sent, or when another client's deletion began. */
   | 'not-synced'
-  /** A server behind the same address answered with older state. */
+  /** Another API server behind the same address answered with an older state. */
   | 'behind'
-  /** The server refused it (403 and the like); lasts until the end. */
+  /** The server refused the stream (403 and the like); lasts to the end of the run. */
   | 'refused';
 
 /** Between `from` and `to` (ms, client clock) changes of this stream may have been missed. */
 export interface Gap {
   kind: 'gap';
   stream: StreamName;
-  /** The container, and the uid of its pod, for `logs`; of another stream, the pod that it was not there for. */
+  /** For `logs`: the container and the uid of its pod. For other streams, `pod` is the pod that missed changes. */
   container?: string;
   pod?: string;
   from: number;
-  /** Absent: it lasts. */
+  /** Absent: the gap has not ended. */
   to?: number;
   cause: GapCause;
 }
 
 /**
- * A stream was cut and goes on from where it was: nothing is lost, but what arrives now may have happened at any time
- * since `since` (ms, client clock), when the stream was last known to be alive. The same where a run starts with what was
- * received before it, until `since`, and its own first list follows.
+ * A stream was interrupted and resumed: nothing is lost, but what arrives now may have happened at any time since
+ * `since` (ms, client clock), when the stream was last known to be alive. Also for a run that starts with what was
+ * received before it, until `since`, before its own first list.
  */
 export interface Resumed {
   kind: 'resumed';
@@ -152,7 +151,7 @@ export interface Resumed {
   since: number;
 }
 
-/** An HTTP `Date` header: the API server's clock, whole seconds. The request left at `sentAt`. */
+/** An HTTP `Date` header: the API server's clock, in whole seconds. The request was sent at `sentAt`. */
 export interface Dated {
   kind: 'dated';
   sentAt: number;
@@ -164,16 +163,16 @@ export interface Dated {
 export interface Requested {
   kind: 'requested';
   verb: 'delete' | 'evict';
-  /** The grace asked for, null where the request leaves it to the server. */
+  /** The requested grace period; null: the server decides. */
   graceSeconds: number | null;
   uid: string;
 }
 
-/** What the server said to it. `object` is the Pod as the server left it (DELETE only; an eviction answers a Status). */
+/** The server's answer to it. `object` is the Pod after a DELETE; an eviction is answered with a Status. */
 export interface Answered<P> {
   kind: 'answered';
   verb: 'delete' | 'evict';
-  /** Its uid, where several are asked for. */
+  /** The pod's uid, if the run is about several pods. */
   pod?: string;
   status: number;
   reason?: string;
@@ -181,16 +180,16 @@ export interface Answered<P> {
   object?: P;
 }
 
-/** A single GET of the pod; without `object` the name is free (404). */
+/** A single GET of the pod; without `object` the server answered 404. */
 export interface Looked<P> {
   kind: 'looked';
-  /** The uid of the pod that was looked for, where the run is about several. */
+  /** Uid of the requested pod, if the run is about several pods. */
   pod?: string;
   object?: P;
   sentAt?: number;
 }
 
-/** The follow of a container's log began to flow. */
+/** A container's log stream was opened. */
 export interface LogOpened {
   kind: 'log-opened';
   /** The pod's uid; absent in recordings of one pod. */
@@ -198,21 +197,21 @@ export interface LogOpened {
   container: string;
 }
 
-/** One log line. The text itself is there only where it is shown; it is recorded only with `--logs`. */
+/** One log line. It has its text only if the text is shown; the text is recorded only with `--logs`. */
 export interface LogLine {
   kind: 'line';
   pod?: string;
   container: string;
-  /** The stamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
+  /** Timestamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
   time: string;
-  /** The line says, in words of its own, that a stop signal was received (model/observe.ts). */
+  /** The line says that a stop signal was received (model/observe.ts). */
   namesSignal: boolean;
   text?: string;
-  /** Lines of a chatty container that were left out since the last one reported. */
+  /** How many lines of a chatty container were dropped since the last reported one. */
   skipped?: number;
 }
 
-/** The log stream ended. `clean`: the server ended it in order; otherwise the connection broke. */
+/** The log stream ended. `clean`: the server ended it normally; otherwise the connection broke. */
 export interface LogEnded {
   kind: 'log-ended';
   pod?: string;
@@ -220,16 +219,16 @@ export interface LogEnded {
   clean: boolean;
 }
 
-/** A moment that the session decided on: time is an input. */
+/** A timer of the run fired: time is an input. */
 export interface Timer {
   kind: 'timer';
-  /** `timeout`: --timeout ran out. `settled`: no more facts are waited for. `over`: all that a pod's trace waited for is there. */
+  /** `timeout`: --timeout ran out. `settled`: no more facts are awaited. `over`: a pod's trace is complete. */
   name: 'timeout' | 'settled' | 'over';
-  /** The uid of the pod that it is about, where the run is about several. */
+  /** Uid of the pod, if the run is about several pods. */
   pod?: string;
 }
 
-/** The user or the system asked us to leave; SIGPIPE: the reader of stdout went away. */
+/** The user or the system ended the run; SIGPIPE: the reader of stdout went away. */
 export interface Interrupted {
   kind: 'interrupted';
   signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
@@ -258,20 +257,20 @@ type Any<O, P> =
 interface Arrived {
   /** ms, client clock. */
   at: number;
-  /** It arrived while the one before it was not shown yet, so that both were shown together. */
+  /** It arrived before the previous observation was shown, so both were shown together. */
   together?: boolean | undefined;
 }
 
-/** What a source hands over: the objects are still as the server (or a file) gave them, and untrusted. */
+/** What a source delivers. Its objects are unchecked, as the server or a file gave them. */
 export type RawObservation = Arrived & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
 
-/** Takes what was observed, at once. */
+/** Receives an observation as soon as it is made. */
 export type Deliver = (this: void, rawObservation: RawObservation) => void;
 
-/** A log line as a source delivers it: only a recording already holds `namesSignal`. */
+/** A log line from a source; only recordings already have `namesSignal`. */
 export type RawLine = Omit<LogLine, 'namesSignal'> & Partial<Pick<LogLine, 'namesSignal'>>;
 
-/** A numbered, narrowed fact. `seq` counts from 1 and is what evidence cites. */
+/** A numbered observation with narrowed objects. `seq` counts from 1; evidence refers to it. */
 export type Observation = { seq: number } & Arrived & Any<KubeObject, Pod>;
 
 export type ObservationKind = Observation['kind'];

@@ -1,7 +1,7 @@
 /**
- * The one mapping from what a source saw to what podexit knows: it narrows every object to the allow-list of kube.ts.
- * Live streams, shared recordings and our own recordings all come through here, so that none of them can bring
- * evidence that another would not have. Pure, total, and idempotent: a recorded observation maps to itself.
+ * The only mapping from raw observations to observations: it narrows every object to the allow-list of kube.ts. Live
+ * streams, raw recordings and our own recordings all use it, so that none has evidence that another lacks. Pure, total,
+ * and idempotent: a recorded observation maps to itself.
  */
 import {
   narrowLease,
@@ -18,13 +18,13 @@ import { narrowEvent } from './observe/event.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 
 interface ObserveOptions {
-  /** Keep the text of log lines: only where it is shown. */
+  /** Keep the text of log lines, to show it. */
   logText: boolean;
-  /** Absent: as the raw observation says. */
+  /** Absent: taken from the raw observation. */
   together?: boolean | undefined;
 }
 
-/** `seq` numbers the observation; it is what evidence cites. */
+/** `seq` is the number that evidence refers to. */
 export function observe(
   rawObservation: RawObservation,
   seq: number,
@@ -50,7 +50,7 @@ export function observe(
   }
 }
 
-/** How each stream's objects are narrowed. */
+/** The reader for each stream's objects. */
 const narrowers: { [S in StreamName]: (raw: unknown) => KubeObject } = {
   pod: narrowPod,
   pods: narrowPod,
@@ -85,16 +85,16 @@ function line(rawObservation: Extract<RawObservation, { kind: 'line' }>, logText
 }
 
 /**
- * Does a log line say, in words of its own, that a stop signal was received? Such a line, after Killing, is an upper
- * bound for the signal; any other line may come from work in progress while the runtime was still busy. Only this
- * yes or no leaves the mapping: the text is dropped unless the user asked for logs.
+ * Whether a log line says that a stop signal was received. Such a line after Killing is an upper bound for the signal;
+ * any other line may come from work in progress while the runtime was still busy. Only the yes or no is kept: the text
+ * is dropped unless the user asked for logs.
  */
 export function namesStopSignal(text: string): boolean {
   const line = text.slice(0, 512);
   return (signalName.test(line) && !aboutTerminal.test(line)) || signalWords.test(line);
 }
 
-/** SIGTERM, `signal: terminated`, or TERM as a word of its own; not SIGKILL, which no process receives. */
+/** SIGTERM, `signal: terminated`, or the word TERM; not SIGKILL, which no process can log. */
 const signalName = /\bSIG(TERM|INT|QUIT|HUP|USR1|USR2|WINCH)\b|\bsignal[ :=]+(15|2|3|terminated|interrupt)\b|\bTERM\b/;
 const signalWords =
   /\b(received|got|caught|trapped|handling)\b.{0,24}\b(termination|shutdown|stop|interrupt|exit)? ?signal\b/i;

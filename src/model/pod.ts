@@ -1,4 +1,4 @@
-/** Reading a Pod: which containers it has, in which state, and what its deletion says. Pure selectors. */
+/** Selectors for a Pod: its containers, their states, its owner. Pure. */
 import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 import type { ContainerKind, ContainerStatus, Pod } from './kube.ts';
 
@@ -8,7 +8,7 @@ export interface ContainerSpec {
   container: Container;
 }
 
-/** Every container of the spec: init and sidecars in their order, then the main ones, then ephemeral ones. */
+/** Every container of the spec: init containers and sidecars in order, then main, then ephemeral ones. */
 export const containersOf = readOnce((pod): readonly ContainerSpec[] => {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const as = (kind: ContainerKind) => (container: Container) => ({ name: container.name, kind, container });
@@ -24,7 +24,7 @@ export const statusesOf = readOnce((pod): readonly ContainerStatus[] => {
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 });
 
-/** A pod never changes, and is asked for each of its containers, of which there may be sixty. */
+/** Caches by object: Pod objects are immutable, and rules read them for each of up to sixty containers. */
 function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
   const known = new WeakMap<Pod, T>();
   return (pod) => {
@@ -36,12 +36,12 @@ function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
 
 export const isRunning = (state: ContainerState | undefined): boolean => state?.running !== undefined;
 
-/** Succeeded or Failed: nothing of it can run any more. */
+/** Succeeded or Failed: none of its containers can run any more. */
 export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 
-/** A static pod's copy in the API: deleting it stops nothing (SIGNALS.md trap 30). */
+/** Whether it is the API copy of a static pod: deleting it stops nothing (SIGNALS.md trap 30). */
 export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
 
 export const conditionOf = (pod: Pod, type: string) => pod.status.conditions?.find((one) => one.type === type);
@@ -57,7 +57,7 @@ export function hookOf(container: Container): { kind: HookKind; handler: Handler
   return handler && kind ? { kind, handler } : undefined;
 }
 
-/** Container and image, of those that the report is about: main containers and sidecars. */
+/** Name and image of the containers that the report covers: main containers and sidecars. */
 export const imagesOf = (pod: Pod): [string, string][] =>
   containersOf(pod).flatMap(({ name, kind, container: { image } }) =>
     image !== undefined && (kind === 'container' || kind === 'sidecar') ? [[name, image]] : [],
@@ -68,7 +68,7 @@ export const runtimeOf = readOnce(
   (pod): string | undefined => statusesOf(pod).flatMap((status) => status.containerID?.split('://')[0] ?? [])[0],
 );
 
-/** resourceVersions of one resource may be compared (SIGNALS.md §1 "Watch facts"); what is no number counts as new. */
+/** Compares resourceVersions of one resource (SIGNALS.md §1 "Watch facts"); what is not a number counts as newer. */
 export function isOlder(rv: string | undefined, than: string | undefined): boolean {
   if (!/^\d{1,20}$/.test(rv ?? '') || !/^\d{1,20}$/.test(than ?? '')) return false;
   return BigInt(rv ?? 0) < BigInt(than ?? 0);

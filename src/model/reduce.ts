@@ -1,12 +1,12 @@
 /**
- * All that changes a trace. Laws:
+ * How observations change a trace. Rules:
  *
- * 1. Everything that changes a trace lives in this file and in reduce/; renderers and rules only read.
- * 2. No clock, no I/O, no throw: the same observations always give the same trace, whatever they contain.
- * 3. Level-driven: a repeated list or a replayed change proves nothing new and alters nothing; facts keep the first
- *    observation that brought them, so gaps and duplicates are harmless.
- * 4. It collects facts and cites observations; it concludes nothing. What follows from facts is timeline.ts.
- * 5. Memory grows with what concerns the pod, never with what merely passes by.
+ * 1. Only this file and reduce/ change a trace; renderers and rules only read it.
+ * 2. No clock, no I/O, no exception: the same observations always give the same trace, whatever they contain.
+ * 3. Level-driven: a repeated list or a replayed change changes nothing; a fact keeps the first observation that
+ *    showed it, so gaps and duplicates are harmless.
+ * 4. It collects facts with their observations and concludes nothing; conclusions are drawn in src/infer.
+ * 5. Memory grows only with observations that concern the pod.
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
 import { foldDated, nodeReached } from './reduce/clocks.ts';
@@ -27,7 +27,7 @@ export function reduce(trace: Trace, observation: Observation): Trace {
   return now === next.now && lastReceivedAt === next.lastReceivedAt ? next : { ...next, now, lastReceivedAt };
 }
 
-/** The session's own decision: also the end of a recording that stopped earlier than a run would have. */
+/** Timers of the run itself, not news from the cluster; a recording that stopped early ends with one too. */
 const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
@@ -85,7 +85,7 @@ function foldRequest(trace: Trace, o: ObservationOf<'requested'>): Trace {
 }
 
 function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
-  // An answer is to the last try: those before it got none, or none that is known.
+  // The answer belongs to the last attempt; earlier ones were not answered, or the answer was lost.
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, pod: o.object }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
@@ -99,10 +99,10 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
     : foldPod(answered, o.object, o, { isAnswer: true });
 }
 
-/** A container that logs its signal in a loop proves no more than one that does it once. */
+/** A container that logs its signal in a loop proves no more than one that logs it once. */
 const mostSignalLines = 16;
 
-/** What the log held before is no part of it (`tailLines=0`). */
+/** Lines from before the opening are not included (`tailLines=0`). */
 function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
   return withLog(
     closeLate(trace, { stream: 'logs', container: o.container }, o.at),

@@ -1,6 +1,6 @@
 /**
- * The report contract (`-o json`): what podexit says of one exit. Checks outside the project read it; fields are only
- * ever added. The JSON Schema in schema/ is held against these types by a test.
+ * The format of the report (`-o json`). Programs outside this project read it, so fields are only ever added. A test
+ * compares the JSON Schema in schema/ with these types.
  */
 import type { ContainerKind } from './kube.ts';
 import type { HookKind } from './observe/container.ts';
@@ -10,7 +10,7 @@ import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from '
 /** RFC 3339, UTC, milliseconds, on the client's clock. */
 export type Time = string;
 
-/** An interval that contains the truth (`earliest` is the epoch's where nothing bounds it); `evidence` are `seq`s in `observations`. */
+/** Contains the truth (`earliest` is the epoch if nothing bounds it); `evidence` refers to `seq`s in `observations`. */
 export interface Instant {
   earliest: Time;
   latest: Time;
@@ -142,11 +142,11 @@ export const findingCodes = [
 ] as const;
 export type FindingCode = (typeof findingCodes)[number];
 
-/** A point on the timeline. `id` stays the same while its instant is narrowed or corrected. */
+/** A point on the timeline. Its `id` stays the same when its instant is narrowed or corrected. */
 export interface Mark {
   id: string;
   name: MarkName;
-  /** Container, slice, node or replacement that it is about. */
+  /** The container, slice, node or replacement that the mark is about. */
   subject?: string;
   at: Instant;
   note?: string;
@@ -158,7 +158,7 @@ export interface Phase {
   start: Instant;
   end: Instant;
   seconds: Range;
-  /** Ratio to the effective grace; 1 = all of it. */
+  /** Fraction of the effective grace period; 1 = all of it. */
   ofGrace: Range;
 }
 
@@ -173,7 +173,7 @@ export interface ContainerReport {
   name: string;
   kind: ContainerKind;
   outcome: ContainerOutcome;
-  /** The outcome is the likelier of two that the evidence allows: an exit code of 137 that may also be the app's own. */
+  /** The more likely of two possible outcomes: an exit code of 137 may also be the app's own. */
   probable?: true;
   preStop?: PreStopReport;
   stopSignal?: Instant & { signal?: string };
@@ -182,9 +182,9 @@ export interface ContainerReport {
   preStopSeconds?: Range;
   /** From the stop signal to the exit. */
   drainSeconds?: Range;
-  /** How long it outlived its grace period, where it did. */
+  /** How long it ran past its grace period, if it did. */
   pastGraceSeconds?: Range;
-  /** Until when it took new requests, where a probe of the pod (`--probe pod`) measured it. */
+  /** Until when it accepted new requests, if a probe of the pod (`--probe pod`) measured it. */
   servedUntil?: Instant;
 }
 
@@ -197,7 +197,7 @@ export interface EndpointReport {
   otherReady: number;
 }
 
-/** `scheduledAt`: it got its node; `startedAt`: all its main containers run. */
+/** `scheduledAt`: a node was assigned; `startedAt`: all main containers run. */
 export interface ReplacementReport {
   name: string;
   uid: string;
@@ -217,10 +217,10 @@ export interface Finding {
 
 export interface Gate {
   name: string;
-  /** As the flag says it: `4s`, `80%`. */
+  /** As given to the flag: `4s`, `80%`. */
   limit?: string;
   passed: boolean;
-  /** False: there was nothing to judge yet (a check measures no exit), so it counts as passed. */
+  /** False: there was nothing to judge (a check measures no exit), so the gate counts as passed. */
   judged?: false;
   message: string;
 }
@@ -235,18 +235,18 @@ export interface ProbeReport {
   /** Without user, password, query and fragment. */
   target: string;
   via: ProbeVia;
-  /** Of new and kept connections together. */
+  /** Over new and kept connections together. */
   ratePerSecond: number;
   sent: number;
   succeeded: number;
   failed: number;
   failures: { kind: ProbeFailureKind; status?: number; count: number }[];
-  /** Stretches in which requests failed, at most 1 s apart. A request that timed out failed when it was sent. */
+  /** Periods in which requests failed, at most 1 s apart. A request that timed out counts from when it was sent. */
   windows: { start: Instant; end: Instant; failed: number }[];
   connections?: { new: ProbeTally; kept: ProbeTally };
-  /** ms, of answered requests. `during`: from the request to the pod's removal. Absent where nothing was answered. */
+  /** ms, over answered requests. `during`: from the DELETE to the pod's removal. Absent without answers. */
   latencyMs: { before?: LatencyQuantiles; during?: LatencyQuantiles; after?: LatencyQuantiles };
-  /** Requests that say nothing of the target, by what kept them from it: this machine, or the API server. */
+  /** Requests that say nothing about the target, by reason: a problem of this machine or of the API server. */
   notMeasured?: { reason: NotMeasuredReason; count: number }[];
 }
 
@@ -257,7 +257,7 @@ export interface Verdict {
   gates: Gate[];
 }
 
-/** A stretch in which a stream, or a clock, says less than all. */
+/** A period in which the evidence of a stream or a clock is incomplete. */
 export interface GapReport {
   resource: string;
   from: Time;
@@ -273,25 +273,25 @@ export interface TrafficReport {
   reason: string;
   services: {
     name: string;
-    /** Ready endpoints of other pods when this one was removed. */
+    /** Ready endpoints of other pods when this pod's endpoint was removed. */
     otherReady: number;
-    /** How long no endpoint at all was ready. */
+    /** How long the Service had no ready endpoint. */
     noReadySeconds?: Range;
   }[];
   probes?: ProbeReport[];
 }
 
-/** A change of the workload that would have helped, as `kubectl patch` takes it. */
+/** A change of the workload that would have helped, as a patch for `kubectl patch`. */
 export interface FixReport {
   reason: string;
   target: { kind: string; name: string };
   /** A strategic merge patch. */
   patch: object;
-  /** To paste into a shell. */
+  /** A shell command that applies the patch. */
   command: string;
 }
 
-/** How the report came to be. `image`: by container. */
+/** How the report was made. `image`: by container. */
 export interface RunReport {
   command: string;
   version: string;
@@ -311,11 +311,11 @@ export interface ExitReport {
     node?: string;
     owner?: { kind: string; name: string };
     runtimeClass?: string;
-    /** status.reason (`Evicted`, `DeadlineExceeded`, …) of a pod that its kubelet ended without a deletion. */
+    /** status.reason (`Evicted`, `DeadlineExceeded`, …) if the kubelet ended the pod without a deletion. */
     reason?: string;
   };
   grace: { requestedSeconds: number | null; specSeconds: number; effectiveSeconds: number; deadline: Time };
-  /** `note`: what more is known of it, in words: the autoscaler, a drain. */
+  /** `note`: more details in words, for example the autoscaler or a drain. */
   trigger: { kind: TriggerKind; evidence: number[]; note?: string | undefined };
   marks: Mark[];
   phases: Phase[];
@@ -325,17 +325,17 @@ export interface ExitReport {
   verdict: Verdict;
   /** The answer in one sentence. */
   summary?: string;
-  /** From the request (or the acceptance) to the removal of the object, by arrival here. */
+  /** From the request (or its acceptance) to the removal of the object, by arrival times here. */
   totalSeconds?: number;
-  /** Why it was not graceful, or what took the time. */
+  /** Why the exit was not graceful, or what took most of the time. */
   cause?: { code: FindingCode; container?: string };
   traffic?: TrafficReport;
   fix?: FixReport[];
   run?: RunReport;
   clocks: { api?: { offsetMs: Range }; node?: { offsetMs: Range } };
   assumes: { name: string; seconds: number }[];
-  /** `to` is absent where it lasted. */
+  /** `to` is absent if the gap lasted to the end. */
   gaps: GapReport[];
-  /** `what`: all that it said, with `; also ` between. */
+  /** `what`: all facts of the observation, joined by `; also `. */
   observations: { seq: number; at: Time; what: string }[];
 }

@@ -1,20 +1,20 @@
 /**
- * A trace is a selection of the run's log: the observations that concern one pod (its own, its node's, its owners', its
- * Services'), each in the role that it has for this pod. Pure; `traces.ts` does the same as the log grows.
+ * A trace is built from the part of the run's log that concerns one pod: observations about the pod, its node, its
+ * owners and its Services, each with its meaning for this pod. Pure; `traces.ts` does the same while the log grows.
  */
 import type { Event } from './observe/event.ts';
 import type { KubeObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
 
-/** What is known of a pod by which others' observations concern it. */
+/** What must be known about a pod to find the observations that concern it. */
 export interface Subject {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string | undefined;
   node: string | undefined;
-  /** Its owners and what owns those, by uid, each as `Kind/name`. */
+  /** Its owners and their owners, as `Kind/name` by uid. */
   readonly owners: Map<string, string>;
-  /** The pod has a stream of its own: what the shared one misses is no loss for it. */
+  /** The pod has its own stream, so gaps of the shared stream do not affect it. */
   hasOwnStream: boolean;
 }
 
@@ -27,7 +27,7 @@ export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject 
   hasOwnStream: false,
 });
 
-/** The observations of a whole log that concern the pod. */
+/** The observations of a complete log that concern the pod. */
 export function select(log: readonly Observation[], uid: string): Observation[] {
   const subject = learntFrom(log, uid);
   return subject ? log.flatMap((observation) => concerning(subject, observation)) : [];
@@ -38,7 +38,7 @@ function learntFrom(log: readonly Observation[], uid: string): Subject | undefin
   for (const observation of log)
     for (const object of objectsOf(observation))
       if (object.kind === 'Pod' && object.metadata.uid === uid) learn((subject ??= subjectOf(object)), object);
-  // An owner may have been listed before the pod that names it.
+  // An owner may be listed before the pod that names it.
   for (let known = -1; subject && known !== subject.owners.size;) {
     known = subject.owners.size;
     for (const object of log.flatMap(objectsOf)) learn(subject, object);
@@ -47,7 +47,7 @@ function learntFrom(log: readonly Observation[], uid: string): Subject | undefin
   return subject;
 }
 
-/** Takes what an object says of the pod's node and owners. True where something is new. */
+/** Learns the pod's node and owners from an object. Returns true if something is new. */
 export function learn(subject: Subject, object: KubeObject): boolean {
   const isOwn = object.metadata.uid === subject.uid;
   if (!isOwn && !subject.owners.has(object.metadata.uid)) return false;
@@ -62,7 +62,7 @@ export function learn(subject: Subject, object: KubeObject): boolean {
   return true;
 }
 
-/** The objects that an observation of the log brings. */
+/** The objects in an observation. */
 export function objectsOf(observation: Observation): readonly KubeObject[] {
   if (observation.kind === 'listed') return observation.objects;
   if (observation.kind === 'changed') return [observation.object];
@@ -71,7 +71,7 @@ export function objectsOf(observation: Observation): readonly KubeObject[] {
     : [];
 }
 
-/** What an observation is for the pod, with its own number: nothing, itself, or what it says of the pod and of its siblings. */
+/** What an observation means for the pod: nothing, itself, or one observation each about the pod and its siblings. */
 export function concerning(subject: Subject, o: Observation): Observation[] {
   switch (o.kind) {
     case 'began':
@@ -103,13 +103,13 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
 
 const isFor = ({ uid }: Subject, pod: string | undefined): boolean => pod === undefined || pod === uid;
 
-/** What is said of a stream as a whole is said of each role that it has for the pod. */
+/** The streams under which the pod sees an observation about a whole stream. */
 function rolesOf({ hasOwnStream }: Pick<Subject, 'hasOwnStream'>, stream: StreamName): StreamName[] {
   if (stream !== 'pods') return [stream];
   return hasOwnStream ? ['siblings'] : ['pod', 'siblings'];
 }
 
-/** A list of the shared stream: whether the pod is there, and who else. */
+/** Splits a list of the shared stream: the pod itself, and its siblings. */
 function podsListed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
   const own = o.objects.filter(({ metadata }) => metadata.uid === subject.uid);
   const others = o.objects.filter(({ metadata }) => metadata.uid !== subject.uid && inNamespace(subject, metadata));
@@ -120,7 +120,7 @@ function podsListed(subject: Subject, o: ObservationOf<'listed'>): Observation[]
 function listed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
   const objects = o.objects.filter((object) => isAbout(subject, o.stream, object));
   const ownersNames = [...subject.owners.values()].map((owner) => owner.slice(owner.indexOf('/') + 1));
-  // An empty list that was narrowed to one name says that this object does not exist, and of no other one.
+  // An empty list limited to one name only proves that this object does not exist.
   const isAnothers =
     o.name !== undefined &&
     objects.length === 0 &&
@@ -142,7 +142,7 @@ function changed(subject: Subject, o: ObservationOf<'changed'>): Observation[] {
 const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): boolean =>
   namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace;
 
-/** Whether an object of a stream is the pod's own, or one that it hangs on. */
+/** Whether an object of a stream concerns the pod. */
 function isAbout(subject: Subject, stream: StreamName, object: KubeObject): boolean {
   switch (stream) {
     case 'node':
@@ -162,9 +162,9 @@ function isAbout(subject: Subject, stream: StreamName, object: KubeObject): bool
   }
 }
 
-/** By name: some have no uid (SIGNALS.md trap 21), and those of a static pod have another one. reduce/events.ts judges uids. */
+/** By name: some Events have no uid (SIGNALS.md trap 21) or that of a static pod; reduce/events.ts compares uids. */
 function isEventAbout(subject: Subject, { involvedObject: { kind, name } }: Event): boolean {
   if (kind === 'Pod') return name === subject.name;
-  // It does not say whom it scales: the number that it sets does (infer/trigger.ts).
+  // An autoscaler's Event does not name its target: infer/trigger.ts compares the number of replicas.
   return kind === 'HorizontalPodAutoscaler' || [...subject.owners.values()].includes(`${kind}/${name}`);
 }

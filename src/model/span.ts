@@ -1,4 +1,4 @@
-/** An interval of milliseconds on one clock; infinite ends mean that nothing bounds it there. */
+/** An interval of milliseconds on one clock; an infinite end is unbounded. */
 export interface Span {
   readonly lo: number;
   readonly hi: number;
@@ -11,7 +11,7 @@ export const anyTime: Span = { lo: -Infinity, hi: Infinity };
 export const atLeast = (lo: number): Span => ({ lo, hi: Infinity });
 export const atMost = (hi: number): Span => ({ lo: -Infinity, hi });
 
-/** What both say. Where they contradict each other one of them is wrong: then the hull, which holds either truth. */
+/** The intersection. If there is none, one of the two is wrong: then the hull, which contains the truth anyway. */
 export function meet(a: Span, b: Span): Span {
   const lo = Math.max(a.lo, b.lo);
   const hi = Math.min(a.hi, b.hi);
@@ -20,14 +20,14 @@ export function meet(a: Span, b: Span): Span {
 
 export const widthOf = (span: Span): number => span.hi - span.lo;
 
-/** From `start` to `end`, never negative: the end is known not to come before the start. */
+/** The time from `start` to `end`; never negative, because the end is known not to come before the start. */
 export const lapse = (start: Span, end: Span): Span => ({
   lo: Math.max(0, end.lo - start.hi),
   hi: Math.max(0, end.hi - start.lo),
 });
 
-/** When the first of two moments was. */
+/** When the earlier of two moments was. */
 export const earlierOf = (a: Span, b: Span): Span => ({ lo: Math.min(a.lo, b.lo), hi: Math.min(a.hi, b.hi) });
 
-/** When the last of two moments was. */
+/** When the later of two moments was. */
 export const laterOf = (a: Span, b: Span): Span => ({ lo: Math.max(a.lo, b.lo), hi: Math.max(a.hi, b.hi) });

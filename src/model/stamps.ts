@@ -1,7 +1,7 @@
 /**
- * Kubernetes' ways to write a time, as milliseconds since the epoch (fractions allowed). None says whose clock it is:
- * that is the reader's to know (SIGNALS.md §5 "Clocks"). What is no time, or a time that cannot be meant (year 1 is how
- * Go prints "never"), is undefined.
+ * Parses the ways in which Kubernetes writes times, as milliseconds since the epoch (fractions allowed). The caller
+ * must know whose clock it is (SIGNALS.md §5 "Clocks"). Undefined for what is not a time, or not a plausible one (Go
+ * prints "never" as year 1).
  */
 import { second, type Span } from './span.ts';
 
@@ -20,14 +20,14 @@ export function parseTime(stamp: string | undefined): number | undefined {
   return isTime(time) ? time : undefined;
 }
 
-/** A stamp of whole seconds is a floor: the truth lies in [stamp, stamp + 1 s) (trap 33). */
+/** A timestamp of whole seconds is rounded down: the truth lies in [stamp, stamp + 1 s) (trap 33). */
 export function parseFloor(stamp: string | undefined): Span | undefined {
   const time = parseTime(stamp);
   if (time === undefined) return undefined;
   return /\.\d/.test(stamp ?? '') ? { lo: time, hi: time } : { lo: time, hi: time + second };
 }
 
-/** The emitter's nanoseconds in an Event's name, of its FIRST occurrence (SIGNALS.md §2.1); a UUID has none. */
+/** The nanoseconds in an Event's name: its FIRST occurrence, emitter's clock (SIGNALS.md §2.1). A UUID has none. */
 export function parseEventName(name: string): number | undefined {
   const hex = /\.([0-9a-f]{14,16})$/.exec(name)?.[1];
   if (hex === undefined) return undefined;
@@ -35,7 +35,7 @@ export function parseEventName(name: string): number | undefined {
   return isTime(time) ? time : undefined;
 }
 
-/** RFC 3339, UTC, ms. `toward` rounds outward: an interval never loses the truth to rounding. */
+/** RFC 3339, UTC, ms. `toward` is the direction of rounding, so that an interval never excludes the truth. */
 export function printTime(time: number, toward: 'earlier' | 'later'): string {
   const ms = toward === 'earlier' ? Math.floor(time) : Math.ceil(time);
   return new Date(Math.min(Math.max(ms, 0), latest)).toISOString();

@@ -1,7 +1,7 @@
 /**
- * A Trace is what is known so far: facts with the observations that brought them, and no conclusions. Instants, phases
- * and the rest are derived from it (timeline.ts), so that an observation that comes late or twice changes nothing but
- * what it proves.
+ * A Trace holds the facts that are known so far, each with the observation that showed it, and no conclusions.
+ * Instants, phases and the rest are derived from it (src/infer), so that an observation that comes late or twice
+ * changes nothing but the facts that it proves.
  */
 import { unknownClock, type Clock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
@@ -10,14 +10,14 @@ import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName, Timer } from './observation.ts';
 import type { Span } from './span.ts';
 
-/** Something we saw, and when (client clock, ms, floor) it was first seen. */
+/** A value, and the observation that first showed it (`at`: client clock, ms, rounded down). */
 export interface Fact<T> {
   readonly value: T;
   readonly seq: number;
   readonly at: number;
 }
 
-/** An Event that concerns the pod, its node or its owners; the span is the emitter's clock. */
+/** An occurrence of an Event about the pod, its node or its owners. */
 export interface Occurrence {
   readonly id: string;
   readonly reason: string;
@@ -25,13 +25,13 @@ export interface Occurrence {
   readonly component: string;
   readonly about: { readonly kind: string; readonly name: string; readonly container?: string };
   readonly count: number;
-  /** When this occurrence happened: the name's nanoseconds for the first, the floor of a second later. */
+  /** When it happened (emitter's clock): for the first occurrence the nanoseconds of the name, later whole seconds. */
   readonly time: Span;
-  /** The nanoseconds in the Event's name, of the first occurrence (emitter's clock, ms). */
+  /** The nanoseconds in the Event's name: its first occurrence (emitter's clock, ms). */
   readonly named?: number;
   /** metadata.creationTimestamp, apiserver clock. */
   readonly created?: Span;
-  /** It came in a list: it may have been there for an hour. */
+  /** It came in a list, so it may be up to an hour old. */
   readonly isOld: boolean;
   readonly seq: number;
   readonly at: number;
@@ -39,64 +39,64 @@ export interface Occurrence {
 
 export interface LogFacts {
   readonly opened?: Fact<true>;
-  /** The last time that it was opened again after a break. */
+  /** The last time that it was reopened after a break. */
   readonly reopened?: Fact<true>;
-  /** Stamp of the newest line, node clock. */
+  /** Timestamp of the newest line, node clock. */
   readonly lastLine?: Fact<number>;
-  /** Lines that name the stop signal, oldest first (a few). */
+  /** Timestamps of lines that name the stop signal, oldest first (limited). */
   readonly signalLines: readonly Fact<number>[];
-  /** The newest end of the stream, unless it flows again. */
+  /** The end of the stream, unless it was reopened. */
   readonly ended?: Fact<{ clean: boolean }>;
 }
 
 export interface ContainerFacts {
-  /** The first time this very end was reported. */
+  /** The current termination, when it was first reported. */
   readonly terminated?: Fact<NonNullable<ContainerState['terminated']>>;
-  /** A readiness probe took the container out while it ran. */
+  /** The container became not ready while it ran. */
   readonly readyLost?: Fact<true>;
-  /** A state of the deletion showed it running that did not run in the first of them. */
+  /** It started after the deletion: a later state shows it running, the first one did not. */
   readonly startedLate?: Fact<true>;
   readonly log: LogFacts;
 }
 
 export interface DeletionFacts {
-  /** The state of lowest resourceVersion that has a deletionTimestamp. Later ones are rewritten (trap 2). */
+  /** The state with the lowest resourceVersion that has a deletionTimestamp; later ones may be rewritten (trap 2). */
   readonly first: Fact<Pod>;
-  /** `first` answered a request of ours (DELETE, eviction, GET): no watch was late with it. */
+  /** `first` came in the answer to a request of ours (DELETE, eviction, GET), not by a watch that may be late. */
   readonly isAnswer: boolean;
   /** The earliest arrival of any state with a deletionTimestamp. */
   readonly seenAt: number;
   readonly seenSeq: number;
-  /** The pod was already terminating when this run first saw it. */
+  /** The pod was already terminating when the run first saw it. */
   readonly underWay: boolean;
-  /** What was known of the node's clock when the deletion was first seen. */
+  /** The node's clock as known when the deletion was first seen. */
   readonly nodeClock: Clock;
 }
 
-/** The kubelet's own stamp (node clock, ms), and when the apiserver wrote it down (its clock). */
+/** The kubelet's timestamp (node clock, ms), and when the API server stored it (its clock). */
 type NodeSign = Fact<{ stamp: number; written: Span }>;
 
-/** What the kubelet had written before it may have stood still; later signs do not replace it. */
+/** Signs of life of the kubelet from before it may have paused; later signs do not replace them. */
 interface NodeSigns {
   /** Its last Event before the deletion was seen. */
   readonly event?: NodeSign;
   /** Its node's Lease, as first seen. */
   readonly lease?: NodeSign;
-  /** When the Lease had last been renewed, as the first list has it (node clock, ms). */
+  /** The last renewal of the Lease in the first list (node clock, ms). */
   readonly listedRenewal?: Fact<number>;
-  /** The last renewals of the Lease that a watch brought as they came. */
+  /** The latest renewals of the Lease that a watch reported. */
   readonly renewals: readonly Fact<Renewal>[];
 }
 
-/** How late changes arrive after the API server stored them, by its own stamps of them. */
+/** How late changes arrive after the API server stored them, by its timestamps. */
 interface Delays {
-  /** The newest second (API server's clock) that it stamped, by stream: only a newer one is the stamp of the change itself. */
+  /** By stream, the newest second (API server's clock) that was stamped; only a newer one belongs to a new change. */
   readonly newest: ReadonlyMap<StreamName, number>;
-  /** The longest: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
+  /** The longest delay: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
   readonly longest?: Fact<number>;
 }
 
-/** When the kubelet renewed its Lease (node clock, ms), and when the apiserver wrote it down (its clock). */
+/** When the kubelet renewed its Lease (node clock, ms), and when the API server stored it (its clock). */
 export interface Renewal {
   readonly stamp: number;
   readonly written?: Span;
@@ -110,37 +110,37 @@ export interface RequestFacts {
 }
 
 export interface SliceState {
-  /** The pod's own endpoint; absent: not listed. */
+  /** The pod's own endpoint; absent if the slice does not list it. */
   readonly own?: { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean };
   readonly otherReady: number;
-  /** The slice itself is gone: it shows no endpoint, nor of there being none. */
+  /** The slice was deleted; it proves neither an endpoint nor that there is none. */
   readonly deleted?: true;
-  /** managedFields of the write, apiserver clock. */
+  /** Time of the write in managedFields, API server's clock. */
   readonly written?: Span;
 }
 
 export interface SliceFacts {
   readonly slice: Pick<EndpointSlice, 'addressType' | 'metadata'>;
   readonly service?: string;
-  /** Changes of the pod's own endpoint, or between some and no other ready ones; oldest first. */
+  /** Changes of the pod's own endpoint, and between some and no other ready endpoints; oldest first. */
   readonly states: readonly Fact<SliceState>[];
 }
 
 export interface SiblingFacts {
   readonly pod: Pod;
   readonly seen: Fact<true>;
-  /** It was there before anything was asked. */
+  /** It existed before anything was requested. */
   readonly old: boolean;
-  /** Not seen to come: it was in the first list, which was late. Its age follows from stamps (infer/replacement.ts). */
+  /** It was in the first list, which was late; its timestamps tell whether it is new (infer/replacement.ts). */
   readonly listedFirst: boolean;
-  /** A node was found for it: when, as the condition says (apiserver clock). */
+  /** It was scheduled, at the time in its condition (API server's clock). */
   readonly scheduled?: Fact<Stamp | undefined>;
-  /** All its main containers run: when the last of them began (the clock of its node). */
+  /** All its main containers run; `at`: when the last of them started (clock of its node). */
   readonly started?: Fact<{ readonly at?: Stamp; readonly node?: string }>;
   readonly ready?: Fact<true>;
-  /** What of these the stream of the traced pod brought, by `seq`: it has the successor of the same name too. */
+  /** `seq`s of its facts that came on the traced pod's stream, which also shows a successor of the same name. */
   readonly onPodStream?: readonly number[];
-  /** Where it runs, once that is decided. */
+  /** Its node, once it is scheduled. */
   readonly node?: string;
 }
 
@@ -148,39 +148,39 @@ export interface OwnerFacts {
   readonly first: Fact<Owner>;
   readonly last: Fact<Owner>;
   readonly gone?: Fact<true>;
-  /** How many pods it wanted, each time that changed, oldest first. */
+  /** The number of pods it wanted, each time it changed, oldest first. */
   readonly wanted: readonly Fact<number>[];
-  /** A Job that is suspended, or done: the condition that shows it. */
+  /** A Job is suspended or finished: the condition that shows it. */
   readonly ended?: Fact<string>;
 }
 
-/** One probe (`--probe`): what was sent to its target, and what came of it. */
+/** One probe (`--probe`): its requests and their results. */
 export interface ProbeFacts {
   readonly started: Fact<ProbeStarted>;
-  /** Half a second each, oldest first; of a long run, longer ones where nothing failed. */
+  /** Slices of half a second, oldest first; longer ones in a long run. */
   readonly slices: readonly Fact<ProbeCounts>[];
   readonly ended?: Fact<true>;
 }
 
 export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 
-/** One line about an observation that changed something: what evidence refers to. */
+/** One line about an observation that changed the trace; evidence refers to it. */
 export interface Note {
   readonly seq: number;
   readonly at: number;
-  /** All that it said (reduce/notes.ts). */
+  /** All facts of the observation (reduce/notes.ts). */
   readonly what: string;
   readonly earlier?: Note;
 }
 
-/** A stream was cut and went on, or was found to be behind: news from `at` to `until` may be as old as `since`. */
+/** A stream was resumed, or its server was behind: what it delivered from `at` to `until` may be as old as `since`. */
 interface Resume {
   readonly stream: StreamName;
   /** Client ms. */
   readonly since: number;
-  /** Client ms; the fact's own time where it is absent. */
+  /** Client ms; absent: the fact's own time. */
   readonly until?: number;
-  /** Some news did come then. */
+  /** The stream delivered something in that time. */
   readonly late: boolean;
 }
 
@@ -191,64 +191,64 @@ export interface Trace {
   readonly pod?: Fact<Pod>;
   /** The newest state without deletionTimestamp. */
   readonly before?: Fact<Pod>;
-  /** A consistent read sent then (client ms) still showed no deletionTimestamp. */
+  /** The latest time (client ms) at which a consistent read was sent that showed no deletionTimestamp. */
   readonly notDeletingAt: number;
   readonly deletion?: DeletionFacts;
-  /** Each (grace, deadline) seen, in the order of resourceVersion. */
+  /** Each observed pair of grace and deadline, in the order of resourceVersion. */
   readonly graces: readonly Fact<{ grace: number; deadline?: string; rv?: string }>[];
   readonly requests: readonly RequestFacts[];
-  /** The first status that knows of the deletion: a probe's may come before the kubelet begins. */
+  /** The first status that shows the deletion's generation; one written for a probe may precede the kubelet's start. */
   readonly acknowledged?: Fact<true>;
   readonly terminal?: Fact<string>;
   readonly sandboxStopped?: Fact<true>;
   readonly finalDelete?: Fact<Pod>;
-  /** Finalizers on the finished pod, as last seen. */
+  /** Finalizers of the finished pod, as last seen. */
   readonly finalizing?: Fact<readonly string[]>;
-  /** Reason of the newest DisruptionTarget that was there when deletionTimestamp came, or before. */
+  /** Reason of the newest DisruptionTarget condition from before or with the deletionTimestamp. */
   readonly disruption?: Fact<string>;
   readonly gone?: Fact<GoneHow>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
-  /** They were listed. */
+  /** The Services were listed. */
   readonly servicesKnown: boolean;
   readonly slices: ReadonlyMap<string, SliceFacts>;
-  /** Client ms of the first whole state of the slices: who routed before is not known. */
+  /** Client ms of the first list of slices: earlier routing is unknown. */
   readonly slicesSince?: number;
   readonly siblings: ReadonlyMap<string, SiblingFacts>;
   readonly siblingsKnown: boolean;
-  /** Uids of those that are named as replacements of other pods already. */
+  /** Uids of siblings that already count as the replacement of another pod. */
   readonly taken: ReadonlySet<string>;
-  /** How many siblings were seen to come. */
+  /** How many siblings were seen to be created. */
   readonly newcomers: number;
   readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
-  /** Events of type Warning by the kubelet about the pod, whatever the reason: how often each came. The first few. */
+  /** How often each Event of type Warning by the kubelet about the pod occurred, whatever its reason (limited). */
   readonly warnings: ReadonlyMap<string, number>;
-  /** The same of type Normal. */
+  /** The same for Events of type Normal. */
   readonly normals: ReadonlyMap<string, number>;
   readonly node?: Fact<Node>;
   readonly nodeReady: readonly Fact<string>[];
-  /** The namespace is being deleted; its deletionTimestamp. */
+  /** The namespace is being deleted; the value is its deletionTimestamp. */
   readonly namespaceEnding?: Fact<string | undefined>;
-  /** The node took no new pods when the deletion came. */
+  /** The node was unschedulable when the deletion began. */
   readonly cordoned?: Fact<true>;
   readonly gaps: readonly Fact<Gap>[];
-  /** Streams whose news was late. */
+  /** Streams that delivered late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
   readonly timers: readonly Fact<Exclude<Timer['name'], 'over'>>[];
-  /** By their number. */
+  /** By number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
-  /** `api`: what stamps show of the API server's clock; `dates`: what `Date` headers show of it. */
+  /** `api`: the API server's clock by timestamps; `dates`: the same clock by `Date` headers. */
   readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;
   /** Client time of the newest observation. */
   readonly now: number;
-  /** Client time of the newest one that came from the cluster; later news may have been missed. */
+  /** Client time of the newest observation from the cluster; later news may have been missed. */
   readonly lastReceivedAt: number;
 }
 

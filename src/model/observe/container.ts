@@ -1,4 +1,4 @@
-/** A container of a pod, cut down to what podexit may know: its arguments go no further than this, only what they show. */
+/** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
 import {
   asArray,
   asBoolean,
@@ -17,14 +17,14 @@ import {
   type JsonObject,
 } from './read.ts';
 
-/** RFC 3339 as the API prints it: whole seconds, UTC (a floor: SIGNALS.md trap 33). */
+/** RFC 3339 as the API prints it: whole seconds, UTC, rounded down (SIGNALS.md trap 33). */
 export type Stamp = string;
 
 export type HookKind = 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
 
 /**
- * A lifecycle handler without its command, URL or headers. `inert` is our own note on an exec: it is a plain sleep,
- * so it cannot have signalled the application itself.
+ * A lifecycle handler without its command, URL or headers. `inert` is computed here: the exec is a plain sleep, so it
+ * cannot have signalled the application itself.
  */
 export interface Handler {
   exec?: { inert?: boolean; seconds?: number };
@@ -56,9 +56,9 @@ export const narrowContainer = shape({
   restartPolicy: asString,
   lifecycle: unlessEmpty(shape({ preStop: narrowHandler, stopSignal: asString })),
   readinessProbe: maybe(narrowProbe),
-  /** Our own note: PID 1 is started as a shell with a command line, which seldom passes signals on if it stays one. */
+  /** Computed here: PID 1 starts as a shell with a command line, which rarely passes signals on if it stays a shell. */
   shell: (_, container) => isShell(container) || undefined,
-  /** Our own note: that line says `trap "" TERM`, and what it starts ignores SIGTERM too (an ignored signal survives exec). */
+  /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
   ignoresTerm: (_, container) => ignoresTerm(container) || undefined,
   ports: (raw) => filled(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
@@ -78,7 +78,7 @@ function narrowHandler(raw: unknown): Handler | undefined {
   return undefined;
 }
 
-/** Seconds of `sleep 5`, also through a shell. Anything else may do anything, for example `kill -TERM 1`. */
+/** The seconds of `sleep 5`, also in a shell. Any other command may do anything, for example `kill -TERM 1`. */
 export function plainSleep(command: readonly string[]): number | undefined {
   const line = isShellCommand(command) ? (command[2] ?? '') : command.join(' ');
   const [, count, unit = 's'] =
@@ -95,14 +95,14 @@ const isShellCommand = (command: readonly string[]): boolean =>
   /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') &&
   /^-\w*c$/.test(command[1] ?? '');
 
-/** Judged here because arguments go no further than this mapping. */
+/** Decided here because arguments are not kept. */
 function isShell(container: JsonObject): boolean {
   if (asBoolean(container['shell']) === true) return true;
   const words = wordsOf(container);
   return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
 }
 
-/** Also judged here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` would undo it. */
+/** Also decided here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` undoes it. */
 function ignoresTerm(container: JsonObject): boolean {
   if (asBoolean(container['ignoresTerm']) === true) return true;
   const words = wordsOf(container);

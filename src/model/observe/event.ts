@@ -1,7 +1,7 @@
 import { narrowMetadata } from './metadata.ts';
 import { asNumber, asObject, asString, constant, shape, textOr } from './read.ts';
 
-/** Reasons whose message has a fixed form that rules read (SIGNALS.md §2.2). Others lose theirs: it may quote anything. */
+/** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
 const readMessages = new Set([
   'Killing',
   'FailedKillPod',
@@ -32,7 +32,7 @@ const narrowCoreEvent = shape({
   reason: textOr(''),
   type: asString,
   reportingComponent: asString,
-  /** Kept only for the reasons whose message has a form that we read; of a probe only what failed. */
+  /** Kept only for these reasons; for probes, only the words of `probeWords`. */
   message: asString,
   involvedObject: shape({ kind: textOr(''), name: textOr(''), uid: asString, fieldPath: asString }),
   count: (raw) => asNumber(raw) ?? 1,
@@ -41,7 +41,7 @@ const narrowCoreEvent = shape({
   eventTime: asString,
 });
 
-/** An Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
+/** Converts an Event of core/v1 or events.k8s.io/v1 to the core form (SIGNALS.md §2.1: support both). */
 export function narrowEvent(raw: unknown): Event {
   const event = asObject(raw);
   const series = asObject(event['series']);
@@ -59,7 +59,7 @@ export function narrowEvent(raw: unknown): Event {
   });
 }
 
-/** A probe's message quotes the application's answer; kept is which probe it was and whether the port was closed. */
+/** A probe's message quotes the application's answer: only the kind of probe and a refused connection are kept. */
 function narrowMessage(reason: string, message: string | undefined): string | undefined {
   if (message === undefined) return undefined;
   if (reason === 'Unhealthy') return probeWords.filter((word) => message.includes(word)).join(' ') || undefined;
@@ -68,11 +68,11 @@ function narrowMessage(reason: string, message: string | undefined): string | un
 
 const probeWords = ['Readiness', 'Liveness', 'Startup', 'connection refused'];
 
-/** From the tenth within ten minutes on Events that are alike are one, whose message is the newest's (SIGNALS.md §2.1). */
+/** From the tenth similar Event in ten minutes on, Events are merged; the newest message is kept (SIGNALS.md §2.1). */
 const prefix = '(combined from similar events): ';
 
 export const isMerged = ({ message }: { readonly message: string }): boolean => message.startsWith(prefix);
 
-/** The message as the newest of them was written. */
+/** The original message of the newest merged Event. */
 export const newestMessage = (event: { readonly message: string }): string =>
   isMerged(event) ? event.message.slice(prefix.length) : event.message;

@@ -12,7 +12,7 @@ import {
   textOr,
 } from './read.ts';
 
-/** Labels that rules read: which Service a slice belongs to, which revision a pod is of, which index of its Job it has. */
+/** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
 const labels = new Set([
   'kubernetes.io/service-name',
   'endpointslice.kubernetes.io/managed-by',
@@ -21,12 +21,12 @@ const labels = new Set([
   'batch.kubernetes.io/job-completion-index',
 ]);
 
-/** The annotation of a static pod's copy that holds the uid of the static pod itself. */
+/** The annotation of a mirror pod that holds the uid of its static pod. */
 export const staticUid = 'kubernetes.io/config.hash';
 
 /**
- * The annotations whose values are facts about the exit: when a slice's change was set off (SIGNALS.md §3), and the uid that a
- * static pod has for its kubelet, whose Events name that one.
+ * Annotations whose values are kept: what time triggered a slice's change (SIGNALS.md §3), and the uid by which the
+ * kubelet's Events refer to a static pod.
  */
 const kept = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
@@ -46,11 +46,11 @@ export const narrowMetadata = shape({
     shape({ apiVersion: textOr(''), kind: textOr(''), name: textOr(''), uid: textOr(''), controller: asBoolean }),
     16,
   ),
-  /** Last changing write of each manager (apiserver clock); no field sets. */
+  /** Last changing write of each manager (API server's clock); no field sets. */
   managedFields: listOf(shape({ manager: textOr(''), subresource: asString, time: asString }), 64),
-  /** Keys only: the values are empty, save of two. */
+  /** Only keys; values are empty, with two exceptions. */
   annotations: annotationKeys,
-  /** Only the labels that podexit itself reads. */
+  /** Only labels that podexit reads. */
   labels: (raw) => stringMap(raw, (key) => labels.has(key)),
 });
 

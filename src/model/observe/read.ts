@@ -1,21 +1,21 @@
 /**
- * Reading untrusted values: an API server, a webhook, or a file may put anything anywhere. A value of
- * the wrong type is as good as absent. Nothing here throws.
+ * Readers for untrusted values: an API server, a webhook or a file may send anything. A value of the wrong type counts
+ * as absent. Nothing here throws.
  */
 
-/** Longest string that is kept of an untrusted object; Kubernetes' own limits are far below. */
+/** Longer strings of untrusted objects are cut; Kubernetes' own limits are far below. */
 const longestString = 4096;
 
-/** A JSON object that nothing has checked yet. Client-node's types would promise fields that may be absent or of another type. */
+/** An unchecked JSON object. client-node's types would promise fields that may be absent or have another type. */
 export type JsonObject = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An empty object where `value` is none. */
+/** An empty object if `value` is not an object. */
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** Of any object of Kubernetes, or a list. */
+/** The metadata of a Kubernetes object or list. */
 export const metadataOf = (object: unknown): JsonObject => asObject(asObject(object)['metadata']);
 
 export const has = (value: unknown): boolean => value !== undefined && value !== null;
@@ -28,7 +28,7 @@ export const asString = (value: unknown): string | undefined =>
 export const asNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
-/** A count of seconds: whole, not negative, and small enough to add to a time. */
+/** A number of seconds: not negative, rounded down, and small enough to add to a time. */
 export const asSeconds = (value: unknown): number | undefined => {
   const number = asNumber(value);
   return number !== undefined && number >= 0 && number <= 1e9 ? Math.floor(number) : undefined;
@@ -44,8 +44,8 @@ export const asStrings = (value: unknown): string[] =>
     : [];
 
 /**
- * Leaves out what is undefined, so that narrowed objects compare and print alike. A copy: objects that something was deleted
- * from are slower to read, for V8, than those that never had it, and all that is concluded reads them.
+ * Leaves out undefined fields, so that narrowed objects compare and print alike. It copies, because V8 reads objects
+ * more slowly after a delete, and every conclusion reads these objects.
  */
 export function compact<T extends object>(object: T): T {
   const kept: Partial<T> = {};
@@ -53,10 +53,10 @@ export function compact<T extends object>(object: T): T {
   return kept as T;
 }
 
-/** An array, or undefined where nothing is in it. */
+/** The array, or undefined if it is empty. */
 export const filled = <T>(array: T[]): T[] | undefined => (array.length > 0 ? array : undefined);
 
-/** A map of strings cut down to `keys` (all keys where absent). */
+/** The string values of a map, for the keys to `keep`. */
 export function stringMap(value: unknown, keep: (key: string) => boolean): Record<string, string> | undefined {
   const map: Record<string, string> = {};
   for (const [key, item] of Object.entries(asObject(value)))
@@ -67,19 +67,19 @@ export function stringMap(value: unknown, keep: (key: string) => boolean): Recor
 /** Reads one untrusted value. */
 export type Reader<T = unknown> = (raw: unknown) => T;
 
-/** `object`: of which the value is a field. */
+/** `object`: the object that has the field. */
 type Fields = Readonly<Record<string, (raw: unknown, object: JsonObject) => unknown>>;
 type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** The type of what `shape` reads: a field that may be undefined is optional. */
+/** The type that `shape` reads: fields that may be undefined are optional. */
 type Shaped<F extends Fields> = Flat<
   { [K in Exclude<keyof F, Absent<F>>]: ReturnType<F[K]> } & {
     [K in Absent<F>]?: Exclude<ReturnType<F[K]>, undefined>;
   }
 >;
 
-/** An object of these fields, in this order, and of no others. What is undefined is left out. */
+/** Reads an object with exactly these fields, in this order; undefined fields are left out. */
 export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {
   const readers = Object.entries(fields);
   return (raw) => {
@@ -93,13 +93,13 @@ export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {
   };
 }
 
-/** Undefined where the value is absent. */
+/** Undefined if the value is absent. */
 export const maybe =
   <T>(reader: Reader<T>): Reader<T | undefined> =>
   (raw) =>
     has(raw) ? reader(raw) : undefined;
 
-/** Undefined where none of its fields is there. */
+/** Undefined if all fields are absent. */
 export const unlessEmpty =
   <T extends object>(reader: Reader<T>): Reader<T | undefined> =>
   (raw) => {
@@ -112,7 +112,7 @@ export const textOr =
   (raw) =>
     asString(raw) ?? other;
 
-/** An array of at most `most`, or undefined where nothing is in it. */
+/** An array of at most `most` items, or undefined if it is empty. */
 export const listOf =
   <T>(reader: Reader<T>, most: number): Reader<T[] | undefined> =>
   (raw) =>

@@ -1,4 +1,4 @@
-/** Lists and watch lines: what arrives of each kind of object, and what a list lacks. */
+/** Lists and watch events: objects that arrive, and objects that a list no longer has. */
 import type { EndpointSlice, KubeObject, Lease } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
 import { foldDelay, nodeReached } from './clocks.ts';
@@ -12,7 +12,7 @@ import { foldSlice } from './traffic.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 
-/** One watch line. */
+/** Adds one watch event. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   const came = isResumed(before, o.stream, o.at) ? 'resumed' : o.change === 'ADDED' ? 'added' : 'changed';
   const trace = foldDelay(before, o.stream, o.object, o, came);
@@ -24,10 +24,9 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
-/** How an object arrived. */
 type How = 'listed' | 'changed' | 'deleted';
 
-/** One object, by its kind; what the stream means for it is the caller's. */
+/** Adds one object, by its kind. The caller handles what depends on the stream. */
 function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Trace {
   const deleted = how === 'deleted';
   switch (object.kind) {
@@ -50,13 +49,13 @@ function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Tra
   }
 }
 
-/** The kubelet renews it every ten seconds, whatever its pods do. */
+/** The kubelet renews its Lease every ten seconds, independent of its pods. */
 function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: boolean): Trace {
   const stamp = parseTime(spec.renewTime);
   if (stamp === undefined) return trace;
   const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
   const { lease, renewals } = trace.nodeSigns;
-  // A replayed change, and one that renews nothing, are no news of when the node's clock showed it.
+  // A replayed change, or one without a new renewal, does not show when the node's clock reached this time.
   const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
   const nodeSigns = {
     ...trace.nodeSigns,
@@ -67,10 +66,10 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);
 }
 
-/** Those of some minutes: older ones say less of a clock that drifts. */
+/** Covers a few minutes; older renewals say less about a clock that drifts. */
 const mostRenewals = 16;
 
-/** A whole state: what is absent from it does not exist. */
+/** Adds a list: objects that are not in it do not exist. */
 export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
   const trace = o.objects.reduce((next, object) => foldDelay(next, o.stream, object, o, 'listed'), before);
   if (o.stream === 'pod') return foldPodList(trace, o);
@@ -94,13 +93,13 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
 
-/** A DELETE with grace 0 answers with the object as it was removed: the removal itself need not be seen. */
+/** The answer to a DELETE with grace 0 is the removed object; the watch may not show the removal. */
 const wasForced = (trace: Trace): boolean =>
   trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
 
-/** The first list holds what was there before, unless it is late itself; what a later list adds came in between. */
+/** Pods in the first list existed before, unless this list is late; pods added by a later list were created since. */
 function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
-  // A run that attaches may find a deletion under way that has not arrived yet.
+  // A run that attaches may not have seen a deletion that is already under way.
   const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
   const coming = trace.siblingsKnown ? 'came' : isLate ? 'listed-late' : 'was-there';
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
@@ -108,7 +107,7 @@ function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };
 }
 
-/** Slices of the same Services that a new list lacks are gone, and our endpoint with them. */
+/** Slices that a new list no longer has were deleted, and the pod's endpoint with them. */
 function foldVanishedSlices(trace: Trace, o: ObservationOf<'listed'>): Trace {
   const listed = new Set(o.objects.map((object) => object.metadata.name));
   return [...trace.slices].reduce((next, [name, facts]) => {

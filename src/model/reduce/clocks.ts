@@ -1,4 +1,4 @@
-/** Bounds for the remote clocks that hold whatever happened: stamps that arrived, and `Date` headers. */
+/** Bounds on remote clocks that always hold: from timestamps that arrived, and from `Date` headers. */
 import { noLessThan, withDate } from '../clock.ts';
 import type { KubeObject } from '../kube.ts';
 import type { Dated, StreamName } from '../observation.ts';
@@ -7,7 +7,7 @@ import { isTime, parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
-/** `at` is rounded down: what arrived had happened before at + 1. */
+/** `at` is rounded down: the observation happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;
 
 /** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
@@ -23,12 +23,12 @@ export function foldDated(trace: Trace, dated: Dated & Seen): Trace {
   return note({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);
 }
 
-/** A stamp of the node's clock (ms) arrived: the node's clock had reached it. */
+/** A timestamp of the node's clock (ms) arrived: the clock had reached it. */
 export function nodeReached(trace: Trace, stamp: number | undefined, seen: Seen): Trace {
   return reached(trace, 'node', stamp, seen);
 }
 
-/** A stamp of the API server's clock (RFC 3339) arrived. */
+/** A timestamp of the API server's clock (RFC 3339) arrived. */
 export function apiReached(trace: Trace, stamp: string | undefined, seen: Seen): Trace {
   return reached(trace, 'api', parseTime(stamp), seen);
 }
@@ -39,13 +39,13 @@ function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined,
   return clock.lower === trace.clocks[which].lower ? trace : { ...trace, clocks: { ...trace.clocks, [which]: clock } };
 }
 
-/** How an object came, which says whether its stamp is that of the write that brought it. */
+/** How an object arrived, which tells whether its timestamp belongs to the write that brought it. */
 type Came = 'listed' | 'resumed' | 'added' | 'changed';
 
 /**
- * Measures how late a change arrives on a stream that is alive, and remembers what a list has. An Event that is added was written
- * in its second. Of what changes not every write is stamped (a DELETE is not): there only a second that is newer than all
- * before on the stream is that of this write.
+ * Measures how late changes arrive on a live stream. An added Event was written in its stamped second. Other writes are
+ * not always stamped (a DELETE is not): there only a second that is newer than all earlier ones of the stream belongs
+ * to the write that arrived.
  */
 export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, came: Came): Trace {
   const stored = storedAt(object);
@@ -58,7 +58,7 @@ export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, 
   return { ...trace, delays: { newest: withLast, longest: isLongest ? factOf(delay, seen) : longest } };
 }
 
-/** The API server's own stamp of the last write that it stamped. Of an Event that was counted again there is none. */
+/** The API server's timestamp of the last write that has one. An Event that was counted again has none. */
 function storedAt(object: KubeObject): Span | undefined {
   if (object.kind === 'Event') return object.count > 1 ? undefined : parseFloor(object.metadata.creationTimestamp);
   const written = (object.metadata.managedFields ?? []).flatMap(({ time }) => parseFloor(time) ?? []);

@@ -1,4 +1,4 @@
-/** Events about the pod, its node and its owners. Each distinct occurrence is kept once (SIGNALS.md §2.1). */
+/** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
 import { atMost, type Span } from '../span.ts';
 import type { Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
@@ -8,10 +8,10 @@ import type { Occurrence, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
-/** Enough for any exit; the oldest probe failures make room first. */
+/** Enough for any exit; the oldest probe failures are dropped first. */
 const mostEvents = 512;
 
-/** Reasons that rules read; anything else passes by. */
+/** Reasons that rules read; other Events are ignored. */
 const reasons = new Set([
   'Killing',
   'Started',
@@ -38,7 +38,7 @@ const reasons = new Set([
   'ExceededGracePeriod',
 ]);
 
-/** `isOld`: it came in a list, so its arrival says little about when it happened. */
+/** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
   const stamped = stamps(trace, event, seen);
   if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;
@@ -53,7 +53,7 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   );
 }
 
-/** Of a probe that goes on failing the first and the newest failure are kept; everything else is rare. */
+/** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */
 function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): readonly Occurrence[] {
   if (fresh.reason !== 'Unhealthy') return events;
   const same = events.filter((one) => one.id === fresh.id);
@@ -70,8 +70,8 @@ function withRoom(events: readonly Occurrence[]): readonly Occurrence[] {
 }
 
 /**
- * By uid where it has one: TaintManagerEviction has none, and a successor shares the name (trap 21). The kubelet's about a static
- * pod have the uid that it has from its manifest.
+ * Compares uids if the Event has one: TaintManagerEviction has none, and a successor has the same name (trap 21). The
+ * kubelet's Events about a static pod have the uid from its manifest.
  */
 function concerns({ uid: own, pod }: Trace, event: Event): boolean {
   const { kind, uid } = event.involvedObject;
@@ -97,7 +97,7 @@ function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
   };
 }
 
-/** The name is of the first occurrence only: after a repeat just the whole second of the last one is known (trap 19). */
+/** The name belongs to the first occurrence; of a repeated Event only the last whole second is known (trap 19). */
 function timeOf(event: Event): Span {
   const micro = parseTime(event.eventTime);
   const name = parseEventName(event.metadata.name);
@@ -107,8 +107,8 @@ function timeOf(event: Event): Span {
 }
 
 /**
- * Only the kubelet stamps with the node's clock. The creation is stamped by the API server that the kubelet talks to, which
- * of several need not be ours: it says nothing of our server's clock.
+ * Only the kubelet uses the node's clock. The creationTimestamp comes from the API server that the kubelet talks to,
+ * which may not be ours: it proves nothing about our server's clock.
  */
 function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
@@ -117,7 +117,7 @@ function stamps(trace: Trace, event: Event, seen: Seen): Trace {
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
 }
 
-/** No rule asks for more than whether they were many. */
+/** Rules only ask whether there were many. */
 const mostCounted = 32;
 
 function counted(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {

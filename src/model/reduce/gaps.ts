@@ -3,12 +3,12 @@ import type { Gap, ObservationOf, StreamName } from '../observation.ts';
 import type { Fact, Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
 
-/** A server that loses its history all the time is remembered by its last losses. */
+/** A server may lose its history again and again: the last gaps are kept. */
 const mostGaps = 1024;
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
-  // A log stream that does not open is reported at once, and again if the DELETE waited for it.
+  // A log stream that does not open is reported at once, and once more if the DELETE waits for it.
   if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isLate(gap))) return trace;
   return note(
     { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
@@ -17,7 +17,7 @@ export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   );
 }
 
-/** A stream that was not in sync when the DELETE had to be sent is now: what came before is in its list. */
+/** A stream that was not in sync for the DELETE is in sync now: its list shows what came before. */
 export function closeLate(trace: Trace, lost: LostStream, at: number): Trace {
   const isIts = isLate(lost);
   if (!trace.gaps.some(isIts)) return trace;
@@ -25,10 +25,10 @@ export function closeLate(trace: Trace, lost: LostStream, at: number): Trace {
   return { ...trace, gaps };
 }
 
-/** A stream; of the logs, that of one container. */
+/** A stream; for logs, the one of a container. */
 type LostStream = Pick<Gap, 'stream' | 'container'>;
 
-/** Not in sync yet; what names no container is said of all. */
+/** Matches open `not-synced` gaps of the stream; a gap without a container applies to all. */
 const isLate =
   ({ stream, container }: LostStream) =>
   ({ value }: Fact<Gap>): boolean =>
@@ -37,7 +37,7 @@ const isLate =
     value.to === undefined &&
     (value.container === undefined || value.container === container);
 
-/** Something came on a stream that had just been resumed: it may be as old as the cut. */
+/** Marks that a stream delivered something right after it was resumed: it may be as old as the interruption. */
 export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
   const index = trace.resumes.findLastIndex(
     (one) => one.value.stream === stream && one.at <= at && at <= one.at + millisecondsOf('delivery-lag'),
@@ -48,8 +48,8 @@ export function foldLate(trace: Trace, stream: StreamName, at: number): Trace {
 }
 
 /**
- * The pod's stream delivers a state that an answer held long ago: the server behind our watches was late, so what the other
- * streams delivered in that time may be as old.
+ * The pod's stream delivers a state that an answer contained long before: the server behind our watches was late, so
+ * what other streams delivered meanwhile may be as old.
  */
 export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   const version = o.stream === 'pod' ? o.object.metadata.resourceVersion : undefined;
@@ -69,17 +69,17 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   return { ...trace, resumes: [...trace.resumes, ...behind].slice(-mostResumes) };
 }
 
-/** What arrives now on the stream may be as old as its last cut. */
+/** Whether what arrives on the stream now may be as old as its last interruption. */
 export const isResumed = ({ resumes }: Trace, stream: StreamName, at: number): boolean =>
   resumes.some(
     (one) =>
       one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
   );
 
-/** One server answers all watches of a run. */
+/** All watches of a run are answered by one server. */
 const behindTogether = ['pod', 'events', 'endpointslices', 'siblings'] as const;
 
-/** A stream that is cut all day long is remembered by its last cuts. */
+/** A stream may be interrupted again and again: the last times are kept. */
 const mostResumes = 256;
 
 export const foldResumed = (trace: Trace, o: ObservationOf<'resumed'>): Trace => ({

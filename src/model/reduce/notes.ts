@@ -1,25 +1,25 @@
 import type { ContainerFacts, Fact, Trace } from '../trace.ts';
 
-/** Separates the facts that one observation brought. */
+/** Separates the facts of one observation. */
 export const togetherWith = '; also ';
 
-/** Of a container of which nothing is known. */
+/** Facts of a container about which nothing is known. */
 export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };
 
-/** What every fold needs of an observation: its number and its arrival. */
+/** What every fold needs to know about an observation: its number and its arrival. */
 export interface Seen {
   readonly seq: number;
   readonly at: number;
 }
 
-/** Keeps one line about an observation, with all facts that it brought, so that people can read the evidence. */
+/** Adds a fact to the line about an observation, which explains the evidence to people. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };
   return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };
 }
 
-/** Characters; a list of a thousand Events is one observation. */
+/** Limit in characters: a list of a thousand Events is one observation. */
 const longest = 600;
 
 function joined(before: string, what: string): string {

@@ -3,7 +3,7 @@ import { isOlder } from '../pod.ts';
 import type { OwnerFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
-/** One state of an owner in the pod's chain; `deleted` where it is gone. */
+/** Adds one state of an owner; `deleted`: the owner is gone. */
 export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = false): Trace {
   const key = owner.metadata.uid;
   if (key === '') return trace;
@@ -30,7 +30,7 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   return !known || isNews ? note(next, seen, describeOwner(owner)) : next;
 }
 
-/** A rollout of thousands of pods changes it as often. */
+/** A rollout of thousands of pods changes the number as often. */
 const mostChanges = 256;
 
 const describeOwner = (owner: Owner): string => {
@@ -38,11 +38,11 @@ const describeOwner = (owner: Owner): string => {
   return `${owner.kind} ${owner.metadata.name} wants ${wanted(owner)}${revision}`;
 };
 
-/** How many pods it is to have: a DaemonSet has no such number, its nodes decide. */
+/** The desired number of pods; for a DaemonSet it depends on the nodes. */
 const wanted = ({ kind, spec, status }: Owner): number =>
   (kind === 'DaemonSet' ? status.desiredNumberScheduled : spec.replicas) ?? 0;
 
-/** What a Job says when it stops its pods; the last two come before they are gone, the others may come after. */
+/** Conditions with which a Job stops its pods; the last two precede the end of the pods, the others may follow it. */
 const ends = ['Suspended', 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
 
 function endOf({ kind, spec, status }: Owner): string | undefined {
@@ -51,7 +51,7 @@ function endOf({ kind, spec, status }: Owner): string | undefined {
   return status.conditions?.find((one) => one.status === 'True' && ends.includes(one.type))?.type;
 }
 
-/** A list narrowed to one owner's name came back empty: the owner does not exist. */
+/** A list limited to one owner's name was empty: the owner does not exist. */
 export function foldMissingOwner(trace: Trace, name: string | undefined, seen: Seen): Trace {
   const reference = trace.pod?.value.metadata.ownerReferences?.find((one) => one.name === name);
   const known = [...trace.owners.values()].find((one) => one.first.value.metadata.name === name)?.first.value;
@@ -74,7 +74,7 @@ export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   );
 }
 
-/** What is undone after the deletion was still so when it came. */
+/** A node that is uncordoned after the deletion was still cordoned when it began. */
 function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
   const { cordoned, ...rest } = trace;
   if (node.spec.unschedulable !== true) return cordoned && !trace.deletion ? rest : trace;

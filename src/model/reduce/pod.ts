@@ -1,4 +1,4 @@
-/** What a state of the pod shows. States may come late, twice, or from a server that is behind. */
+/** Facts from a state of the pod. States may come late, twice, or from a server that is behind. */
 import type { ContainerStatus, Pod } from '../kube.ts';
 import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
@@ -8,13 +8,13 @@ import { foldSibling } from './siblings.ts';
 import { parseTime } from '../stamps.ts';
 
 interface Source {
-  /** The state was read from the store no earlier than this client time. */
+  /** The state was read from the store at this client time or later. */
   consistentSince?: number;
-  /** It answered a request of ours: no watch brought it. */
+  /** The state came in the answer to our own request, not by a watch. */
   isAnswer?: true;
 }
 
-/** Folds one state of the traced pod, or of a same-name successor. */
+/** Adds one state of the traced pod, or of a successor with the same name. */
 export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {}): Trace {
   if (pod.metadata.uid === '' || isForeign(trace, pod)) return trace;
   if (trace.uid !== undefined && trace.uid !== pod.metadata.uid) return foldSuccessor(trace, pod, seen);
@@ -22,7 +22,7 @@ export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {})
   return steps.reduce<Trace>((next, step) => step(next, pod, seen, source), known);
 }
 
-/** A server, or something before it, may report pods that were not asked for: of another name or namespace. */
+/** Another name or namespace than requested: a server, or a proxy before it, may ignore the selector. */
 function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
   if (!began) return false;
   const differs = (received: string | undefined, asked: string): boolean =>
@@ -30,7 +30,7 @@ function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): bo
   return differs(name, began.value.name) || differs(namespace, began.value.namespace);
 }
 
-/** The name has a new owner: whatever we missed, the old pod is gone. */
+/** Another pod has the name: the traced pod is gone, even if no watch reported it. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
   if (isForeign(trace, pod)) return trace;
   return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'took-name');
@@ -74,7 +74,7 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
   );
 };
 
-/** An answer may hold the same state as a watch did before it. */
+/** An answer may contain the same state as an earlier watch event. */
 function confirmed(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
   const { resourceVersion } = deletion.first.value.metadata;
   const isSame = resourceVersion !== undefined && metadata.resourceVersion === resourceVersion;
@@ -92,8 +92,8 @@ const foldGrace: Step = (trace, pod, seen) => {
 };
 
 /**
- * The kubelet wrote a status that knows of the deletion (SIGNALS.md §2 S3); PodGC writes one too, for a node that does not
- * answer. Kubernetes before 1.35 does not say.
+ * The kubelet wrote a status with the generation of the deletion (SIGNALS.md §2 S3). PodGC writes one too, if the node
+ * does not answer. Kubernetes before 1.35 has no observedGeneration.
  */
 const foldAcknowledged: Step = (trace, pod, seen) => {
   const wanted = trace.deletion?.first.value.metadata.generation;
@@ -109,8 +109,8 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 };
 
 /**
- * managedFields say when the kubelet last wrote the status: since the deletion was asked for, or since it was not yet.
- * Where they say nothing PodGC is recognised by its condition, and by the terminal phase that it writes over running containers
+ * Whether the kubelet wrote the status: by managedFields, after the deletion was requested or after the last state
+ * before it. Without managedFields, PodGC is recognised by its condition, and by a terminal phase while containers run
  * (SIGNALS.md §4).
  */
 function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {
@@ -122,7 +122,7 @@ function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
   const asked = (parseTime(deletionTimestamp) ?? Infinity) - deletionGracePeriodSeconds * 1000;
   const earlier = before ? kubeletWrote(before.value) : undefined;
-  // A deadline that was set again since (a forced DELETE) is no measure.
+  // If a forced DELETE changed the deadline, the time of the request cannot be computed from it.
   return written >= asked || (before ? written !== earlier : isNewest(pod, written));
 }
 
@@ -135,7 +135,7 @@ const kubeletWrote = (pod: Pod): number | undefined =>
 const isNewest = (pod: Pod, written: number): boolean =>
   statusWriters(pod).every(({ time }) => (parseTime(time) ?? -Infinity) <= written);
 
-/** PodGC writes Failed over containers that may well run on; the kubelet writes it only when none does (SIGNALS.md §4, S14). */
+/** PodGC sets Failed while containers may still run; the kubelet only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
   const phase = pod.status.phase;
   const running = statusesOf(pod).some((status) => isRunning(status.state));
@@ -148,7 +148,7 @@ const foldSandbox: Step = (trace, pod, seen) => {
   return trace.sandboxStopped || !stopped ? trace : { ...trace, sandboxStopped: factOf(true, seen) };
 };
 
-/** Grace 0 on a finished pod is the kubelet's own last DELETE (SIGNALS.md §0 row 9); before that it is a client's (trap 4). */
+/** Grace 0 on a finished pod is the kubelet's final DELETE (SIGNALS.md §0 row 9), before that a client's (trap 4). */
 const foldFinal: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, finalizers = [] } = pod.metadata;
   if (grace !== 0 || !isTerminating(pod)) return trace;
@@ -162,7 +162,7 @@ const foldFinal: Step = (trace, pod, seen) => {
   };
 };
 
-/** Kept only while it may be the cause: no later than the state that brought deletionTimestamp (SIGNALS.md §4, trap 26). */
+/** Kept only if it may be the cause: it must not be later than the deletionTimestamp (SIGNALS.md §4, trap 26). */
 const foldDisruption: Step = (trace, pod, seen) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.reason ?? '';
@@ -228,7 +228,7 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
 const runsNow = (trace: Trace, name: string): boolean =>
   statusesOf(trace.pod?.value ?? emptyPod).some((status) => status.name === name && isRunning(status.state));
 
-/** A sync that is under way goes on when the deletion comes, and starts what it meant to start (SIGNALS.md §2 S2). */
+/** A kubelet sync that is under way when the deletion comes still starts its containers (SIGNALS.md §2 S2). */
 function withLateStart(trace: Trace, pod: Pod, { name }: ContainerStatus, seen: Seen): Trace {
   const ranFirst = statusesOf(trace.deletion?.first.value ?? emptyPod).some(
     (status) => status.name === name && isRunning(status.state),
@@ -238,7 +238,7 @@ function withLateStart(trace: Trace, pod: Pod, { name }: ContainerStatus, seen: 
   return note(next, seen, `${name} runs, started since the deletion`);
 }
 
-/** It runs again: how the run before it ended, and what a probe found of that run, says nothing of this one. */
+/** The container restarted: termination and readiness of its previous run no longer apply. */
 function withNewRun(trace: Trace, name: string): Trace {
   if (!trace.containers.get(name)?.terminated) return trace;
   return withContainer(trace, name, ({ terminated: _terminated, readyLost: _readyLost, ...facts }) => facts);

@@ -29,10 +29,10 @@ const withProbe = (trace: Trace, facts: ProbeFacts): Trace => ({
   probes: withEntry(trace.probes, facts.started.value.probe, facts),
 });
 
-/** Slices of half a second: ten minutes. */
+/** Slices of half a second in ten minutes. */
 const mostSlices = 1200;
 
-/** A run may last for hours: neighbours become one slice then, and what failed in them keeps its times. */
+/** In a run of hours, neighbouring slices are merged; failures in them keep their times. */
 function compact(slices: readonly Fact<ProbeCounts>[]): readonly Fact<ProbeCounts>[] {
   if (slices.length <= mostSlices) return slices;
   const pairs: Fact<ProbeCounts>[] = [];
@@ -63,7 +63,7 @@ const added = (one: ProbeTally, other: ProbeTally): ProbeTally => ({
   failed: one.failed + other.failed,
 });
 
-/** ms: failures that are farther apart stay two. */
+/** ms; failures that are further apart are not merged. */
 const nearMs = 1000;
 
 function joined(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {

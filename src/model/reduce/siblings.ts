@@ -5,22 +5,22 @@ import type { SiblingFacts, Trace } from '../trace.ts';
 import { factOf, note, type Seen } from './notes.ts';
 
 /**
- * More newcomers than this are not distinguished: a replacement is among the first of them. A pod that was listed is no newcomer, and
- * takes no room from them: a DaemonSet may have a pod on each of 5000 nodes.
+ * Newcomers beyond this limit are ignored: a replacement is among the first. Pods of the first list are not newcomers
+ * and do not count: a DaemonSet may have a pod on each of 5000 nodes.
  */
 const mostNewcomers = 4096;
 
 /**
- * How a sibling arrived: seen to come, on the stream of its siblings or (of the same name) on that of the traced pod; or in
- * the first list, before anything was asked or after it.
+ * How a sibling was first seen: created during the run (`came`; `took-name`: on the traced pod's stream, with the same
+ * name), or in the first list, from before (`was-there`) or after (`listed-late`) the first request.
  */
 export type Coming = 'came' | 'took-name' | 'was-there' | 'listed-late';
 
-/** A pod of the same owner, or the successor of the same name. */
+/** Adds a pod of the same owner, or the successor of the same name. */
 export const foldSibling = (trace: Trace, pod: Pod, seen: Seen, coming: Coming): Trace =>
   foldSiblings(trace, [pod], seen, coming);
 
-/** All of a list together: to copy what is known for each of 4000 pods would take a second. */
+/** Adds a whole list at once: copying the map for each of 4000 pods would take a second. */
 export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: Coming): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;
@@ -41,7 +41,7 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
   return news === undefined ? kept : note(kept, seen, news);
 }
 
-/** What is known of a pod after one more state of it. Undefined where it is the traced one, or nothing about it is new. */
+/** The facts about a pod after one more state. Undefined if it is the traced pod, or nothing is new. */
 export function siblingAfter(
   traced: string | undefined,
   known: SiblingFacts | undefined,
@@ -68,7 +68,7 @@ const nodeOf = ({ spec: { nodeName } }: Pod) => (nodeName === undefined ? {} : {
 
 type Progress = Pick<SiblingFacts, (typeof steps)[number]>;
 
-/** How far this state of it has come; what was known before keeps its first observation. */
+/** The progress that this state shows; earlier facts keep their first observation. */
 function progressOf(pod: Pod, seen: Seen): Progress {
   const scheduled = conditionOf(pod, 'PodScheduled');
   const starts = startsOf(pod);
@@ -79,7 +79,7 @@ function progressOf(pod: Pod, seen: Seen): Progress {
   };
 }
 
-/** When each main container began; undefined unless all of them run. */
+/** When each main container started; undefined unless all of them run. */
 function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
   const running = (status.containerStatuses ?? []).flatMap(({ state }) => (state.running ? [state.running] : []));
   return running.length > 0 && running.length === spec.containers.length
@@ -87,7 +87,7 @@ function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
     : undefined;
 }
 
-/** The last of them; nothing where one does not say when. Stamps of whole seconds, UTC, sort as text. */
+/** When the last container started; undefined if one does not say when. Whole seconds in UTC sort as text. */
 function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
   const known = starts.flatMap((start) => start ?? []).sort();
   const at = known.length === starts.length ? known.at(-1) : undefined;

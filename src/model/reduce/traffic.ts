@@ -6,7 +6,7 @@ import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 const mostStates = 256;
 
-/** One state of a slice; `absent` where the slice itself was deleted. */
+/** Adds one state of a slice; `absent`: the slice was deleted. */
 export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent = false): Trace {
   if (trace.uid === undefined) return trace;
   const { name } = slice.metadata;
@@ -23,7 +23,7 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
   return stamped(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
 }
 
-/** nil conditions: ready and serving nil mean true, terminating nil means false (SIGNALS.md §3). */
+/** Absent conditions: ready and serving default to true, terminating to false (SIGNALS.md §3). */
 function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState {
   const endpoints = absent ? [] : slice.endpoints;
   const own = endpoints.find((endpoint) => endpoint.targetRef?.uid === uid);
@@ -44,7 +44,7 @@ const conditionsOf = ({ conditions = {} }: Endpoint) => ({
 const writtenAt = (slice: EndpointSlice) =>
   (slice.metadata.managedFields ?? []).flatMap((entry) => parseFloor(entry.time) ?? []).sort((a, b) => b.lo - a.lo)[0];
 
-/** A Service with many endpoints changes all the time; what matters is whether any other one is ready. */
+/** A Service with many endpoints changes all the time; it only matters whether any other endpoint is ready. */
 const sameState = (a: SliceState, b: SliceState): boolean =>
   a.otherReady > 0 === b.otherReady > 0 &&
   a.deleted === b.deleted &&

@@ -1,7 +1,7 @@
 /**
- * Evictions that a PodDisruptionBudget refuses while a node is drained: said once for each pod, with the budget's name and
- * numbers. The API shows a refusal to its client alone, so the drain command's output is read for it; without a command it is
- * known only that a budget of a pod on the cordoned node allows no disruption now.
+ * Reports evictions that a PodDisruptionBudget refuses while a node is drained, once per pod, with the budget's name
+ * and numbers. The API tells a refusal only to its client, so the output of the drain command is parsed. Without a
+ * command, only this is known: a budget of a pod on the cordoned node allows no disruption now.
  */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -12,15 +12,15 @@ import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
 import { isFinishedPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 
 export interface BlockedEvictions {
-  /** Output of the command that drains. */
+  /** Takes output of the drain command. */
   output(text: string): void;
-  /** Every state of each pod on the node; undefined: it is gone. */
+  /** Takes every state of each pod on the node; undefined: the pod is gone. */
   seen(uid: string, pod: JsonObject | undefined): void;
 }
 
 /** `error when evicting pods/"web-0" -n "shop" (will retry after 5s): … disruption budget.` (kubectl's drain package). */
 const refused = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"]+)")?.*disruption budget/g;
-/** ms without a change of a pod on the node, after which the budgets are looked at; each further look waits twice as long. */
+/** ms without a change of the node's pods until the budgets are checked; the time doubles after each check. */
 const firstLookMs = 6000;
 
 export function createBlockedEvictions(
@@ -87,6 +87,6 @@ async function isCordoned(cluster: Cluster, node: string): Promise<boolean> {
   return status === 200 && asObject(asObject(body)['spec'])['unschedulable'] === true;
 }
 
-/** `kubectl drain` leaves the pods of DaemonSets and of the node itself. */
+/** `kubectl drain` does not evict DaemonSet pods and static pods. */
 const isEvictable = (pod: JsonObject): boolean =>
   !isFinishedPod(pod) && !['DaemonSet', 'Node'].includes(ownerOf(pod)?.kind ?? '');

@@ -1,4 +1,4 @@
-/** What a run of `--all-terminating` says of itself beside its reports: what it waits for, and what it has not come to. */
+/** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
 import { forTerminal } from '../render/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -13,7 +13,7 @@ import type { TraceOptions } from '../run/trace-options.ts';
 
 export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
 
-/** What the parts of a run over several pods share beside their traces. */
+/** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout {
   readonly cluster: Cluster;
   readonly options: SeveralOptions;
@@ -22,35 +22,35 @@ export interface Rollout {
   readonly deadline: Deadline;
   readonly progress: Progress;
   readonly obstacles: Obstacles;
-  /** Where no --timeout was given. */
+  /** Applies if no --timeout was given. */
   readonly limit: WaitingLimit;
-  /** Aborted when no further pod is wanted; those that are being traced go on to their end. */
+  /** Aborted when no further pod is taken; open traces continue to their end. */
   readonly stop: AbortController;
-  /** Uids of pods that were seen to terminate, or are to be deleted. */
+  /** Uids of pods that were seen terminating or will be deleted. */
   readonly begun: Set<string>;
-  /** Names of those that went without a report, by uid. */
+  /** Names of pods that went without a report, by uid. */
   readonly unseen: Map<string, string>;
-  /** Why the run could not go on: what started the rollout failed, or it stalled. */
+  /** Why the run had to stop: its command failed, or the rollout stalled. */
   failure: PodexitError | undefined;
-  /** Exit codes of all that is no report: files that could not be written, a signal. */
+  /** Exit codes that do not come from reports: unwritable files, a signal. */
   readonly codes: number[];
 }
 
-/** `quiet`: it cannot be determined when the rollout is done, and nothing has changed for long. `left`: by a limit, a signal, or a failure. */
+/** `quiet`: the end of the rollout is unknown, and nothing changed for long. `left`: by a limit, signal or failure. */
 export type HowOver = 'done' | 'quiet' | 'left';
 
 /** A line for stderr. */
 export const waitingText = (owners: readonly string[]): string =>
   `podexit: no pod is terminating now; waiting until ${listed(owners)} has rolled out\n`;
 
-/** A line for stderr, of an owner whose status does not show when it has rolled out. */
+/** A line for stderr about an owner whose status does not show when it has rolled out. */
 export const notFollowedText = (owner: string): string =>
   `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
   `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
 
 /**
- * Without a code it is only worth saying; `isIncomplete`: owners are known not to have rolled out. Undefined where the run came
- * to its end, or a signal ended it.
+ * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners are known not to have
+ * rolled out. Undefined if the run completed, or a signal ended it.
  */
 export function shortcomingOf(
   rollout: Rollout,
@@ -82,10 +82,10 @@ export function shortcomingOf(
   return undefined;
 }
 
-/** Exit code where no pod was seen to end, or a rollout was not done: still there at --timeout. */
+/** Exit code if no pod was seen to end, or a rollout was not done at --timeout. */
 const notOver = 3;
 
-/** Exit code where evidence is lost. */
+/** Exit code if evidence was lost. */
 const notKnown = 4;
 
 const because = (rollout: Rollout): string => {
@@ -93,7 +93,7 @@ const because = (rollout: Rollout): string => {
   return text === undefined ? '' : ` (${text})`;
 };
 
-/** What holds the rollout up, for a terminal; undefined where nothing is seen to. */
+/** What blocks the rollout, for a terminal; undefined if nothing does. */
 export const obstaclesText = ({ obstacles }: Pick<Rollout, 'obstacles'>): string | undefined =>
   forTerminal(obstacles.text(), 1000) || undefined;
 

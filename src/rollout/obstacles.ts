@@ -1,17 +1,17 @@
-/** What holds a rollout up, as its own objects say it: `kubectl rollout status` only says that it waits. */
+/** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { isTerminatingPod, nameOf } from '../run/watched.ts';
 
 export interface Obstacles {
-  /** The newest state of a workload that is followed. `name`: `deployment/checkout`. */
+  /** Takes the newest state of a workload. `name`: `deployment/checkout`. */
   workload(name: string, object: JsonObject): void;
-  /** The newest state of one of its pods; undefined: it is gone. */
+  /** Takes the newest state of one of its pods; undefined: the pod is gone. */
   pod(uid: string, pod: JsonObject | undefined): void;
-  /** Those that are there now, as a sentence's end; empty where there is none. */
+  /** The current obstacles, to complete a sentence; empty if there are none. */
   text(): string;
 }
 
-/** `say` gets each of them once, as a sentence without its full stop. */
+/** `say` receives each obstacle once, as a sentence without a full stop. */
 export function createObstacles(say: (sentence: string) => void): Obstacles {
   const standing = new Map<string, string>();
   const said = new Set<string>();
@@ -26,9 +26,9 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
     workload: (name, object) => see(name, workloadObstacle(name, object)),
     pod(uid, pod) {
       const found = pod && podObstacle(pod);
-      // Between two tries a container that crashes is not waiting: only a pod that got ready has got over it.
+      // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
       if (pod && !found && !isTerminatingPod(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
-      // Of a hundred pods that cannot pull one image, one is said.
+      // If a hundred pods cannot pull one image, only one is reported.
       see(uid, found?.sentence, found?.kind);
     },
     text: () => [...new Set(standing.values())].slice(0, 2).join('; '),
@@ -38,14 +38,14 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
 function workloadObstacle(name: string, object: JsonObject): string | undefined {
   if (asObject(object['spec'])['paused'] === true)
     return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceText(object)}`;
-  // A quota, an admission webhook, a missing service account (deployment and ReplicaSet controllers: FailedCreate).
+  // A quota, an admission webhook, a missing service account (Deployment and ReplicaSet controllers: FailedCreate).
   const failure = conditionOf(object, 'ReplicaFailure', 'True');
   return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
 }
 
 const namespaceText = (object: JsonObject): string => textOf(metadataOf(object)['namespace'], 'default');
 
-/** Reasons with which the kubelet says that a container does not start, and tries again (kubelet/images, kuberuntime). */
+/** Waiting reasons of the kubelet for a container that fails to start and is retried (kubelet/images, kuberuntime). */
 const waitingInVain = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',

@@ -1,4 +1,4 @@
-/** Many reports on stdout: documents one by one or as one, or a table at a terminal and lines in a pipe; the summary last. */
+/** Many reports on stdout: one document or several, a table at a terminal or lines in a pipe; the summary last. */
 import { timelineOf } from '../infer/conclude.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Pod } from '../model/kube.ts';
@@ -22,7 +22,7 @@ import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { ownNames, publish, renderRollout, shownText, writeReports } from '../run/documents.ts';
 
-/** The observation that a trace has just taken; `key`: of that trace. */
+/** The newest observation of a trace; `key` identifies the trace. */
 interface Seen {
   readonly trace: Trace;
   readonly observation: Observation;
@@ -30,17 +30,17 @@ interface Seen {
 }
 
 export interface RolloutOutput {
-  /** Something was observed: for what is kept up to date. `target`: `deployment/checkout`. */
+  /** Called with each observation, for output that is kept up to date. `target`: `deployment/checkout`. */
   step?(traces: Traces, target: string, seen: Seen): void;
-  /** A message for the person, where it must not tear the picture; false: it goes to stderr as it is. */
+  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
-  /** Gives the terminal back, whatever happened. */
+  /** Restores the terminal, whatever happened. */
   close?(): void;
   ended(report: Report): Promise<void>;
   end(numbers: RolloutNumbers): Promise<void>;
 }
 
-/** One that shows all reports at its end, or keeps them up to date. */
+/** An output that shows all reports at its end, or keeps them up to date. */
 function ofAll(
   make: (reports: readonly Report[]) => Omit<RolloutOutput, 'ended'>,
   show?: (report: Report) => void,
@@ -53,7 +53,7 @@ function ofAll(
   return { ...make(reports), ended };
 }
 
-/** Throws `usage.output` for formats that are one document, of which many make none. */
+/** Throws `usage.output` for formats that are one document and cannot hold several reports. */
 export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
@@ -88,7 +88,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   }
 }
 
-/** The lines of all pods as they become known, each with its pod; a report line when one has ended, the summary last. */
+/** Lines about all pods as they become known, each with its pod; a report when a pod has ended, the summary last. */
 function ndjsonOutput(ports: Ports): RolloutOutput {
   const pods = new Map<string, LinesOfPod>();
   const linesOf = ({ namespace = '', name, uid }: Pod['metadata']): LinesOfPod => {
@@ -126,14 +126,14 @@ const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
         summary,
         exits,
         probes,
-        // Of all pods alike; each has its own images.
+        // The same for all pods, except their images.
         run: exits[0]?.run && { ...exits[0].run, image: undefined },
       };
       stdout.write(`${jsonText(document, 2)}\n`);
     },
   }));
 
-/** `deployment/checkout` as kind and name; several pods have all their names; a selector is its own name. */
+/** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */
 function workloadOf(target: string): { kind: string; name: string } {
   const [kind = '', name] = target.split('/');
   if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
@@ -142,7 +142,7 @@ function workloadOf(target: string): { kind: string; name: string } {
   return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
 
-/** The live table where the terminal can be painted over and `live` is wanted, else lines. */
+/** The live table if `live` is requested and the terminal can repaint, else lines. */
 function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports): RolloutOutput {
   const { env, platform, stdout } = ports;
   const terminal = { env, isTty: stdout.isTty, platform };
@@ -197,7 +197,7 @@ function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: 
   return ofAll(outputOf, (report) => live.ended(report));
 }
 
-/** The timeline of each pod, concluded again only where its trace has changed since the last painting. */
+/** The timeline of each pod, recomputed only if its trace has changed since the last repaint. */
 function createTimelines(): (key: string, trace: Trace | undefined) => Timeline | undefined {
   const known = new Map<string, { readonly trace: Trace; readonly timeline: Timeline | undefined }>();
   return (key, trace) => {
@@ -210,31 +210,31 @@ function createTimelines(): (key: string, trace: Trace | undefined) => Timeline 
   };
 }
 
-/** How a run over several pods ended, beside its reports. */
+/** How a run over several pods ended, besides its reports. */
 interface End {
-  /** As its summary names it. */
+  /** The target as the summary names it. */
   target: string;
-  /** Exit codes of all that is no report. */
+  /** Exit codes that do not come from reports. */
   codes?: readonly number[];
   /** Names of pods that went without a report. */
   unseen?: readonly string[];
-  /** Why the rollout did not come to its end, where it is not known to have. */
+  /** Why the rollout did not complete, if it is not known to have completed. */
   incomplete?: string | undefined;
 }
 
 export interface Results {
   readonly reports: readonly Report[];
-  /** Takes each trace at its end, as the log has it. */
+  /** Reports each trace at its end in the log. */
   audience(target: string): Audience;
-  /** Takes the traces that have come to no end: the run has. */
+  /** Reports the traces that are still open when the run ends. */
   takeRest(): void;
-  /** All that was taken has been shown. */
+  /** Resolves when all reports have been shown. */
   written(): Promise<void>;
-  /** Prints the summary. The exit code: the worst of all. */
+  /** Prints the summary. Returns the worst exit code of all. */
   end(end: End): Promise<number>;
 }
 
-/** Reports each trace when it is over, in files too, and all of them at the end. */
+/** Reports each trace at its end, also in files, and the summary at the end of the run. */
 export function createResults(options: FinishOptions, traces: Traces, output: RolloutOutput, ports: Ports): Results {
   const reports: Report[] = [];
   const fileCodes: number[] = [];

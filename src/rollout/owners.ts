@@ -1,4 +1,4 @@
-/** The owners behind a rollout: which they are, and what their streams say of how far they have come. */
+/** The owners behind a rollout: which they are, and how far they have rolled out. */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
@@ -10,7 +10,7 @@ import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
 type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
 
-/** Reports to `progress` the workload itself, or the topmost owners of the pods that match, and to `obstacles` what holds them up. */
+/** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
   namespace: string,
   target: SeveralTarget,
@@ -54,7 +54,7 @@ export function followOwners(
         if (above !== undefined) progress.ownerNotFollowed(above);
         progress.ownerSeen(path, isRolledOut(object));
         obstacles.workload(pathText(path), object);
-        // One that was stalled when the run began may go on.
+        // An owner that was stalled at the start of the run may still recover.
         if (!isStalled(object)) moved.add(path);
         else if (moved.has(path)) onStalled(`${pathText(path)} makes no progress: its progress deadline is over`);
       }
@@ -72,7 +72,7 @@ export function followOwners(
   };
 }
 
-/** Its status can no longer be read: it is not waited for. */
+/** The owner's status can no longer be read: it is not waited for. */
 function finishOwner(progress: Progress, path: string, why: string): void {
   progress.ownerNotFollowed(why);
   progress.ownerAlive(path, true);
@@ -92,7 +92,7 @@ function objectsOf(rawObservation: RawObservation): JsonObject[] {
 const isRemoved = (rawObservation: RawObservation): boolean =>
   rawObservation.kind === 'changed' && rawObservation.change === 'DELETED';
 
-/** A ReplicaSet of its own rolls nothing out; one that belongs to something else than a Deployment does what that says. */
+/** A ReplicaSet without an owner has no rollout; one of another owner than a Deployment depends on that owner. */
 function foreignOwnerOf(object: JsonObject): string | undefined {
   const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
   return owner && notFollowed(owner);
@@ -111,9 +111,9 @@ function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unkn
 }
 
 /**
- * How far a workload has rolled out by its own status, as `kubectl rollout status` reads it
- * (polymorphichelpers/rollout_status.go). What has no rollout counts as done: a ReplicaSet, a Job, and what replaces its pods
- * only when they are deleted (OnDelete).
+ * Whether a workload has rolled out, by its own status like `kubectl rollout status`
+ * (polymorphichelpers/rollout_status.go). Workloads without a rollout count as done: ReplicaSets, Jobs, and those that
+ * replace pods only after their deletion (OnDelete).
  */
 export function isRolledOut(object: JsonObject): boolean {
   const spec = asObject(object['spec']);
@@ -124,7 +124,7 @@ export function isRolledOut(object: JsonObject): boolean {
   return isObserved && rule(spec, status);
 }
 
-/** The Deployment's controller says so of the newest state only (DeploymentProgressing, `kubectl rollout status`). */
+/** Whether the newest state of a Deployment is past its progress deadline, like `kubectl rollout status`. */
 function isStalled(object: JsonObject): boolean {
   const { conditions, observedGeneration } = asObject(object['status']);
   if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
@@ -159,7 +159,7 @@ const rules: Record<string, Rule | undefined> = {
 
 const replicasOf = (spec: JsonObject): number => numberOr(spec['replicas'], 1);
 
-/** Pods whose ordinal is lower keep the old revision; then the current revision never becomes the new one. */
+/** Pods with a lower ordinal keep the old revision; then currentRevision never becomes updateRevision. */
 const partitionOf = (spec: JsonObject): number =>
   numberOr(asObject(asObject(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
 

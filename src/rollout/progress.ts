@@ -1,4 +1,4 @@
-/** How far a rollout has come: its owners, its terminating pods, and when nothing more is to be expected of either. */
+/** How far a rollout has got: its owners, its terminating pods, and when nothing more is expected of either. */
 import { metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { delay, type Env } from '../kube/env.ts';
 import type { PodListener } from '../run/live-run.ts';
@@ -6,45 +6,45 @@ import { pathText } from '../run/target.ts';
 import { isFinishedPod, uidOf } from '../run/watched.ts';
 
 export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
-  /** Whether the owner at `path` has rolled out. */
+  /** Takes whether the owner at `path` has rolled out. */
   ownerSeen(path: string, isDone: boolean): void;
-  /** It cannot be determined when this owner (in words) has rolled out. */
+  /** It is unknown when this owner (in words) has rolled out. */
   ownerNotFollowed(owner: string): void;
-  /** The rollout has begun, whether or not a pod terminates for it. */
+  /** The rollout has begun, even if it makes no pod terminate. */
   begun(): void;
-  /** It is not over before `release` of the same: a command that runs, a pod that is asked for by name. */
+  /** Keeps the rollout open until `release`: for a running command, or a named pod. */
   hold(what: string): void;
   release(what: string): void;
-  /** Each owner is known. */
+  /** All owners are known. */
   ownersKnown(): void;
-  /** Its trace has come to an end. */
+  /** The pod's trace has ended. */
   podTraced(uid: string): void;
-  /** Whether silence of the owner at `path` means that nothing happens. */
+  /** Whether the stream of the owner at `path` is alive, so that silence means that nothing happens. */
   ownerAlive(this: void, path: string, isSo: boolean): void;
-  /** A watch is lost now: nothing is over for its silence. */
+  /** Whether a watch is lost now: then silence does not end the rollout. */
   hasLostWatch(): boolean;
-  /** Owners that have not rolled out, as a person names them. */
+  /** Owners that have not rolled out, in words. */
   pending(): string[];
-  /** Whether it is known when the rollout is done. */
+  /** Whether the end of the rollout can be known. */
   isEndKnown(): boolean;
-  /** Resolves when something has rolled out or ended and it has been quiet since, or on abort. */
+  /** Resolves when the rollout is done and no pod has changed since, or on abort. */
   untilOver(env: Env, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
 }
 
-/** What the user sees meanwhile. */
+/** Messages for the user. */
 export interface Says {
-  /** Once: which owners are not done when no pod terminates. */
+  /** Called once, when no pod terminates: the owners that are not done. */
   waits(owners: string[]): void;
-  /** Of each owner once: it cannot be determined when it has rolled out. */
+  /** Called once per owner whose end of rollout is unknown. */
   notFollowed(owner: string): void;
 }
 
-/** ms; of two streams the later change may arrive first. */
+/** ms; with two streams, the later change may arrive first. */
 const settleMs = 1000;
-/** ms without any change of the pods after which a rollout whose end cannot be determined is no longer waited for. */
+/** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
 export const quietMs = 60_000;
 
-/** `running`: how many traces are under way. */
+/** `running`: the number of open traces. */
 export function createProgress(running: () => number, says: Partial<Says> = {}): Progress {
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
@@ -105,7 +105,7 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
   };
 }
 
-/** The pods that there are, and those of them that there were at the start. */
+/** The pods that exist, and those that existed at the start. */
 function createRoster() {
   let present = new Set<string>();
   let first: ReadonlySet<string> | undefined;
@@ -120,7 +120,7 @@ function createRoster() {
   };
 }
 
-/** Wakes what waits for changes. */
+/** Wakes the code that waits for changes. */
 function createSignal() {
   let ring = (): void => {};
   let changed = new AbortController();

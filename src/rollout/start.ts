@@ -1,4 +1,4 @@
-/** The command that starts a rollout, once all is watched: kubectl's own, or any that the user gives. */
+/** The command that starts a rollout when all streams are in sync: kubectl's, or one that the user gives. */
 import { spawn } from 'node:child_process';
 import { PodexitError } from '../errors.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
@@ -24,15 +24,15 @@ export function commandOf(
   return [env['KUBECTL_PATH'] || 'kubectl', ...verb, '-n', namespace, ...flagsOf(connection)];
 }
 
-/** kubectl reaches the same cluster by the same flags; credentials stay in the kubeconfig. */
+/** With these flags kubectl reaches the same cluster; credentials stay in the kubeconfig. */
 function flagsOf({ kubeconfig, context, cluster, user, server }: ConnectOptions): string[] {
   const flags = { kubeconfig, context, cluster, user, server };
   return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
 }
 
 /**
- * Runs it to its end, its output on stderr: stdout holds reports alone. Throws PodexitError `rollout.command-failed` where it
- * cannot be started or fails; ends it on abort.
+ * Runs the command to its end, with its output on stderr, because stdout is for reports. Throws PodexitError
+ * `rollout.command-failed` if it cannot be started or fails; ends it on abort.
  */
 export function runCommand(
   argv: readonly string[],

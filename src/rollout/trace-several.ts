@@ -1,6 +1,6 @@
 /**
- * A run over several pods: all of a target that terminate until its rollout is done, those that were named until each has
- * ended, or all that end on a node while a command drains it.
+ * A run over several pods: all terminating pods of a target until its rollout is done, named pods until each has ended,
+ * or all pods that end on a node while a command drains it.
  */
 import type { JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
@@ -38,7 +38,7 @@ import { commandOf, runCommand } from './start.ts';
 import { createTraces } from '../run/traces.ts';
 import { nameOf as podName, uidOf } from '../run/watched.ts';
 
-/** The exit code: the worst of all pods'. Throws PodexitError where the target cannot be read. */
+/** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
   const { timeoutMs, target, start } = options;
   await assertOutputs(options);
@@ -90,7 +90,7 @@ async function deleteEach(
   return 0;
 }
 
-/** What was traced is reported also where the watching fails half-way; the error comes after it. */
+/** If the run fails midway, finished traces are still reported; the error follows. */
 async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: () => number) => void): Promise<number> {
   const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
   ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
@@ -147,7 +147,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 
-/** The error's exit code. On stdout it comes after a line only: a document, which is complete by then, takes no second one. */
+/** Returns the error's exit code. Only ndjson shows the error on stdout: other documents are complete by then. */
 function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
   const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
   const spoken = options.format.kind === 'ndjson' ? 'lines' : undefined;
@@ -166,10 +166,10 @@ const warnOn =
   (message: string): void =>
     stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
-/** Exit code where a recording is incomplete. */
+/** Exit code if a recording is incomplete. */
 const notDone = 1;
 
-/** Messages scroll by above the table where there is one: written beside it they would tear it. */
+/** Messages are printed above the live table, which they would damage otherwise. */
 function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
   const { stderr } = ports;
   const write = (text: string): void => {
@@ -178,7 +178,7 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
   return { ...ports, stderr: { ...stderr, write } };
 }
 
-/** `hasTable`: each pod is shown as it begins to terminate. */
+/** `hasTable`: the output shows each pod when it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {
   const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen } = rollout;
   const isWorkload = options.target.kind === 'workload';
@@ -205,7 +205,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       const isOne = !named || named.has(uid);
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
-        // The table has a row for it.
+        // The table has a row for the pod.
         if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
       }
       return begun.has(uid);
@@ -240,7 +240,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   };
 }
 
-/** The deletion of one of the named pods failed: the others go on. Its uid. */
+/** The deletion of a named pod failed: the run continues with the others. Returns the pod's uid. */
 function refusedOf({ ports, codes, progress }: Rollout, pod: JsonObject, error: PodexitError): string {
   ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
   codes.push(error.exitCode);
@@ -248,17 +248,17 @@ function refusedOf({ ports, codes, progress }: Rollout, pod: JsonObject, error: 
   return uidOf(pod);
 }
 
-/** ms in which an owner's new state arrives after the command that changed it has ended. */
+/** ms for an owner's new state to arrive after the command that changed it has ended. */
 const ownerReactionMs = 3000;
 
 /**
- * Starts the command that the run follows. The run goes on while it runs, and a while longer: what it changes nothing of is
- * over when its owner's state has arrived.
+ * Starts the command that the run follows. The run lasts until the command ends and a while longer: if the command
+ * changed nothing, the run is over when the owner's state has arrived.
  */
 function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
   const { cluster, options, scope, ports, stop, progress, limit } = rollout;
   const { target, start, connection } = options;
-  // A node's pods end for many reasons: without a command the run goes on until it is interrupted.
+  // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
   if (target.kind === 'node') progress.hold('command');
   if (!start) return undefined;
   progress.hold('command');
@@ -285,7 +285,7 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
       });
 }
 
-/** Exit code 3: still there at the end, as at --timeout. */
+/** Exit code 3, as at --timeout. */
 const stalled = (words: string): PodexitError =>
   new PodexitError(
     'rollout.stalled',

@@ -1,24 +1,24 @@
-/** The first line of a recording: what the file is, and who may read it. */
+/** The first line of a recording: its format and version. */
 import { PodexitError } from '../errors.ts';
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 
-/** Grows when older readers would misread newer files. */
+/** Increased when older readers would misread newer files. */
 export const recordingVersion = 1;
 
 export interface Header {
-  /** The format's version. */
+  /** Version of the format. */
   podexit: number;
   /** Version of the program that wrote it. */
   program: string;
   /** RFC 3339, client clock. */
   recorded: string;
-  /** The log text is in it (`--logs`). */
+  /** The recording has log text (`--logs`). */
   logText: boolean;
 }
 
 export type FileKind = { kind: 'podexit'; header: Header } | { kind: 'cluster'; scenario: string };
 
-/** Tells the two formats apart: our own, and raw list/watch rows of a whole namespace (`{"type":"about",…}`). */
+/** Distinguishes the two formats: ours, and raw list/watch rows of a namespace (`{"type":"about",…}`). */
 export function readHeader(first: unknown, file: string): FileKind {
   const fields = asObject(first);
   if (typeof fields['podexit'] === 'number') return { kind: 'podexit', header: ownHeader(fields, file) };

@@ -1,11 +1,11 @@
-/** Our own recordings: one observation a line, read back as raw observations, since a file is as untrusted as a server. */
+/** Our own recordings: one observation per line, read as raw observations, as untrusted as a server's. */
 import { PodexitError } from '../errors.ts';
 import { streamNames, type RawObservation } from '../model/observation.ts';
 import { asObject } from '../model/observe/read.ts';
 import { probeFailureKinds } from '../model/probe-observation.ts';
 import type { ParsedLine } from './read-lines.ts';
 
-/** A recorded line as a raw observation. What is no observation is an error that names the line. */
+/** Parses a recorded line. Throws an error with the line number if it is not an observation. */
 export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
   const observed = asObject(value);
   const { kind } = observed;
@@ -23,7 +23,7 @@ export function rawObservationOf({ number, value }: ParsedLine, file: string): R
 
 type Check = (value: unknown) => boolean;
 
-/** Every field named is as it should be; others may stand beside them. */
+/** Checks the named fields; other fields are allowed. */
 const fields = (checks: Record<string, Check>): Check => {
   const named = Object.entries(checks);
   return (value) => {
@@ -55,10 +55,10 @@ const isFailures = fields({
   count: isCount,
 });
 
-/** What every observation has. */
+/** The fields that every observation has. */
 const isArrived = fields({ at: isTime, pod: isOptional(isText), together: oneOf(undefined, true) });
 
-/** All fields that code relies on, by kind; the objects inside are narrowed later like any other. */
+/** Checks of all fields that code relies on, by kind; objects inside are narrowed later. */
 const checks: Record<string, Check> = {
   began: fields({
     mode: oneOf('delete', 'evict', 'attach', 'check'),

@@ -1,15 +1,15 @@
-/** Files that a run writes: opened without waiting for ever, and without touching yet what is in them. */
+/** Files that a run writes. Opening neither blocks forever nor changes the content. */
 import { constants, fstatSync, ftruncateSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 
 export interface OutputFile {
   descriptor: number;
-  /** It was not there before. */
+  /** This run created the file. */
   isNew: boolean;
 }
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK = 0 } = constants;
 
-/** ms that a pipe's reader, which is often started beside us, has to open it. */
+/** ms for a pipe's reader, which is often started together with us, to open the pipe. */
 const readerMs = 1000;
 const napMs = 20;
 
@@ -31,18 +31,18 @@ export function openOutput(file: string, mode: number): OutputFile {
   }
 }
 
-/** Nothing would be lost by writing: pipes and devices hold nothing. */
+/** Whether writing would overwrite nothing; pipes and devices hold nothing. */
 export function isEmpty({ descriptor }: OutputFile): boolean {
   const found = fstatSync(descriptor);
   return !found.isFile() || found.size === 0;
 }
 
-/** Removes what an earlier run wrote. */
+/** Removes content from an earlier run. */
 export function emptyOutput(output: OutputFile): void {
   if (!isEmpty(output)) ftruncateSync(output.descriptor);
 }
 
-/** Deletes the file if this run created it and the path still leads to it. */
+/** Deletes the file if this run created it and the path still refers to it. */
 export function removeNew(file: string, { descriptor, isNew }: OutputFile): void {
   if (!isNew) return;
   const [own, found] = [
@@ -52,7 +52,7 @@ export function removeNew(file: string, { descriptor, isNew }: OutputFile): void
   if (own.dev === found?.dev && own.ino === found.ino) unlinkSync(file);
 }
 
-/** How many bytes from `from` on were taken: none where a pipe is full. Throws what the system says. */
+/** Returns how many bytes from `from` on were written: 0 if a pipe is full. Throws the system's error. */
 export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: number): number {
   try {
     return writeSync(descriptor, bytes, from);
@@ -62,7 +62,7 @@ export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: numbe
   }
 }
 
-/** What a person reads in place of a code that says nothing. */
+/** The system's error code, or words for a code that people do not know. */
 export function causeOf(error: unknown): string {
   const code = codeOf(error);
   return code === 'ENXIO' ? 'ENXIO: nobody reads it' : (code ?? (error as Error).message);

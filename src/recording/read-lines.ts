@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import { notARecording } from './header.ts';
 
-/** Characters. A longer line is not ours: nothing that is observed comes near it, and it is held in memory at once. */
+/** Characters. No observation is nearly as long, and a line is held in memory as a whole. */
 const longestLine = 64 * 1024 * 1024;
 
 export interface ParsedLine {
@@ -12,8 +12,8 @@ export interface ParsedLine {
 }
 
 /**
- * The JSON values of an NDJSON file, one a line. Only an incomplete last line is forgiven (the recorder was killed);
- * `onCut` then says so. Any other broken line is an error that names it.
+ * The JSON values of an NDJSON file, one per line. An incomplete last line is tolerated (the recorder was killed) and
+ * reported to `onCut`. Any other broken line is an error with its number.
  */
 export async function* readLines(file: string, onCut: (line: number) => void): AsyncGenerator<ParsedLine> {
   let number = 0;
@@ -53,8 +53,8 @@ function parse(text: string): unknown {
 const tooLong = Symbol('a line that is too long');
 
 /**
- * `last`: the file ends right behind it, without a line break. The parts of a line are joined once, when it is whole:
- * joining at each chunk would copy a long line as often as it has chunks. After `tooLong` comes nothing.
+ * `last`: the file ends here, without a line break. The parts of a line are joined once it is complete: joining at each
+ * chunk would copy a long line again and again. Nothing follows `tooLong`.
  */
 async function* splitLines(file: string): AsyncGenerator<{ text: string; last: boolean } | typeof tooLong> {
   let parts: string[] = [];

@@ -16,16 +16,16 @@ import {
 export type Recorder = ReturnType<typeof openRecorder>;
 
 /**
- * Writes observations to `file` as they come, from the first that shows the pod: until then nothing is there that could be
- * replayed, and what an earlier run left in the file stays. Lines are written whole and at once, so a killed process leaves
- * a readable file. `safe` makes a line harmless to look at, and leaves its meaning. Throws `record.unwritable`.
+ * Writes observations to `file` as they come, beginning when the first one shows the pod: before that there is nothing
+ * to replay, and the file keeps what an earlier run wrote. Lines are written whole and at once, so a killed process
+ * leaves a readable file. `safe` escapes a line without changing its meaning. Throws `record.unwritable`.
  */
 export function openRecorder(file: string, header: Header, safe = (json: string): string => json) {
   const kept = (one: Observation): Observation =>
     one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
   const output = opened(file);
-  /** Lines that are held back until the pod is seen. */
+  /** Lines that are held back until the pod is seen; then undefined. */
   let held: unknown[] | undefined = [header];
   let failure: Error | undefined;
   const attempt = (work: () => void): void => {
@@ -41,7 +41,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     emptyOutput(output);
     writeWhole(output, lines.map(asLine).join(''));
   };
-  /** The pod was never seen: what was observed is kept only where it overwrites nothing. */
+  /** The pod was never seen: observations are kept only if they overwrite nothing. */
   const giveUp = ([head, ...observations]: readonly unknown[]): void => {
     if (observations.length === 0) removeNew(file, output);
     else if (isEmpty(output)) begin([head, ...observations]);
@@ -58,7 +58,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
       if (held !== undefined) attempt(() => giveUp(held ?? []));
       closeSync(output.descriptor);
     },
-    /** The first write that failed (a full disk); nothing is written after it. */
+    /** The error of the first failed write (for example a full disk); nothing is written after it. */
     get failure(): Error | undefined {
       return failure;
     },
@@ -70,7 +70,7 @@ function showsPod(one: Observation): boolean {
   return isThere && (one.stream === 'pod' || one.stream === 'pods');
 }
 
-/** ms that the reader of a pipe may stand still: while we wait for it nothing is observed. */
+/** ms that a pipe's reader may pause: nothing is observed while the recorder waits for it. */
 const longestStandstill = 2000;
 
 function writeWhole(output: OutputFile, text: string): void {
@@ -86,14 +86,14 @@ function writeWhole(output: OutputFile, text: string): void {
 
 function opened(file: string): OutputFile {
   try {
-    // Recordings name pods and nodes: no reason for others on the machine to read them.
+    // Recordings name pods and nodes: other users of the machine must not read them.
     return openOutput(file, 0o600);
   } catch (cause) {
     throw unrecordable(file, causeOf(cause), cause);
   }
 }
 
-/** PodexitError `record.unwritable`; `why` in the system's words. */
+/** PodexitError `record.unwritable`; `why`: the system's error. */
 export const unrecordable = (file: string, why: string, cause?: unknown): PodexitError =>
   new PodexitError(
     'record.unwritable',

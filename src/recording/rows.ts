@@ -1,6 +1,6 @@
 /**
- * Raw recordings of a whole namespace: list and watch rows as a recorder beside the cluster wrote them, with more in
- * them than a live run would see. Here they are only parsed; run/raw-replay.ts narrows them to what we would have asked for.
+ * Raw recordings of a whole namespace: list and watch rows from a recorder beside the cluster, with more than a live
+ * run would see. This file only parses them; run/raw-replay.ts selects what a live run would have requested.
  */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { ParsedLine } from './read-lines.ts';
@@ -18,7 +18,7 @@ export type Row = { at: number } & (
   | { type: 'log-end'; pod: string; container: string }
 );
 
-/** A row that we know, or undefined: other rows (BOOKMARKs, notes) pass by. */
+/** Parses a row; undefined for unknown rows (BOOKMARKs, notes). */
 export function rowOf({ value }: ParsedLine): Row | undefined {
   const row = asObject(value);
   const at = Date.parse(text(row['at']));

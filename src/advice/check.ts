@@ -3,7 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
-import { unlessLeft } from '../run/leaving.ts';
+import { unlessInterrupted } from '../run/leaving.ts';
 import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
@@ -74,7 +74,7 @@ async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> 
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const { source } = options;
   try {
-    const specs = await unlessLeft(ports, async (left) => {
+    const specs = await unlessInterrupted(ports, async (left) => {
       const graceSeconds = options.graceSeconds ?? undefined;
       if (source.kind === 'all') return allSpecs(cluster, graceSeconds);
       if (source.kind === 'files') return [];

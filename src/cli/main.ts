@@ -1,5 +1,5 @@
 /** From argv to an exit code. */
-import { parseFormat, speaksJson } from '../run/formats.ts';
+import { parseFormat, reportsErrorsAsJson } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
 import { buildProgram, runProgram } from './program.ts';
@@ -37,7 +37,7 @@ function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
 
 function isJson(format: string): boolean {
   try {
-    return speaksJson(parseFormat(format));
+    return reportsErrorsAsJson(parseFormat(format));
   } catch {
     return false;
   }

@@ -6,7 +6,7 @@ import {
   formatOfFile,
   parseFormat,
   namedFormats,
-  reportEndings,
+  reportExtensions,
   templateFormats,
   type Format,
 } from '../run/formats.ts';
@@ -154,7 +154,7 @@ export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTra
     )
     .option(
       '--report <file>',
-      `also write a report; the format follows the file extension (${reportEndings.join(' ')}); may be repeated`,
+      `also write a report; the format follows the file extension (${reportExtensions.join(' ')}); may be repeated`,
       collect,
     );
   if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);

@@ -20,7 +20,7 @@ import type { Ports } from '../run/ports.ts';
 import type { Traces } from '../run/traces.ts';
 import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { ownNames, publish, renderRollout, shownText, writeReports } from '../run/documents.ts';
+import { uniquePodNames, publish, renderRollout, stdoutText, writeReports } from '../run/documents.ts';
 
 /** The newest observation of a trace; `key` identifies the trace. */
 interface Seen {
@@ -56,7 +56,7 @@ function ofAll(
 /** Throws `usage.output` for formats that are one document and cannot hold several reports. */
 export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const each = async (report: Report): Promise<string> => shownText(report, format, look, ports);
+  const each = async (report: Report): Promise<string> => stdoutText(report, format, look, ports);
   switch (format.kind) {
     case 'json':
       return jsonOutput(ports);
@@ -238,7 +238,7 @@ export interface Results {
 export function createResults(options: FinishOptions, traces: Traces, output: RolloutOutput, ports: Ports): Results {
   const reports: Report[] = [];
   const fileCodes: number[] = [];
-  const nameOf = ownNames();
+  const nameOf = uniquePodNames();
   let writing: Promise<void> = Promise.resolve();
   const show = async (report: Report): Promise<void> => {
     await output.ended(report);

@@ -9,11 +9,11 @@ import type { Interrupted } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
-import { areConfirmed } from '../run/confirm-delete.ts';
+import { confirmDeletes } from '../run/confirm-delete.ts';
 import { advisingSameCluster, connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
 import { assertOutputs, recorderFor } from '../run/writable.ts';
-import { leaveOnSignals, unlessLeft } from '../run/leaving.ts';
+import { leaveOnSignals, unlessInterrupted } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
 import { liveOptions, liveSource } from '../run/live.ts';
 import { scopeInTime } from '../run/choose-pod.ts';
@@ -53,9 +53,9 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
   try {
     const warn = warnOn(ports);
     const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
-    const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, scoping));
+    const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
     if (scope.named?.length === 0) return 0;
-    if (scope.named && !(await areConfirmed(cluster, options, scope.named, deadline, ports))) {
+    if (scope.named && !(await confirmDeletes(cluster, options, scope.named, deadline, ports))) {
       ports.stderr.write('podexit: deletion is cancelled\n');
       return 0;
     }
@@ -194,7 +194,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
   const over = (uid: string): void => {
-    limit.again();
+    limit.restart();
     progress.release(uid);
   };
   const start = starterOf(rollout, blocked);
@@ -225,7 +225,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       },
       seen(uid, pod) {
         blocked?.seen(uid, pod);
-        if (pod) limit.saw(pod);
+        if (pod) limit.podSeen(pod);
         if (isWorkload) obstacles.pod(uid, pod);
         if (!named || named.has(uid)) progress.seen(uid, pod);
       },
@@ -272,7 +272,7 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
     },
   };
   const ended = (): void => {
-    limit.again();
+    limit.restart();
     progress.begun();
     progress.release('command');
   };

@@ -8,57 +8,57 @@ import type { RawObservation } from '../model/observation.ts';
 import { namespaceOf, selects } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
-export interface Asking {
+export interface AskOptions {
   signal: AbortSignal;
   /** Send the eviction again while a budget refuses it. */
   retryEvict: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
   /** Another client has deleted the pod meanwhile: no request is needed. */
-  isOvertaken?(): boolean;
+  isDeletedByOther?(): boolean;
 }
 
 /** The interval of `kubectl drain`. */
-const retryMs = 5000;
+const evictionRetryMs = 5000;
 
 /** Throws what deletePod throws. The error for a refusal by a budget names the budgets. */
 export async function* askDeletion(
   cluster: Cluster,
   target: DeleteTarget,
   pod: JsonObject,
-  asking: Asking,
+  asking: AskOptions,
 ): AsyncGenerator<RawObservation, void> {
   for (;;) {
     // A dry run comes first, so that refused attempts are not part of the trace.
-    if (target.evict && asking.retryEvict) await untilAllowed(cluster, target, pod, asking);
-    if (asking.signal.aborted || asking.isOvertaken?.()) return;
+    if (target.evict && asking.retryEvict) await awaitBudget(cluster, target, pod, asking);
+    if (asking.signal.aborted || asking.isDeletedByOther?.()) return;
     try {
       return yield* deletePod(cluster, target, asking);
     } catch (error) {
       if (!isBudgetRefusal(error)) throw error;
       if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
     }
-    await delay(cluster.env, retryMs, asking.signal);
+    await delay(cluster.env, evictionRetryMs, asking.signal);
   }
 }
 
-async function untilAllowed(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: Asking): Promise<void> {
-  for (let warned = false; !asking.signal.aborted && !asking.isOvertaken?.(); warned = true) {
+async function awaitBudget(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: AskOptions): Promise<void> {
+  for (let warned = false; !asking.signal.aborted && !asking.isDeletedByOther?.(); warned = true) {
     try {
       for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
       return;
     } catch (error) {
-      if (refusesDryRuns(error)) return;
+      if (isDryRunUnsupported(error)) return;
       if (!isBudgetRefusal(error)) throw error;
       if (!warned)
         asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
     }
-    await delay(cluster.env, retryMs, asking.signal);
+    await delay(cluster.env, evictionRetryMs, asking.signal);
   }
 }
 
 /** A dry run is rejected if a webhook has side effects (apiserver `NewDryRunUnsupportedErr`). */
-const refusesDryRuns = (error: unknown): boolean =>
+const isDryRunUnsupported = (error: unknown): boolean =>
   error instanceof PodexitError && /does not support dry run/.test(error.message);
 
 const isBudgetRefusal = (error: unknown): error is PodexitError =>
@@ -81,10 +81,10 @@ export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: Abort
   const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
-  return result.objects.map(asObject).filter(covers(pod)).map(budgetOf);
+  return result.objects.map(asObject).filter(matchesPod(pod)).map(budgetOf);
 }
 
-const covers =
+const matchesPod =
   (pod: JsonObject) =>
   (budget: JsonObject): boolean => {
     const selector = asObject(budget['spec'])['selector'];

@@ -7,9 +7,9 @@ import { newestOf, type LookOptions, type Stage, type Step } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
   if (isDocument(format)) return documentStage(format, ports);
-  if (format.kind === 'ndjson') return fenced((await import('./ndjson-stage.ts')).ndjsonStage(ports), ports);
+  if (format.kind === 'ndjson') return withErrorBoundary((await import('./ndjson-stage.ts')).ndjsonStage(ports), ports);
   const { openTerminal } = await import('./terminal-stage.ts');
-  return fenced(openTerminal(format.kind, look, ports), ports);
+  return withErrorBoundary(openTerminal(format.kind, look, ports), ports);
 }
 
 /**
@@ -17,23 +17,23 @@ export async function openStage(format: Format, look: LookOptions, ports: Ports)
  * run only lists what exists: the newest trace and all log lines are kept, and shown in order once the stage is open.
  */
 export function openOnDeletion(open: () => Promise<Stage>): Stage {
-  let held: Step[] = [];
+  let heldSteps: Step[] = [];
   let stage: Stage | undefined;
   let opening: Promise<Stage> | undefined;
   let isClosed = false;
   const opened = (): Promise<Stage> =>
-    (opening ??= open().then((one) => {
-      stage = one;
-      if (isClosed) one.close();
-      else held.forEach((step) => one.step(...step));
-      return one;
+    (opening ??= open().then((loaded) => {
+      stage = loaded;
+      if (isClosed) loaded.close();
+      else heldSteps.forEach((step) => loaded.step(...step));
+      return loaded;
     }));
   return {
     step: (trace, observation, key) => {
       if (stage) return stage.step(trace, observation, key);
-      held = newestOf([...held, [trace, observation, key]]);
+      heldSteps = newestOf([...heldSteps, [trace, observation, key]]);
       // `end` throws the error.
-      if (hasNews(trace, observation)) void opened().catch(() => undefined);
+      if (isWorthShowing(trace, observation)) void opened().catch(() => undefined);
     },
     end: async (trace, report) => (await opened()).end(trace, report),
     say: (text) => stage?.say(text) ?? false,
@@ -45,7 +45,7 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
 }
 
 /** True from the DELETE on: the stage loads while the server handles it, in time for the first marks. */
-const hasNews = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
+const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
   deletion !== undefined ||
   began?.value.mode !== 'delete' ||
   kind === 'requested' ||
@@ -63,7 +63,7 @@ const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): S
 });
 
 /** An error in a renderer costs its output, not the trace. */
-function fenced(stage: Stage, { stderr }: Ports): Stage {
+function withErrorBoundary(stage: Stage, { stderr }: Ports): Stage {
   let broken = false;
   const guard = (work: () => void): void => {
     if (broken) return;

@@ -13,7 +13,7 @@ import { unlessLate, type Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 
-interface Choosing {
+interface ChooseOptions {
   /** For messages: `deployment/checkout`. */
   what: string;
   namespace: string;
@@ -33,34 +33,34 @@ interface Choosing {
  * The pod to delete. Terminating pods are offered only if no other pod is left. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-async function choosePod(choosing: Choosing): Promise<Candidate> {
+async function choosePod(choosing: ChooseOptions): Promise<Candidate> {
   const { candidates, what, namespace, reach, pick } = choosing;
-  const live = preferred(candidates);
-  const [only] = live;
+  const offered = preferredPods(candidates);
+  const [only] = offered;
   if (!only)
     throw new PodexitError(
       'target.no-pods',
       `${what} in namespace "${namespace}" has no pods`,
       `Look at: kubectl get pods -n ${namespace}${reach}`,
     );
-  if (pick !== undefined) return picked(live, pick, choosing);
-  if (live.length === 1) return only;
-  return choosing.ask ? asked(live, choosing, choosing.ask) : refuse(live, choosing);
+  if (pick !== undefined) return pickByRule(offered, pick, choosing);
+  if (offered.length === 1) return only;
+  return choosing.ask ? askUser(offered, choosing, choosing.ask) : throwSeveral(offered, choosing);
 }
 
-function preferred(candidates: readonly Candidate[]): Candidate[] {
+function preferredPods(candidates: readonly Candidate[]): Candidate[] {
   const sorted = [...candidates].sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const running = sorted.filter((one) => !one.terminating && !one.finished);
   const open = sorted.filter((one) => !one.terminating);
   return running.length > 0 ? running : open.length > 0 ? open : sorted;
 }
 
-function picked(live: readonly Candidate[], pick: Pick, { what, namespace, random }: Choosing): Candidate {
-  const byAge = [...live].sort((a, b) => (a.created || 0) - (b.created || 0));
+function pickByRule(offered: readonly Candidate[], pick: Pick, { what, namespace, random }: ChooseOptions): Candidate {
+  const byAge = [...offered].sort((a, b) => (a.created || 0) - (b.created || 0));
   const rules: Record<Pick, () => Candidate | undefined> = {
     oldest: () => byAge[0],
     newest: () => byAge.at(-1),
-    random: () => live[Math.floor(random() * live.length)],
+    random: () => offered[Math.floor(random() * offered.length)],
     'not-ready': () => byAge.find((one) => !one.ready),
   };
   const found = rules[pick]();
@@ -72,31 +72,31 @@ function picked(live: readonly Candidate[], pick: Pick, { what, namespace, rando
   );
 }
 
-function refuse(live: readonly Candidate[], { what, namespace, now }: Choosing): never {
+function throwSeveral(offered: readonly Candidate[], { what, namespace, now }: ChooseOptions): never {
   throw new PodexitError(
     'target.several',
-    `${what} in namespace "${namespace}" matches ${live.length} pods`,
-    `${podTable(live, now).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
+    `${what} in namespace "${namespace}" matches ${offered.length} pods`,
+    `${podTable(offered, now).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
   );
 }
 
-async function asked(
-  live: readonly Candidate[],
-  { what, now }: Choosing,
-  ask: NonNullable<Choosing['ask']>,
+async function askUser(
+  offered: readonly Candidate[],
+  { what, now }: ChooseOptions,
+  ask: NonNullable<ChooseOptions['ask']>,
 ): Promise<Candidate> {
-  const [head, ...rows] = podTable(live, now);
-  const width = String(live.length).length;
+  const [head, ...rows] = podTable(offered, now);
+  const width = String(offered.length).length;
   const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
   const answer = await ask(
-    `${what} has ${live.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${live.length})? `,
+    `${what} has ${offered.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${offered.length})? `,
   );
-  const chosen = live[Number(answer?.trim() || NaN) - 1] ?? live.find((one) => one.name === answer?.trim());
+  const chosen = offered[Number(answer?.trim() || NaN) - 1] ?? offered.find((one) => one.name === answer?.trim());
   if (chosen) return chosen;
   const words =
     answer === undefined || answer.trim() === ''
       ? 'no pod was chosen'
-      : `"${forTerminal(answer.trim(), 80)}" is not a choice: enter a number from 1 to ${live.length}`;
+      : `"${forTerminal(answer.trim(), 80)}" is not a choice: enter a number from 1 to ${offered.length}`;
   throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 
@@ -162,7 +162,7 @@ function candidateOf(pod: JsonObject): Candidate {
   };
 }
 
-export interface Resolving {
+export interface ResolveOptions {
   target: Target;
   pick?: Pick;
   deadline: Deadline;
@@ -171,7 +171,7 @@ export interface Resolving {
 }
 
 /** Throws what scopeOf and choosePod throw, and `target.unread`. Needs no request if the target is a pod's name. */
-export async function resolveTarget(cluster: Cluster, resolving: Resolving, ports: Ports): Promise<FoundPod> {
+export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions, ports: Ports): Promise<FoundPod> {
   const { target, pick, deadline, left } = resolving;
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
@@ -181,7 +181,7 @@ export async function resolveTarget(cluster: Cluster, resolving: Resolving, port
     what,
     namespace: cluster.namespace,
     reach: cluster.reach,
-    candidates: await unlessLate(deadline, listCandidates(cluster, scope), () => unread(cluster, what)),
+    candidates: await unlessLate(deadline, listCandidates(cluster, scope), () => targetUnread(cluster, what)),
     pick,
     ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
       ? {}
@@ -198,10 +198,11 @@ export const scopeInTime = (
   target: SeveralTarget,
   deadline: Deadline,
   scoping: Parameters<typeof scopeOf>[2],
-): Promise<Scope> => unlessLate(deadline, scopeOf(cluster, target, scoping), () => unread(cluster, targetText(target)));
+): Promise<Scope> =>
+  unlessLate(deadline, scopeOf(cluster, target, scoping), () => targetUnread(cluster, targetText(target)));
 
 /** `target.unread`, exit code 3. */
-export const unread = ({ namespace }: Cluster, what: string): PodexitError =>
+export const targetUnread = ({ namespace }: Cluster, what: string): PodexitError =>
   new PodexitError(
     'target.unread',
     `${what} in namespace "${namespace}" could not be read within --timeout`,

@@ -21,9 +21,9 @@ export interface ClockSources {
 }
 
 /** If the wall clock and the monotonic clock disagree by this much, the wall clock was set or the machine slept. */
-const apartMs = 1000;
+const maxClockDifferenceMs = 1000;
 /** Far above the error of an uptime in whole seconds. */
-const sleptMs = 2500;
+const minSleepMs = 2500;
 
 /**
  * Starts with the wall clock and continues with the monotonic clock, so that NTP steps have no effect. Time that the
@@ -32,15 +32,15 @@ const sleptMs = 2500;
 export function createNow({ origin, monotonic, wall, uptime }: ClockSources): () => number {
   let base = origin;
   const read = () => ({ monotonic: monotonic(), wall: wall(), uptime: uptime() });
-  let known = read();
+  let lastReading = read();
   return () => {
-    const ran = monotonic() - known.monotonic;
-    const apart = wall() - known.wall - ran;
-    if (Math.abs(apart) >= apartMs) {
-      const slept = uptime() - known.uptime - ran;
+    const ran = monotonic() - lastReading.monotonic;
+    const apart = wall() - lastReading.wall - ran;
+    if (Math.abs(apart) >= maxClockDifferenceMs) {
+      const slept = uptime() - lastReading.uptime - ran;
       // The wall clock is exact to the millisecond, unless it was set as well.
-      if (slept >= sleptMs) base += Math.abs(apart - slept) < sleptMs ? apart : slept;
-      known = read();
+      if (slept >= minSleepMs) base += Math.abs(apart - slept) < minSleepMs ? apart : slept;
+      lastReading = read();
     }
     return Math.floor(base + monotonic());
   };
@@ -64,13 +64,13 @@ export function originWithin(reported: number, readings: readonly Reading[]): nu
 }
 
 /** Enough readings that at least one is not interrupted. */
-const mostReadings = 5;
+const readingCount = 5;
 
 const readingOf = (): Reading => ({ before: performance.now(), wall: Date.now(), after: performance.now() });
 
 export const systemClock: Clock = {
   now: createNow({
-    origin: originWithin(performance.timeOrigin, Array.from({ length: mostReadings }, readingOf)),
+    origin: originWithin(performance.timeOrigin, Array.from({ length: readingCount }, readingOf)),
     monotonic: () => performance.now(),
     wall: Date.now,
     uptime: () => uptime() * 1000,

@@ -8,9 +8,9 @@ import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { unlessLate, type Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
-import { unlessLeft } from './leaving.ts';
+import { unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import { unread } from './choose-pod.ts';
+import { targetUnread } from './choose-pod.ts';
 
 export interface ConfirmOptions {
   /** `-i`: ask even without a terminal. */
@@ -22,7 +22,7 @@ export interface ConfirmOptions {
   readonly once?: { readonly dryRun: 'none' | 'client' | 'server' } | undefined;
 }
 
-const asks = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
+const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
   if (interactive) return true;
   const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
   return deletes && confirm === true && ports.stdinIsTty && ports.stderr.isTty && ports.ask !== undefined;
@@ -32,30 +32,30 @@ const asks = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports
  * The pod to delete, with the uid that the question was about; undefined if the answer was no. Throws what reading the
  * pod throws, and `run.left` on a signal.
  */
-export async function confirmed(
+export async function confirmDelete(
   cluster: Cluster,
   options: ConfirmOptions,
   found: FoundPod,
   deadline: Deadline,
   ports: Ports,
 ): Promise<FoundPod | undefined> {
-  if (!asks(options, ports)) return found;
-  const { pod, uid } = await unlessLeft(ports, () =>
-    unlessLate(deadline, readToDelete(cluster, found), () => unread(cluster, `pod/${found.name}`)),
+  if (!mustAsk(options, ports)) return found;
+  const { pod, uid } = await unlessInterrupted(ports, () =>
+    unlessLate(deadline, readToDelete(cluster, found), () => targetUnread(cluster, `pod/${found.name}`)),
   );
   const question = questionOf(cluster, pod as unknown as Pod, options);
   return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
 }
 
 /** The same for several pods, which have been read already: one question for all. */
-export async function areConfirmed(
+export async function confirmDeletes(
   { contextName, namespace, server }: Cluster,
   options: ConfirmOptions,
   pods: readonly FoundPod[],
   deadline: Deadline,
   ports: Ports,
 ): Promise<boolean> {
-  if (!asks(options, ports)) return true;
+  if (!mustAsk(options, ports)) return true;
   const where = contextName === undefined ? server : `context ${contextName}`;
   const names = pods.map(({ name }) => name).join(', ');
   const verb = options.mode === 'evict' ? 'Evict' : 'Delete';
@@ -64,7 +64,7 @@ export async function areConfirmed(
 }
 
 async function isYes(question: string, deadline: Deadline, ports: Ports): Promise<boolean> {
-  const answer = await unlessLeft(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
+  const answer = await unlessInterrupted(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
@@ -78,11 +78,11 @@ function questionOf(
   const grace = graceSeconds ?? (pod.spec as Partial<Pod['spec']> | undefined)?.terminationGracePeriodSeconds ?? 30;
   const verb = mode === 'evict' ? 'Evict' : 'Delete';
   const head = `${verb} pod ${pod.metadata.name} in namespace ${namespace} of ${where}?`;
-  return `${forTerminal(`${head} ${ownerWords(pod)}, grace period ${grace}s`, 1000)} [y/N] `;
+  return `${forTerminal(`${head} ${ownerText(pod)}, grace period ${grace}s`, 1000)} [y/N] `;
 }
 
 /** What the pod's controller will do about it, by the controller's kind. */
-function ownerWords(pod: Pod): string {
+function ownerText(pod: Pod): string {
   const owner = controllerOf(pod);
   if (!owner) return 'No controller: nothing replaces it';
   const what = `Owner ${owner.kind}/${owner.name}`;

@@ -5,7 +5,7 @@ import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { unlessLate, type Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
-import { advanceBy, fateOf, unlessLeft, type DeletionProgress } from './leaving.ts';
+import { advance, fateOf, unlessInterrupted, type DeletionProgress } from './leaving.ts';
 import type { Ports } from './ports.ts';
 
 export interface DeleteOnce extends FoundPod {
@@ -23,10 +23,10 @@ export interface DeleteOnce extends FoundPod {
 /** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
   const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
-  const sent: Sent = { stage: 'not-asked' };
+  const sent: RequestState = { progress: 'not-asked' };
   const inTime = (left: AbortSignal): Promise<void> =>
-    unlessLate(deadline, sendOnce(options, ports, sent, left), () => notInTime(name, cluster, evict));
-  await unlessLeft(ports, inTime, () => leftAt(sent, options));
+    unlessLate(deadline, sendOnce(options, ports, sent, left), () => notAcceptedInTime(name, cluster, evict));
+  await unlessInterrupted(ports, inTime, () => fateWhenInterrupted(sent, options));
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
   const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];
@@ -35,17 +35,17 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
 }
 
 /** How far the request has got; `sendOnce` updates it. */
-interface Sent {
-  stage: DeletionProgress;
+interface RequestState {
+  progress: DeletionProgress;
 }
 
-const leftAt = ({ stage }: Sent, { cluster, name, dryRun }: DeleteOnce): string => {
-  if (stage === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
-  const fate = fateOf(stage, { ...cluster, name });
+const fateWhenInterrupted = ({ progress }: RequestState, { cluster, name, dryRun }: DeleteOnce): string => {
+  if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
+  const fate = fateOf(progress, { ...cluster, name });
   return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
 };
 
-async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left: AbortSignal): Promise<void> {
+async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: RequestState, left: AbortSignal): Promise<void> {
   const { cluster, name, graceSeconds, evict, retryEvict, dryRun, deadline } = options;
   const { namespace } = cluster;
   const { pod, uid } = await readToDelete(cluster, options);
@@ -54,12 +54,12 @@ async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: Sent, left
   const signal = AbortSignal.any([deadline.signal, left]);
   const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
   for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
-    sent.stage = advanceBy(sent.stage, rawObservation, uid);
-  if (sent.stage === 'gone')
+    sent.progress = advance(sent.progress, rawObservation, uid);
+  if (sent.progress === 'gone')
     warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }
 
-const notInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>
+const notAcceptedInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>
   new PodexitError(
     'delete.not-accepted',
     `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,

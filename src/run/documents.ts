@@ -58,7 +58,7 @@ export async function writeReports(
   ports: Ports,
   pod?: string,
 ): Promise<0 | 1> {
-  const own = files.map(({ file, format }) => ({ file: pod === undefined ? file : ownFile(file, pod), format }));
+  const own = files.map(({ file, format }) => ({ file: pod === undefined ? file : fileOfPod(file, pod), format }));
   const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
   return written.includes(false) ? 1 : 0;
 }
@@ -74,7 +74,7 @@ async function writeReport({ file, format }: ReportFile, report: Report, ports: 
 }
 
 /** ms between two attempts to write to a full pipe. */
-const napMs = 20;
+const fullPipePauseMs = 20;
 
 /** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: Ports): Promise<void> {
@@ -85,7 +85,7 @@ async function writeWhole(file: string, text: string, { clock }: Ports): Promise
     for (let written = 0; written < bytes.length;) {
       const taken = writeSome(output, bytes, written);
       written += taken;
-      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, napMs));
+      if (taken === 0) await new Promise<void>((resolve) => void clock.setTimeout(resolve, fullPipePauseMs));
     }
   } finally {
     closeSync(output.descriptor);
@@ -93,7 +93,7 @@ async function writeWhole(file: string, text: string, { clock }: Ports): Promise
 }
 
 /** A unique name for each pod: a StatefulSet's next pod has the same name as the last, and is called `web-0-2`. */
-export function ownNames(): (pod: { name: string; uid: string }) => string {
+export function uniquePodNames(): (pod: { name: string; uid: string }) => string {
   const owners = new Map<string, string>();
   return ({ name, uid }) => {
     for (let nth = 1; ; nth++) {
@@ -105,13 +105,13 @@ export function ownNames(): (pod: { name: string; uid: string }) => string {
 }
 
 /** The file of one of several pods: `exit-POD.html` for `exit.html`. Devices such as /dev/stdout take all reports. */
-export const ownFile = (file: string, pod: string): string =>
+export const fileOfPod = (file: string, pod: string): string =>
   file.startsWith('/dev/')
     ? file
     : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
 
 /** A whole report as stdout shows it: a document, or lines for people. */
-export async function shownText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
+export async function stdoutText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
   if (format.kind !== 'live' && format.kind !== 'lines') return contentOf(format, report);
   const { renderText } = await import('../render/lines.ts');
   const { styleOf } = await import('../render/palette.ts');

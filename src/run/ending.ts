@@ -18,37 +18,37 @@ export type Ending =
   | { kind: 'done' };
 
 /** How long after DELETED the last facts may still arrive. */
-const lastFacts = 2 * second;
+const lastFactsMs = 2 * second;
 
 export function endingOf(trace: Trace): Ending {
   if (!trace.gone) return endedUndeleted(trace) ? { kind: 'done' } : { kind: 'open' };
-  if (trace.began?.value.waitReplacement && !replaced(trace) && !isHopeless(trace)) return { kind: 'open' };
+  if (trace.began?.value.waitReplacement && !replaced(trace) && !hasNoReplacement(trace)) return { kind: 'open' };
   const missing = missingFacts(trace);
-  return missing ? { kind: 'settling', until: settledAt(trace, trace.gone.at) } : { kind: 'done' };
+  return missing ? { kind: 'settling', until: settlesAt(trace, trace.gone.at) } : { kind: 'done' };
 }
 
 /** The kubelet can end a pod without a deletionTimestamp (SIGNALS.md trap 31): then no deletion will follow. */
 function endedUndeleted(trace: Trace): boolean {
   const pod = trace.pod?.value;
-  const own = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
+  const kubeletReasons = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
   return (
     trace.began?.value.mode === 'attach' &&
     !trace.deletion &&
     pod !== undefined &&
     isFinished(pod) &&
-    own.includes(pod.status.reason ?? '')
+    kubeletReasons.includes(pod.status.reason ?? '')
   );
 }
 
 /** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
-export function isHopeless(trace: Trace): boolean {
+export function hasNoReplacement(trace: Trace): boolean {
   const deletion = deletionOf(trace);
   return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
 }
 
 /** The pod is gone and its replacement exists, but is not ready yet. */
 export const awaitsReplacement = (trace: Trace): boolean =>
-  trace.gone !== undefined && hasSuccessor(trace) && !replaced(trace) && !isHopeless(trace);
+  trace.gone !== undefined && hasSuccessor(trace) && !replaced(trace) && !hasNoReplacement(trace);
 
 const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
 
@@ -57,21 +57,21 @@ function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean
   const own = trace.deletion?.first.value ?? trace.pod?.value;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
-  const isMeant = (own: Pod, one: SiblingFacts): boolean =>
+  const isReplacement = (own: Pod, one: SiblingFacts): boolean =>
     isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
   const mayTakeOver = (one: SiblingFacts): boolean =>
-    one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isMeant(own, one));
+    one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isReplacement(own, one));
   for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
   return false;
 }
 
 /** Client ms until which facts are awaited. A forced deletion has a short grace of its own (SIGNALS.md §2 "Force"). */
-function settledAt(trace: Trace, goneAt: number): number {
-  if (!isForced(trace)) return goneAt + lastFacts;
+function settlesAt(trace: Trace, goneAt: number): number {
+  if (!isForced(trace)) return goneAt + lastFactsMs;
   const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
-  const latest = goneAt + grace * second + lastFacts;
+  const latest = goneAt + grace * second + lastFactsMs;
   const logsEnd = endOfAllLogs(trace);
-  return logsEnd === undefined ? latest : Math.min(latest, Math.max(goneAt, logsEnd) + lastFacts);
+  return logsEnd === undefined ? latest : Math.min(latest, Math.max(goneAt, logsEnd) + lastFactsMs);
 }
 
 /** Client ms at which the last container ended; undefined unless each log was followed to a clean end. */
@@ -135,29 +135,29 @@ export type NextStep =
   | { kind: 'settled' };
 
 /** ms for the streams to confirm that they have delivered everything. */
-const doubtPatience = 2000;
+const confirmationTimeoutMs = 2000;
 /** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
-export const lostPatience = 10_000;
+export const reconnectTimeoutMs = 10_000;
 
 /** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
-export const lastNewsMs = 500;
+export const sharedStreamDelayMs = 500;
 
 /** `quietMs`: how long to wait after the pod's removal. */
 export function nextStep(
   trace: Trace,
-  streams: Pick<StreamHealth, 'areWhole' | 'isComingBack'>,
+  streams: Pick<StreamHealth, 'areComplete' | 'isComingBack'>,
   now: number,
   quietMs = 0,
 ): NextStep {
   const ending = endingOf(trace);
   if (ending.kind === 'open') return { kind: 'go-on' };
-  const whole = streams.areWhole();
+  const whole = streams.areComplete();
   const over = trace.gone?.at ?? trace.now;
   if (ending.kind === 'done' && whole)
     return now < over + quietMs ? { kind: 'wait', until: over + quietMs } : { kind: 'end' };
   const until = Math.max(
     ending.kind === 'settling' ? ending.until : 0,
-    whole ? 0 : over + (streams.isComingBack() ? lostPatience : doubtPatience),
+    whole ? 0 : over + (streams.isComingBack() ? reconnectTimeoutMs : confirmationTimeoutMs),
   );
   return now < until ? { kind: 'wait', until } : { kind: 'settled' };
 }

@@ -7,12 +7,12 @@ import { reportOf } from '../verdict/report.ts';
 import type { Stage } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import { unreadSeconds } from './time-limit.ts';
+import { defaultReadSeconds } from './time-limit.ts';
 import { publish, writeReports, type Publish } from './documents.ts';
 import type { ReportFile } from './writable.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
-import { endingOf, isHopeless } from './ending.ts';
+import { endingOf, hasNoReplacement } from './ending.ts';
 
 export interface FinishOptions {
   policy: Policy;
@@ -31,7 +31,7 @@ export async function finish(
   failed: boolean,
 ): Promise<number> {
   const report = reportOf(trace, options.policy);
-  if (!report) return leftUnread(trace);
+  if (!report) return withoutReport(trace);
   const shown = stage.end(trace, report);
   // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
@@ -42,7 +42,7 @@ export async function finish(
 }
 
 /** The pod was never seen. Returns the exit code if the reader of stdout went away, else throws what happened. */
-function leftUnread({ interrupted, timers, began }: Trace): number {
+function withoutReport({ interrupted, timers, began }: Trace): number {
   const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
   if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (interrupted)
@@ -52,7 +52,7 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
   if (timers.some(({ value }) => value === 'timeout'))
     throw new PodexitError(
       'pod.unread',
-      `${pod} could not be read within ${began?.value.timeoutSeconds ?? unreadSeconds} s`,
+      `${pod} could not be read within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s`,
       'Nothing was deleted. See what is asked and answered with: -v=6',
     );
   throw new PodexitError(
@@ -63,15 +63,15 @@ function leftUnread({ interrupted, timers, began }: Trace): number {
 }
 
 /** Exit code if --wait-replacement was given and the replacement did not become ready. */
-export const notReplaced = 3;
+export const notReplacedCode = 3;
 
 /** One sentence about the missing replacement; undefined if it became ready or was not waited for. */
-export function unreplaced(trace: Trace): string | undefined {
+export function missingReplacementText(trace: Trace): string | undefined {
   const { began, gone, timers } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
   const { trigger, replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
-  if (isHopeless(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
+  if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   const isLate = timers.some(({ value }) => value === 'timeout');
   if (!isLate || endingOf(trace).kind !== 'open') return undefined;
   const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';

@@ -14,7 +14,7 @@ import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
 import type { Clock } from './clock.ts';
 
-export interface Following {
+export interface FollowOptions {
   /** Opened when the stream is in sync, or never will be. */
   gate?: Gate;
   /** Called with each raw observation before it is delivered. */
@@ -29,13 +29,13 @@ export interface Following {
 export async function follow(
   run: Run,
   target: Target,
-  { gate, onObservation, signal, onAlive }: Following = {},
+  { gate, onObservation, signal, onAlive }: FollowOptions = {},
 ): Promise<void> {
   const { options } = run;
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
   gate?.expect(target.stream);
-  const waiting = isOfPods ? sayWaiting(whatOf(options), options.clock, options.warn) : undefined;
+  const waiting = isOfPods ? announceWaiting(whatOf(options), options.clock, options.warn) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
     waitingFor: waiting?.because,
@@ -44,11 +44,11 @@ export async function follow(
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'listed') waiting?.over();
     if (rawObservation.kind === 'refused' && isOfPods) {
-      if (!isUnderWay(run)) throw refusedPods(options.cluster, options.namespace, rawObservation);
+      if (!isDeleting(run)) throw refusedPods(options.cluster, options.namespace, rawObservation);
       return stopWithoutPodWatch(run, rawObservation.message);
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
-    const kept = isOfPods ? keptOf(run, rawObservation) : rawObservation;
+    const kept = isOfPods ? ofRunPods(run, rawObservation) : rawObservation;
     if (!kept || isTracedPod(run, target, kept)) return;
     onObservation?.(kept);
     run.deliver(kept);
@@ -57,9 +57,9 @@ export async function follow(
   try {
     await watchObjects(options.cluster, watchTarget(target), { signal: until, deliver, health });
   } catch (error) {
-    if (isOfPods && isUnderWay(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
+    if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);
-    else if (!until.aborted) lose(run, { stream: target.stream }, error);
+    else if (!until.aborted) reportLoss(run, { stream: target.stream }, error);
   } finally {
     waiting?.over();
     gate?.open(target.stream);
@@ -73,7 +73,7 @@ const whatOf = ({ several, name }: Run['options']) =>
     : { what: `pod "${name}"`, reason: 'its list has not been answered' };
 
 /** A raw observation of the pods' stream, without pods that do not belong to the run; undefined if none is left. */
-function keptOf({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
+function ofRunPods({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
   if (!several) return rawObservation;
   if (rawObservation.kind === 'listed')
     return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asObject(pod))) };
@@ -89,7 +89,7 @@ const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservatio
   rawObservation.kind === 'changed' &&
   uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
 
-const isUnderWay = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
+const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
 
 /** The pods can no longer be watched: the run ends, and reports what was seen. */
 function stopWithoutPodWatch(run: Run, why: string): void {
@@ -132,7 +132,7 @@ export async function followContainer(
   try {
     await followLog(options.cluster, target, { signal, deliver, matters: namesStopSignal, since });
   } catch (error) {
-    lose(run, { stream: 'logs', container, ...ofPod }, error);
+    reportLoss(run, { stream: 'logs', container, ...ofPod }, error);
   } finally {
     gate?.open(stream);
     run.streams.close(health);
@@ -140,7 +140,7 @@ export async function followContainer(
 }
 
 /** A stream that failed permanently becomes a gap. An unexpected error ends the run, with its stack. */
-export function lose(
+export function reportLoss(
   { options, signal, deliver, fail }: Run,
   stream: { stream: StreamName; container?: string; pod?: string },
   error: unknown,
@@ -170,7 +170,7 @@ export function warnRefused(
   { options, warned }: Run,
   { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
 ): void {
-  const lost = lostWithout[stream];
+  const lost = lossWithout[stream];
   if (lost === undefined || warned.has(stream)) return;
   warned.add(stream);
   const of = group === '' ? resource : `${resource}.${group}`;
@@ -181,7 +181,7 @@ export function warnRefused(
   );
 }
 
-const lostWithout: Partial<Record<StreamName, string>> = {
+const lossWithout: Partial<Record<StreamName, string>> = {
   services: 'routes are missing',
   endpointslices: 'routes are missing',
   events: 'when the kubelet began and how hooks ended is known less exactly',
@@ -202,7 +202,7 @@ export interface Waiting {
 const firstMessageMs = 3000;
 
 /** Starts to wait for `what`; messages show `reason` until a newer one is known. */
-function sayWaiting(
+function announceWaiting(
   { what, reason }: { what: string; reason: string },
   clock: Clock,
   say: (message: string) => void,

@@ -42,7 +42,7 @@ export function parseFormat(text: string): Format {
   );
 }
 
-const endings: [string, Format][] = [
+const fileExtensions: [string, Format][] = [
   ['.junit.xml', { kind: 'junit' }],
   ['.html', { kind: 'html' }],
   ['.md', { kind: 'markdown' }],
@@ -54,19 +54,19 @@ const endings: [string, Format][] = [
 ];
 
 /** File extensions that `--report FILE` accepts. */
-export const reportEndings: readonly string[] = endings.map(([ending]) => ending);
+export const reportExtensions: readonly string[] = fileExtensions.map(([ending]) => ending);
 
 /** The format of a `--report FILE`, by its extension. */
 export function formatOfFile(file: string): Format {
-  const found = endings.find(([ending]) => file.toLowerCase().endsWith(ending));
+  const found = fileExtensions.find(([ending]) => file.toLowerCase().endsWith(ending));
   if (found) return found[1];
   throw new PodexitError(
     'usage.report',
     `unsupported report file extension: ${file}`,
-    `The format follows the file extension: ${reportEndings.join(' ')}`,
+    `The format follows the file extension: ${reportExtensions.join(' ')}`,
   );
 }
 
 /** Formats for which errors are printed on stdout too, as JSON. */
-export const speaksJson = (format: Format): boolean =>
+export const reportsErrorsAsJson = (format: Format): boolean =>
   format.kind === 'json' || format.kind === 'ndjson' || format.kind === 'jsonpath-as-json';

@@ -13,7 +13,7 @@ export interface History {
 }
 
 /** How many changes of one object are remembered; for Events, of the object that they are about. */
-const mostChanges = {
+const maxChanges = {
   pods: 4,
   events: 16,
   'owner-events': 64,
@@ -21,15 +21,15 @@ const mostChanges = {
   owner: 16,
   endpointslices: 32,
 } as const;
-const mostOthers = 8;
+const maxOtherChanges = 8;
 /** Gaps, resumed streams and other observations about whole streams. */
-const mostNotes = 512;
-const mostDates = 16;
+const maxStreamObservations = 512;
+const maxDates = 16;
 
 export function createHistory(): History {
   const lists = new Map<string, Observation>();
   const changes = new Map<string, Observation[]>();
-  const notes: Observation[] = [];
+  const streamObservations: Observation[] = [];
   const dates: Observation[] = [];
   const push = (ring: Observation[], observation: Observation, most: number): void => {
     ring.push(observation);
@@ -37,9 +37,9 @@ export function createHistory(): History {
   };
   return {
     take(o) {
-      if (o.kind === 'dated') return push(dates, o, mostDates);
+      if (o.kind === 'dated') return push(dates, o, maxDates);
       if (o.kind === 'listed') return void lists.set(listKey(o.stream, o.name, o.objects[0]), o);
-      if (o.kind !== 'changed') return push(notes, o, mostNotes);
+      if (o.kind !== 'changed') return push(streamObservations, o, maxStreamObservations);
       const topic = topicOf(o.object);
       if (o.stream === 'pods' && o.change === 'DELETED') {
         changes.delete(aboutTopic('Pod', o.object.metadata.name));
@@ -47,13 +47,13 @@ export function createHistory(): History {
       }
       const ring = changes.get(topic) ?? [];
       changes.set(topic, ring);
-      const most: Partial<Record<string, number>> = mostChanges;
-      push(ring, o, most[o.stream] ?? mostOthers);
+      const most: Partial<Record<string, number>> = maxChanges;
+      push(ring, o, most[o.stream] ?? maxOtherChanges);
     },
     of(topics) {
       const slices = [...changes].filter(([topic]) => topic.startsWith('EndpointSlice/'));
       const found = [...topics].flatMap((topic) => changes.get(topic) ?? []);
-      return [...lists.values(), ...notes, ...dates, ...found, ...slices.flatMap(([, ring]) => ring)].sort(
+      return [...lists.values(), ...streamObservations, ...dates, ...found, ...slices.flatMap(([, ring]) => ring)].sort(
         (a, b) => a.seq - b.seq,
       );
     },

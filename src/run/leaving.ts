@@ -9,20 +9,20 @@ import type { Trace } from '../model/trace.ts';
 /** Interrupts on the first signal or a closed stdout; exits at once on a second signal. Returns how to unsubscribe. */
 export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
   let isInterrupted = false;
-  const first = (signal: Interrupted['signal']): void => {
+  const interruptOnce = (signal: Interrupted['signal']): void => {
     isInterrupted = true;
     interrupt(signal);
   };
   // For example `| head`: nobody reads the rest.
-  void ports.stdout.closed.then(() => void (isInterrupted || first('SIGPIPE')));
-  return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : first(signal)));
+  void ports.stdout.closed.then(() => void (isInterrupted || interruptOnce('SIGPIPE')));
+  return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : interruptOnce(signal)));
 }
 
 /**
  * For work that prints nothing before it ends. On a signal, throws `run.left` and aborts the signal `left`, which
  * cancels an open question. Open requests end with their connection. `fate`: what happened to the pod until then.
  */
-export async function unlessLeft<T>(
+export async function unlessInterrupted<T>(
   ports: Pick<Ports, 'onSignal'>,
   work: (left: AbortSignal) => Promise<T>,
   fate = (): string => 'Nothing was deleted.',
@@ -65,7 +65,7 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
 }
 
 /** The same for a run without a trace: the progress after one more raw observation of its request for the pod `uid`. */
-export function advanceBy(stage: DeletionProgress, rawObservation: RawObservation, uid: string): DeletionProgress {
+export function advance(progress: DeletionProgress, rawObservation: RawObservation, uid: string): DeletionProgress {
   switch (rawObservation.kind) {
     case 'requested':
       return 'asked';
@@ -74,25 +74,25 @@ export function advanceBy(stage: DeletionProgress, rawObservation: RawObservatio
         ? 'under-way'
         : rawObservation.status === tooManyRequests
           ? 'turned-away'
-          : stage;
+          : progress;
     case 'looked':
       return metadataOf(rawObservation.object)['uid'] === uid ? 'under-way' : 'gone';
     default:
-      return stage;
+      return progress;
   }
 }
 
 /** The pod, and the connection flags for a kubectl command that looks at it. */
-interface Left {
+interface PodReference {
   namespace: string;
   name: string;
   reach: string;
 }
 
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
-export function fateOf(stage: DeletionProgress, { namespace, name, reach }: Left): string {
+export function fateOf(progress: DeletionProgress, { namespace, name, reach }: PodReference): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
-  switch (stage) {
+  switch (progress) {
     case 'not-asked':
       return `pod "${name}" was not deleted by this command`;
     case 'turned-away':

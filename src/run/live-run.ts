@@ -45,10 +45,10 @@ export interface PodListener {
 }
 
 /** The options of the command that the run needs. */
-type Given = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
+type CommandOptions = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
   Partial<Pick<ExitOptions, 'retryEvict' | 'probes' | 'command'>>;
 
-export interface LiveOptions extends FoundPod, Given {
+export interface LiveOptions extends FoundPod, CommandOptions {
   cluster: Cluster;
   clock: Clock;
   namespace: string;

@@ -63,12 +63,12 @@ export function liveSource(options: LiveOptions): Live {
       // The run may end before the pod was read: then `began` has the mode that was asked for.
       begin(options.mode);
       run.probing?.flush();
-      unsureStreams(run).forEach(deliver);
+      gapsOfUnsureStreams(run).forEach(deliver);
       deliver(rawObservation);
       end();
     },
   };
-  const tracks = createTracks(run, { unread: suspension.unread, end, isLeaving: () => isLeaving });
+  const tracks = createTracks(run, { unreadMs: suspension.unreadMs, end, isLeaving: () => isLeaving });
   void runDeletion(run).catch(run.fail);
   return {
     source: (take) => delivery.to(take, run.fail),
@@ -82,7 +82,7 @@ export function liveSource(options: LiveOptions): Live {
 }
 
 /** Streams that may have kept something back, without those that the trace already has an open gap for. */
-const unsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
+const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
   streams
     .unsure()
     .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
@@ -199,7 +199,7 @@ export interface Suspension {
    * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
    * out: after waking, timers fire first, and a broken connection has to be reopened.
    */
-  unread(this: void): number;
+  unreadMs(this: void): number;
   cancel(): void;
 }
 
@@ -209,9 +209,9 @@ const tickMs = 1000;
  * possible arrival of a change (`delivery-lag`, 2.5 s). On a busy machine ticks are late too: then intervals only get
  * wider.
  */
-const lateMs = 1000;
+const tolerableDelayMs = 1000;
 
-const readingMs = 5000;
+const catchUpMs = 5000;
 
 /** Notices by late ticks that this process was suspended. `streams`: those whose changes may have waited meanwhile. */
 export function watchSuspension(
@@ -229,9 +229,9 @@ export function watchSuspension(
   const before = (at: number): RawObservation[] => {
     const since = awakeAt;
     awakeAt = Math.max(awakeAt, at);
-    if (at - since > tickMs + lateMs) return resumed(since, at);
+    if (at - since > tickMs + tolerableDelayMs) return resumed(since, at);
     // Another stream read this on waking too, a moment before the delivery that noticed the suspension.
-    return last && at < last.at && at - last.since > tickMs + lateMs ? resumed(last.since, at) : [];
+    return last && at < last.at && at - last.since > tickMs + tolerableDelayMs ? resumed(last.since, at) : [];
   };
   const tick = (): void => {
     before(clock.now()).forEach(deliver);
@@ -241,7 +241,7 @@ export function watchSuspension(
   const unread = (): number => {
     const now = clock.now();
     before(now).forEach(deliver);
-    return Math.max(0, (last?.at ?? -Infinity) + readingMs - now);
+    return Math.max(0, (last?.at ?? -Infinity) + catchUpMs - now);
   };
-  return { before, unread, cancel: () => cancel() };
+  return { before, unreadMs: unread, cancel: () => cancel() };
 }

@@ -33,13 +33,13 @@ export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): 
     step(trace, observation) {
       if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
-      writeNews(ndjson, trace);
+      printChanges(ndjson, trace);
     },
     end: (report) => ndjson.end(exitReportOf(report)),
   };
 }
 
-function writeNews(ndjson: Ndjson, trace: Trace): void {
+function printChanges(ndjson: Ndjson, trace: Trace): void {
   const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
   const at = printTime(trace.now, 'earlier');
   ndjson.marks(

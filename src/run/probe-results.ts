@@ -9,7 +9,7 @@ import type { Report } from '../verdict/report.ts';
 import type { SharedProbes } from './shared-facts.ts';
 
 /** One entry for each --probe: the measurements of `--probe pod` are merged over all pods. */
-function merged(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {
+function mergedByTarget(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {
   const all = new Map<string, ProbeFacts>();
   for (const [probe, facts] of [...probes].sort(([one], [other]) => one - other)) {
     const { target, pod } = facts.started.value;
@@ -29,7 +29,7 @@ export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports:
     requested: Math.min(...timesOf('requested'), ...timesOf('accepted')),
     removed: Math.max(-Infinity, ...timesOf('removed')),
   };
-  return probeResultsOf(merged(traces.probes()), moments).map(probeReportOf);
+  return probeResultsOf(mergedByTarget(traces.probes()), moments).map(probeReportOf);
 }
 
 /** The exit code of a failed `--max-lost` over the whole run, including losses while no pod was terminating. */

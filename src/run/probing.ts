@@ -36,10 +36,10 @@ export interface Probing {
 }
 
 /** ms for which requests continue after the pod is gone, and after its replacement is ready. */
-const goOnMs = 2000;
+const trailingMs = 2000;
 /** ms after the pod's removal for which probes wait until its replacement is ready. */
-const longestWaitMs = 60_000;
-const lookMs = 100;
+const maxReplacementWaitMs = 60_000;
+const pollMs = 100;
 
 /** Starts to send requests at once. */
 export async function startProbing(options: ProbingOptions): Promise<Probing> {
@@ -53,16 +53,16 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     return startProbes({ ...about, probes: some, pod: asked, firstProbe }, (one) => deliver(one), signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');
-  const shared = start(
+  const probesOfTargets = start(
     probes.filter(({ target }) => target.kind !== 'pod'),
     undefined,
   );
-  const each = new Map<string, Probes>();
-  if (pod && ofPods.length > 0) each.set(pod.uid, start(ofPods, pod));
-  const all = (): Probes[] => [shared, ...each.values()];
+  const probesOfPods = new Map<string, Probes>();
+  if (pod && ofPods.length > 0) probesOfPods.set(pod.uid, start(ofPods, pod));
+  const all = (): Probes[] => [probesOfTargets, ...probesOfPods.values()];
   const close = (uid: string): void => {
-    const probing = each.get(uid);
-    each.delete(uid);
+    const probing = probesOfPods.get(uid);
+    probesOfPods.delete(uid);
     void probing?.stop();
   };
   const ready = Promise.all(all().map((one) => one.ready)).then(
@@ -74,8 +74,8 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
   return {
     ready,
     open(one) {
-      if (!pod && ofPods.length > 0 && !each.has(one.uid) && each.size < mostPods)
-        each.set(one.uid, start(ofPods, one));
+      if (!pod && ofPods.length > 0 && !probesOfPods.has(one.uid) && probesOfPods.size < maxProbedPods)
+        probesOfPods.set(one.uid, start(ofPods, one));
     },
     close,
     flush: () => all().forEach((one) => one.flush()),
@@ -89,12 +89,12 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
 }
 
 /** The RBAC verb for each HTTP method, as in Kubernetes' request info; GET needs `get`. */
-const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+const rbacVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
 /** Adds to an error about missing permissions for a proxy the Role that grants them. */
 function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
   if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
-  const verb = verbs[probes[0]?.method ?? ''] ?? 'get';
+  const verb = rbacVerbs[probes[0]?.method ?? ''] ?? 'get';
   const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
   const role = roleFor(namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
   return new PodexitError(error.code, error.message, `Ask for a RoleBinding to this Role:\n${role}`);
@@ -103,7 +103,7 @@ function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
 const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
 
 /** Pods that are probed at the same time; limited because each request goes through the API server. */
-const mostPods = 20;
+const maxProbedPods = 20;
 
 /** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
 async function untilOver({ clock, signal, pod }: ProbingOptions, trace: () => Trace | undefined): Promise<void> {
@@ -114,8 +114,8 @@ async function untilOver({ clock, signal, pod }: ProbingOptions, trace: () => Tr
     const known = trace();
     const gone = pod ? known?.gone?.at : asked;
     if (signal.aborted || gone === undefined) return;
-    if (known && awaitsReplacement(known) && now < gone + longestWaitMs) awaitedUntil = now;
-    if (now >= Math.max(gone, awaitedUntil) + goOnMs) return;
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookMs));
+    if (known && awaitsReplacement(known) && now < gone + maxReplacementWaitMs) awaitedUntil = now;
+    if (now >= Math.max(gone, awaitedUntil) + trailingMs) return;
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs));
   }
 }

@@ -7,14 +7,14 @@ import type { Row } from '../recording/rows.ts';
 import type { Began, RawObservation } from '../model/observation.ts';
 import {
   allTargets,
-  cutsOf,
-  lateIn,
+  watchEndsIn,
+  lateStreamsIn,
   streamsOf,
   takes,
   targetsOf,
   withKind,
-  type Cuts,
-  type Late,
+  type WatchEnds,
+  type LateStreams,
   type RawTarget,
 } from './raw-targets.ts';
 import {
@@ -22,7 +22,7 @@ import {
   began,
   beganOfAll,
   graceOf,
-  marksIn,
+  terminatingRows,
   podsIn,
   podsOf,
   subjectOf,
@@ -33,9 +33,9 @@ import {
 import { nameOf, uidOf } from './watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
-const requestLag = 1000;
+const maxRequestMs = 1000;
 /** ms; lines that arrive so soon after a log was opened are older: a live run skips them with tailLines=0. */
-const initialBurst = 25;
+const oldLinesMs = 25;
 
 /** All raw observations about one pod, in the order of the rows. The caller decides when the run ends (ending.ts). */
 export function* narrowToPod(
@@ -44,7 +44,7 @@ export function* narrowToPod(
 ): Generator<RawObservation> {
   if (!subject) return;
   const targets = targetsOf(rows, subject);
-  const late = lateIn(rows, targets, dueAt(rows, subject));
+  const late = lateStreamsIn(rows, targets, deletionRowOf(rows, subject));
   yield* rawObservationsIn(rows, began(subject), { targets, late, subject });
 }
 
@@ -52,17 +52,17 @@ export function* narrowToPod(
 export const narrowToAll = (rows: readonly Row[]): Iterable<RawObservation> =>
   rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
 
-interface Narrowed {
+interface Selection {
   readonly targets: readonly RawTarget[];
   /** Streams that were not in sync when the deletion began. */
-  readonly late: Late;
+  readonly late: LateStreams;
   /** The pod; absent: all pods. */
   readonly subject: Subject | undefined;
 }
 
-interface Context extends Narrowed {
+interface Context extends Selection {
   readonly rows: readonly Row[];
-  readonly cuts: Cuts;
+  readonly cuts: WatchEnds;
   /** The first answer to the recorder's own request, which may have been sent again. */
   readonly response: Row | undefined;
   /** When each log was opened (client ms), by `POD/CONTAINER`. */
@@ -71,14 +71,14 @@ interface Context extends Narrowed {
   readonly uids: Map<string, string>;
 }
 
-function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Narrowed): Generator<RawObservation> {
+function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Selection): Generator<RawObservation> {
   const { late, subject } = narrowed;
   const at = rows[0]?.at ?? 0;
   yield { at, ...began };
   // A live run reports this when it sends its DELETE; such a stream delivers nothing before that anyway.
   for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
   const response = subject?.request && answerTo(rows, subject.request);
-  const context = { ...narrowed, rows, cuts: cutsOf(rows), response, logs: new Map(), uids: new Map() };
+  const context = { ...narrowed, rows, cuts: watchEndsIn(rows), response, logs: new Map(), uids: new Map() };
   for (const row of rows) {
     for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
     yield* rawObservationsOf(row, context);
@@ -90,8 +90,8 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Narrow
  * The index of the row with which the deletion began; by then a live run has its streams in sync. If a list shows the
  * deletion already under way, the run joined it: it is in sync as early as possible.
  */
-function dueAt(rows: readonly Row[], { name, request }: Subject): number {
-  const marked = marksIn(rows).get(name) ?? Infinity;
+function deletionRowOf(rows: readonly Row[], { name, request }: Subject): number {
+  const marked = terminatingRows(rows).get(name) ?? Infinity;
   const isUnderWay = rows[marked]?.type === 'list';
   return Math.min(request ? rows.indexOf(request) : Infinity, isUnderWay ? Infinity : marked);
 }
@@ -138,7 +138,7 @@ function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservatio
   const { targets, cuts } = context;
   const from = cuts.since.get(row);
   if (from !== undefined) yield* gapsIn(row, context, { from, to: at });
-  const sentAt = at - requestLag;
+  const sentAt = at - maxRequestMs;
   if (date !== undefined) yield { at, kind: 'dated', sentAt, date };
   for (const target of targets.filter((one) => one.resource === resource)) {
     const { stream, name } = target;
@@ -176,7 +176,7 @@ function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uid
   if (opened === undefined) return [];
   if (row.type === 'log-end') return [{ at, kind: 'log-ended', ...of, clean: true }];
   const [time = '', ...rest] = row.line.split(' ');
-  return at - opened <= initialBurst ? [] : [{ at, kind: 'line', ...of, time, text: rest.join(' ') }];
+  return at - opened <= oldLinesMs ? [] : [{ at, kind: 'line', ...of, time, text: rest.join(' ') }];
 }
 
 function uidIn({ rows, subject }: Context): string {

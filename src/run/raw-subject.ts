@@ -13,17 +13,17 @@ export interface Subject {
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first one deleted. */
 export function subjectOf(rows: readonly Row[], name?: string): Subject | undefined {
-  if (name !== undefined) return namedIn(rows, name);
+  if (name !== undefined) return namedSubject(rows, name);
   const seen = new Set(rows.flatMap(podsIn).map((pod) => metadataOf(pod)['name']));
-  const removed = removedIn(rows, seen);
-  return removed && seen.has(removed.name) ? removed : (seenIn(rows) ?? removed);
+  const removed = removedSubject(rows, seen);
+  return removed && seen.has(removed.name) ? removed : (watchedSubject(rows) ?? removed);
 }
 
 /** The pod of that name, and the recorder's own request that deleted it. */
-function namedIn(rows: readonly Row[], name: string): Subject | undefined {
+function namedSubject(rows: readonly Row[], name: string): Subject | undefined {
   const [pod] = rows.flatMap(podsIn).filter((one) => metadataOf(one)['name'] === name);
   const removals = removalsOf(rows).filter((one) => one.name === name);
-  const marking = markingOf(removals, marksIn(rows).get(name));
+  const marking = effectiveRemoval(removals, terminatingRows(rows).get(name));
   return (
     pod && { namespace: textOf(metadataOf(pod)['namespace']), name, ...(marking ? { request: marking.request } : {}) }
   );
@@ -33,22 +33,22 @@ function namedIn(rows: readonly Row[], name: string): Subject | undefined {
  * The recorder may also have cleaned up other pods. Preferred, in this order: a pod that was seen, one whose logs were
  * followed, one whose removal was accepted; among equals the first one removed.
  */
-function removedIn(rows: readonly Row[], seen: ReadonlySet<unknown>): Subject | undefined {
-  const marks = marksIn(rows);
+function removedSubject(rows: readonly Row[], seen: ReadonlySet<unknown>): Subject | undefined {
+  const marks = terminatingRows(rows);
   const followed = new Set(rows.flatMap((row) => (row.type === 'log-open' ? [row.pod] : [])));
   const rankOf = ({ name, doubt }: Removal): number =>
     Number(seen.has(name)) * 4 + Number(followed.has(name)) * 2 + Number(doubt === 0);
   const removals = removalsOf(rows);
   const [found] = [...new Set(removals.map(podOf))]
     .map((pod) => removals.filter((one) => podOf(one) === pod))
-    .flatMap((ofPod) => markingOf(ofPod, marks.get(ofPod[0]?.name)) ?? [])
+    .flatMap((ofPod) => effectiveRemoval(ofPod, marks.get(ofPod[0]?.name)) ?? [])
     .sort((a, b) => rankOf(b) - rankOf(a));
   return found && { namespace: found.namespace, name: found.name, request: found.request };
 }
 
 const podOf = ({ namespace, name }: Removal): string => `${namespace}/${name}`;
 
-function seenIn(rows: readonly Row[]): Subject | undefined {
+function watchedSubject(rows: readonly Row[]): Subject | undefined {
   const deleted = rows.flatMap((row) => (row.type === 'watch' ? podsIn(row) : [])).find(isTerminatingPod);
   const followed = rows.find((row) => row.type === 'log-open');
   const name = followed?.type === 'log-open' ? followed.pod : deleted && textOf(metadataOf(deleted)['name']);
@@ -57,9 +57,9 @@ function seenIn(rows: readonly Row[]): Subject | undefined {
 }
 
 /** Whether several pods terminated and the recorder's own requests do not single out one of them. */
-export function isOfSeveral(rows: readonly Row[]): boolean {
+export function coversSeveralPods(rows: readonly Row[]): boolean {
   const removed = new Set(removalsOf(rows).map(({ name }) => name));
-  return removed.size !== 1 && marksIn(rows).size > 1;
+  return removed.size !== 1 && terminatingRows(rows).size > 1;
 }
 
 /** All objects of a resource, from all lists of the recording. */
@@ -72,11 +72,11 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** All pods of all lists; of one pod the newer states come later. */
 export const podsOf = (rows: readonly Row[]): JsonObject[] => listsOf(rows, 'pods');
 
-const asWatched = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
+const attachDefaults = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
 
 /** The `began` of a live run about this pod. */
 export const began = ({ namespace, name, request }: Subject): Began => ({
-  ...asWatched,
+  ...attachDefaults,
   kind: 'began',
   mode: request ? verbOf(request) : 'attach',
   namespace,
@@ -88,7 +88,7 @@ export const began = ({ namespace, name, request }: Subject): Began => ({
 export function beganOfAll(rows: readonly Row[]): Began {
   const namespace = namespaceOf(rows.flatMap(podsIn)[0] ?? {}) ?? '';
   const target = namespace === '' ? 'several namespaces' : `namespace ${namespace}`;
-  return { ...asWatched, kind: 'began', mode: 'attach', namespace, name: '', target };
+  return { ...attachDefaults, kind: 'began', mode: 'attach', namespace, name: '', target };
 }
 
 export type RequestRow = Extract<Row, { type: 'request' }>;
@@ -111,10 +111,10 @@ export function removalsOf(rows: readonly Row[]): Removal[] {
   const answers = new Map<string, ResponseRow>();
   // Backwards, so that `answers` holds the first answer after each request.
   for (const [place, row] of [...rows.entries()].reverse()) {
-    if (row.type === 'response') answers.set(lineOf(row), row);
+    if (row.type === 'response') answers.set(requestLineOf(row), row);
     if (row.type !== 'request' || isDryRun(row)) continue;
     const pod = removedBy(row);
-    if (pod) removals.push({ ...pod, request: row, place, doubt: doubtOf(answers.get(lineOf(row))) });
+    if (pod) removals.push({ ...pod, request: row, place, doubt: doubtOf(answers.get(requestLineOf(row))) });
   }
   return removals.reverse();
 }
@@ -136,13 +136,13 @@ function doubtOf(answer: ResponseRow | undefined): Removal['doubt'] {
  * not a refused one if another was not. Of several accepted ones the first: the later ones found the pod terminating
  * already.
  */
-function markingOf(ofPod: readonly Removal[], markedAt = Infinity): Removal | undefined {
+function effectiveRemoval(ofPod: readonly Removal[], markedAt = Infinity): Removal | undefined {
   const before = ofPod.filter(({ place }) => place < markedAt);
   return (before.length > 0 ? before : ofPod).toSorted((a, b) => a.doubt - b.doubt)[0];
 }
 
 /** The index of the row that first shows each pod terminating or gone, by name. */
-export function marksIn(rows: readonly Row[]): Map<unknown, number> {
+export function terminatingRows(rows: readonly Row[]): Map<unknown, number> {
   const marks = new Map<unknown, number>();
   for (const [place, row] of rows.entries())
     for (const pod of podsIn(row)) {
@@ -163,7 +163,7 @@ export function podsIn(row: Row): JsonObject[] {
 export function answerTo(rows: readonly Row[], request: RequestRow): ResponseRow | undefined {
   return rows
     .slice(rows.indexOf(request) + 1)
-    .find((row): row is ResponseRow => row.type === 'response' && lineOf(row) === lineOf(request));
+    .find((row): row is ResponseRow => row.type === 'response' && requestLineOf(row) === requestLineOf(request));
 }
 
 /** Evictions are POSTs to a subresource. */
@@ -195,7 +195,7 @@ const optionsOf = (request: RequestRow): JsonObject =>
   verbOf(request) === 'evict' ? asObject(request.body['deleteOptions']) : request.body;
 
 /** The request line, by which an answer refers to its request. */
-const lineOf = (row: RequestRow | ResponseRow): string => `${row.method} ${pathOf(row)}`;
+const requestLineOf = (row: RequestRow | ResponseRow): string => `${row.method} ${pathOf(row)}`;
 
 const pathOf = ({ path }: RequestRow | ResponseRow): string => path.split('?', 1)[0] ?? '';
 

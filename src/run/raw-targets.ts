@@ -92,7 +92,7 @@ export function withKind(object: JsonObject, { stream, resource }: Target): Json
 
 type ListRow = Extract<Row, { type: 'list' }>;
 
-export interface Cuts {
+export interface WatchEnds {
   /** The `watch-end` rows of resources that were never listed again. */
   lasting: ReadonlySet<Row>;
   /** For each list that follows the end of its watch: when the watch ended (client ms). */
@@ -100,7 +100,7 @@ export interface Cuts {
 }
 
 /** As in a live run, the time from the end of a watch to the next list is a gap. */
-export function cutsOf(rows: readonly Row[]): Cuts {
+export function watchEndsIn(rows: readonly Row[]): WatchEnds {
   const open = new Map<string, Row>();
   const since = new Map<ListRow, number>();
   for (const row of rows) {
@@ -123,25 +123,25 @@ export interface Absence {
 /** All absences. The lists show them only when they end, so a run that ends earlier has to report them itself. */
 export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
   const targets = subject ? targetsOf(rows, subject) : [];
-  return [...cutsOf(rows).since].flatMap(([{ at: to, resource }, from]) =>
+  return [...watchEndsIn(rows).since].flatMap(([{ at: to, resource }, from]) =>
     streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({ stream, from, to })),
   );
 }
 
 /** Late streams, each with the row that brings it in sync; undefined: never. */
-export type Late = ReadonlyMap<StreamName, Row | undefined>;
+export type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
 
 /** Raw recordings have no Leases (shared/recordings): a missing Lease is not a gap. */
-const optional: ReadonlySet<StreamName> = new Set(['lease']);
+const optionalStreams: ReadonlySet<StreamName> = new Set(['lease']);
 
 /** The streams whose state was not listed before row `due`. */
-export function lateIn(rows: readonly Row[], targets: readonly Target[], due: number): Late {
+export function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], due: number): LateStreams {
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
-    const places = targets.filter((target) => target.stream === stream).map((target) => firstPlaceOf(target, rows));
+    const places = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
     if (places.every((place) => rows[place]?.type === 'list' && place < due)) continue;
     const isWhole = !places.includes(-1);
-    if (isWhole || !optional.has(stream)) late.set(stream, isWhole ? rows[Math.max(...places)] : undefined);
+    if (isWhole || !optionalStreams.has(stream)) late.set(stream, isWhole ? rows[Math.max(...places)] : undefined);
   }
   return late;
 }
@@ -150,9 +150,9 @@ export function lateIn(rows: readonly Row[], targets: readonly Target[], due: nu
  * The index of a stream's first row, or -1. Except for Events only lists count: a change proves that the stream was
  * watched, but not since when, and does not show the state before.
  */
-const firstPlaceOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
+const firstRowOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
   rows.findIndex(
-    (row) => (row.type === 'list' || (row.type === 'watch' && ofEvents.has(stream))) && row.resource === resource,
+    (row) => (row.type === 'list' || (row.type === 'watch' && eventStreams.has(stream))) && row.resource === resource,
   );
 
-const ofEvents: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);
+const eventStreams: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);

@@ -9,11 +9,11 @@ import type { RawObservation } from '../model/observation.ts';
 import { reduce } from '../model/reduce.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { createTraces, type Traces } from './traces.ts';
-import { endingOf, lastNewsMs, lostPatience } from './ending.ts';
-import { needed } from './stream-health.ts';
+import { endingOf, sharedStreamDelayMs, reconnectTimeoutMs } from './ending.ts';
+import { neededStreams } from './stream-health.ts';
 import { absencesIn, type Absence } from './raw-targets.ts';
 import { narrowToPod, narrowToAll } from './raw-replay.ts';
-import { isOfSeveral, subjectOf, type Subject } from './raw-subject.ts';
+import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
@@ -50,7 +50,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   const kind = readHeader(first.value.value, file);
   const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
   if (kind.kind === 'podexit') {
-    const { head, rawObservations } = await recorded(lines, file);
+    const { head, rawObservations } = await readOwnRecording(lines, file);
     return {
       rawObservations,
       logText: kind.header.logText,
@@ -60,13 +60,13 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   }
   // A raw recording contains the logs of the containers.
   const rows = await rowsOf(first.value, lines);
-  const isWhole = pod === undefined && isOfSeveral(rows);
+  const isWhole = pod === undefined && coversSeveralPods(rows);
   const rawObservations = [...(isWhole ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
   return { rawObservations, logText: true, traces, target: isWhole ? targetOf(rawObservations[0]) : undefined };
 }
 
 /** `head`: the first observation. */
-async function recorded(lines: AsyncGenerator<ParsedLine>, file: string) {
+async function readOwnRecording(lines: AsyncGenerator<ParsedLine>, file: string) {
   const first = await lines.next();
   const head = first.done ? undefined : rawObservationOf(first.value, file);
   async function* all(): AsyncGenerator<RawObservation> {
@@ -90,10 +90,10 @@ export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawO
   endedLikeLive(narrowToPod(rows, subject), absencesIn(rows, subject));
 
 /** The same for all terminating pods of the recording. */
-const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endedOneByOne(narrowToAll(rows));
+const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endTracesLikeLive(narrowToAll(rows));
 
 /** Ends each trace when a live run would have ended it. */
-function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {
+function* endTracesLikeLive(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {
   const traces = createTraces();
   const due = new Map<string, { at: number; name: 'over' | 'settled' }>();
   let seq = 0;
@@ -112,7 +112,7 @@ function* endedOneByOne(rawObservations: Iterable<RawObservation>): Generator<Ra
       const trace = traces.get(key);
       const ending = trace && endingOf(trace);
       if (!trace || !ending || ending.kind === 'open') continue;
-      const soonest = (trace.gone?.at ?? trace.now) + lastNewsMs;
+      const soonest = (trace.gone?.at ?? trace.now) + sharedStreamDelayMs;
       const isDone = ending.kind === 'done';
       due.set(key, { at: isDone ? Math.max(soonest, trace.now) : ending.until, name: isDone ? 'over' : 'settled' });
     }
@@ -133,7 +133,7 @@ export function* endedLikeLive(
   for (const rawObservation of rawObservations) {
     const end = endOf(trace, absences);
     if (end && rawObservation.at > end.at) {
-      yield* lastWords(trace, end, absences);
+      yield* endReplay(trace, end, absences);
       return;
     }
     yield rawObservation;
@@ -141,12 +141,12 @@ export function* endedLikeLive(
     trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
     const next = endOf(trace, absences);
     if (!next?.isNow) continue;
-    yield* lastWords(trace, next, absences);
+    yield* endReplay(trace, next, absences);
     return;
   }
   // The recording stopped earlier than a live run would have.
   const end = endOf(trace, absences);
-  if (end) yield* lastWords(trace, end, absences);
+  if (end) yield* endReplay(trace, end, absences);
 }
 
 interface End {
@@ -163,20 +163,20 @@ function endOf(trace: Trace, absences: readonly Absence[]): End | undefined {
   if (ending.kind === 'open') return undefined;
   const settled = ending.kind === 'settling';
   const at = settled ? Math.max(ending.until, trace.now) : trace.now;
-  const back = backAt(trace, at, absences);
+  const back = streamsBackAt(trace, at, absences);
   return { at: back ?? at, isNow: !settled && back === undefined, settled };
 }
 
 /** When the streams have returned that are interrupted at `at` and that a live run waits for; undefined: none is. */
-function backAt(trace: Trace, at: number, absences: readonly Absence[]): number | undefined {
-  const latest = (trace.gone?.at ?? at) + lostPatience;
+function streamsBackAt(trace: Trace, at: number, absences: readonly Absence[]): number | undefined {
+  const latest = (trace.gone?.at ?? at) + reconnectTimeoutMs;
   const awaited = absences.filter(
-    ({ stream, from, to }) => needed.has(stream) && from <= at && at <= to && to <= latest,
+    ({ stream, from, to }) => neededStreams.has(stream) && from <= at && at <= to && to <= latest,
   );
   return awaited.length > 0 ? Math.max(...awaited.map(({ to }) => to)) : undefined;
 }
 
-function* lastWords(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<RawObservation> {
+function* endReplay(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<RawObservation> {
   const isStated = ({ stream, from }: Absence): boolean =>
     trace.gaps.some(({ value }) => value.stream === stream && value.from === from);
   for (const absence of absences.filter((one) => one.from <= at && !isStated(one)))
@@ -212,14 +212,14 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
     await run({ source, logText, traces, audience: stage });
     const [key] = traces.keys();
     const trace = (key === undefined ? undefined : traces.get(key)) ?? emptyTrace;
-    if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw notInIt(options);
+    if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw podNotInRecording(options);
     return await finish(trace, shown, stage, ports, false);
   } finally {
     stage.close();
   }
 }
 
-const notInIt = ({ pod = '', file }: ReplayOptions): PodexitError =>
+const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
   new PodexitError(
     'recording.no-pod',
     `${file} has no pod "${pod}" that terminates`,

@@ -25,9 +25,9 @@ import {
 } from './watched.ts';
 
 /** How long the DELETE waits for the streams (docs/architecture.md "What is watched"). */
-const syncPatience = 3000;
+const syncTimeoutMs = 3000;
 /** How long after an accepted DELETE the deletionTimestamp may appear: some webhooks delay it. */
-const markPatience = 30_000;
+const terminatingTimeoutMs = 30_000;
 
 /** Throws PodexitError if the run cannot start. Later errors of its streams end it through `run.fail`. */
 export async function runDeletion(run: Run): Promise<void> {
@@ -64,11 +64,11 @@ export async function runDeletion(run: Run): Promise<void> {
   if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
   if (named[0]) run.limitByGrace(graceOf(run, named[0], toDelete.length > 0));
   const probing = await probe(run, named[0]);
-  if (toDelete.length > 0) await inSync(run, gate);
+  if (toDelete.length > 0) await waitForSync(run, gate);
   // Nothing is deleted if a probe's target does not answer.
   if (toDelete.length > 0) await probing?.ready;
   if (several?.start) {
-    await inSync(run, gate);
+    await waitForSync(run, gate);
     await probing?.ready;
     if (!run.signal.aborted) several.start();
   }
@@ -167,9 +167,9 @@ function streamOf({ ofPod }: Run, name: string): { stream: StreamName; container
 }
 
 /** Waits for the streams for a limited time; late ones are reported as gaps. */
-async function inSync(run: Run, gate: Gate): Promise<void> {
+async function waitForSync(run: Run, gate: Gate): Promise<void> {
   const { options, signal, deliver } = run;
-  const late = await gate.wait(options.clock, syncPatience, signal);
+  const late = await gate.wait(options.clock, syncTimeoutMs, signal);
   const at = options.clock.now();
   for (const name of late) deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
@@ -182,13 +182,13 @@ async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise
   const namespace = namespaceOf(pod) ?? options.namespace;
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
   let warned = false;
-  const isOvertaken = (): boolean => {
-    if (!isBegunElsewhere(run, pod)) return false;
+  const isDeletedByOther = (): boolean => {
+    if (!deletedByOther(run, pod)) return false;
     if (!warned) options.warn(alreadyTerminating(options, pod, 'another client was faster'));
     warned = true;
     return !options.insist;
   };
-  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isOvertaken };
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isDeletedByOther };
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
       // Only now: before it, an eviction may wait for its budget.
@@ -198,23 +198,23 @@ async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise
       if (isAnswer) onAnswer();
     }
   } catch (error) {
-    const isOwn = error instanceof PodexitError && several?.refused !== undefined;
-    if (isOwn && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
-    warnOvertaken(run, uid, error);
+    const isOfNamedPod = error instanceof PodexitError && several?.refused !== undefined;
+    if (isOfNamedPod && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
+    warnDeletedAnyway(run, uid, error);
   } finally {
     onAnswer();
   }
   const trace = run.traceOf(uid);
   if (signal.aborted || trace?.deletion || trace?.gone) return;
-  expectMark(run, pod);
+  expectTerminating(run, pod);
 }
 
 /** Whether another client's deletion began before our request, while streams opened or a budget was awaited. */
-const isBegunElsewhere = (run: Run, pod: JsonObject): boolean =>
+const deletedByOther = (run: Run, pod: JsonObject): boolean =>
   run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** Warns about a failed request if the deletion happens anyway, ours or another client's: the report is still made. */
-function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): void {
+function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknown): void {
   const trace = traceOf(uid);
   if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
   const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
@@ -223,15 +223,15 @@ function warnOvertaken({ options, traceOf }: Run, uid: string, error: unknown): 
 }
 
 /** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
-function expectMark(run: Run, pod: JsonObject): void {
+function expectTerminating(run: Run, pod: JsonObject): void {
   const { clock, namespace, several } = run.options;
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
-    if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectMark(run, pod);
-    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), markPatience / 1000);
+    if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectTerminating(run, pod);
+    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), terminatingTimeoutMs / 1000);
     if (several?.refused) several.refused(pod, error);
     else run.fail(error);
   };
-  run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, markPatience));
+  run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, terminatingTimeoutMs));
 }

@@ -25,7 +25,7 @@ export interface Scope {
   readonly named?: readonly FoundPod[];
 }
 
-interface Scoping {
+interface ScopeOptions {
   /** Skip named pods that do not exist. */
   readonly ignoreNotFound: boolean;
   /** One sentence for stderr. */
@@ -33,7 +33,7 @@ interface Scoping {
 }
 
 /** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws. */
-export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: Scoping): Promise<Scope> {
+export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
   if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
   if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
   const { namespace } = cluster;
@@ -99,7 +99,7 @@ export function deploymentOf(pod: JsonObject): string | undefined {
 async function scopeOfPods(
   cluster: Cluster,
   target: Extract<SeveralTarget, { kind: 'pods' }>,
-  { ignoreNotFound }: Scoping,
+  { ignoreNotFound }: ScopeOptions,
 ): Promise<Scope> {
   const found = await Promise.all(
     target.names.map((name) =>
@@ -142,7 +142,7 @@ const forbidden = 403;
 async function scopeOfNode(
   cluster: Cluster,
   { name }: Extract<SeveralTarget, { kind: 'node' }>,
-  { warn }: Scoping,
+  { warn }: ScopeOptions,
 ): Promise<Scope> {
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)

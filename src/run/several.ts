@@ -8,14 +8,14 @@ import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
 /** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
-const beforeDeletion = 2000;
+const clockMarginMs = 2000;
 
 /** When the deletion was requested, minus a margin (API server's clock, ms). */
 export function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
   const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
-  return Number.isFinite(deadline) ? deadline - grace * 1000 - beforeDeletion : undefined;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
 }
 
 /** Sees the pods' stream before it is delivered: opens the streams that the pods need, and calls the listener. */
@@ -35,7 +35,7 @@ export function createPodObserver(
     else alive.set(uid, pod);
     if (isRemoved) {
       run.probing?.close(uid);
-      if (!terminating.delete(uid)) removedAtOnce(run, several, pod);
+      if (!terminating.delete(uid)) onSuddenRemoval(run, several, pod);
       return;
     }
     shared.openRoutes(pod, gate);
@@ -68,7 +68,7 @@ export function createPodObserver(
 const ownAnswerMs = 2000;
 
 /** A pod that went without being seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
-function removedAtOnce({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
+function onSuddenRemoval({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
   const missed = (): void => listener.missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
   if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? missed() : undefined;

@@ -8,7 +8,7 @@ import { listUntilAnswered } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
 import { readRefusal } from '../kube/status.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { follow, followContainer, lose, warnRefused, watchTarget, type Following } from './follow.ts';
+import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
 import type { Gate } from './stream-health.ts';
 import { afterInput } from './clock.ts';
 import type { Run } from './live-run.ts';
@@ -47,13 +47,13 @@ export interface SharedStreams {
 }
 
 /** Owners watched by name; beyond this, one watch covers all owners of a kind. */
-const mostOwnersByName = 3;
+const maxOwnersByName = 3;
 /** Nodes whose Leases are watched. */
-const mostNodes = 20;
+const maxNodes = 20;
 /** Log streams that are open at the same time. */
-const mostLogs = 100;
+const maxLogStreams = 100;
 
-type Watch = (target: Target, following?: Following) => void;
+type Watch = (target: Target, following?: FollowOptions) => void;
 
 export function createSharedStreams(run: Run): SharedStreams {
   const opened = new Set<string>();
@@ -83,7 +83,7 @@ export function createSharedStreams(run: Run): SharedStreams {
       if (!run.options.followLogs) return;
       for (const container of runningContainers(pod))
         once(`log/${uidOf(pod)}/${container}`, () => {
-          if (logs.open >= mostLogs) return warnLogsLeftOut(run, logs);
+          if (logs.open >= maxLogStreams) return warnLogsLeftOut(run, logs);
           logs.open += 1;
           void followContainer(run, pod, container, { gate, since }).finally(() => (logs.open -= 1));
         });
@@ -94,16 +94,16 @@ export function createSharedStreams(run: Run): SharedStreams {
 
 function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {
   const count = [...opened].filter((key) => key.startsWith('node/')).length;
-  if (count === mostNodes + 1)
-    options.warn(`more than ${mostNodes} nodes: whether further kubelets are alive is not watched`);
-  for (const target of nodeTargets(node)) if (count <= mostNodes || target.stream !== 'lease') watch(target);
+  if (count === maxNodes + 1)
+    options.warn(`more than ${maxNodes} nodes: whether further kubelets are alive is not watched`);
+  for (const target of nodeTargets(node)) if (count <= maxNodes || target.stream !== 'lease') watch(target);
 }
 
 function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void {
   if (logs.areLeftOut) return;
   logs.areLeftOut = true;
   options.warn(
-    `more than ${mostLogs} logs at once: those of further pods are left out, and their signals and exits are known less exactly`,
+    `more than ${maxLogStreams} logs at once: those of further pods are left out, and their signals and exits are known less exactly`,
   );
 }
 
@@ -165,7 +165,7 @@ async function listServices(run: Run, target: Target, gate: Gate | undefined): P
     if (refused.kind === 'refused') warnRefused(run, refused);
     deliver(refused);
   } catch (error) {
-    lose(run, { stream: 'services' }, error);
+    reportLoss(run, { stream: 'services' }, error);
   } finally {
     gate?.open('services');
   }
@@ -187,7 +187,7 @@ function createOwners({ options }: Run, watch: Watch) {
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
     };
-    const shared = several && known.size > mostOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
+    const shared = several && known.size > maxOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
     for (const target of shared ? [shared] : targets) {
       // A run over several pods has one stream for the Events about all owners.
       if (target.stream === 'owner-events' && several) continue;
@@ -231,12 +231,12 @@ async function readNamespace(run: Run, namespace: string): Promise<void> {
     else if (status !== 404)
       deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
   } catch (error) {
-    lose(run, { stream }, error);
+    reportLoss(run, { stream }, error);
   }
 }
 
 /** Work waits for at most this many busy turns of the event loop in a row. */
-const mostBusyTurns = 50;
+const maxBusyTurns = 50;
 
 /**
  * Runs one piece of work in each turn of the event loop that delivers nothing, so that it does not delay the first news
@@ -246,7 +246,7 @@ function createFreeTurns(delivered: () => number): (work: () => void) => void {
   const waiting: (() => void)[] = [];
   let busy = { turns: 0, delivered: 0 };
   const next = (): void => {
-    const isBusy = delivered() !== busy.delivered && busy.turns < mostBusyTurns;
+    const isBusy = delivered() !== busy.delivered && busy.turns < maxBusyTurns;
     busy = { turns: isBusy ? busy.turns + 1 : 0, delivered: delivered() };
     if (!isBusy) waiting.shift()?.();
     if (waiting.length > 0) afterInput(next);

@@ -33,11 +33,11 @@ export interface StreamHealth {
    */
   unsure(): { stream: StreamName; since: number }[];
   /** Whether all needed streams have delivered everything and are connected. */
-  areWhole(): boolean;
+  areComplete(): boolean;
 }
 
 /** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
-export const needed: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
+export const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
 
 interface StreamState {
   stream: StreamName;
@@ -55,7 +55,7 @@ export function createStreamHealth(changed: () => void): StreamHealth {
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
   return {
-    open(stream, at, { onAlive, waitingFor, isNeeded = needed.has(stream) } = {}) {
+    open(stream, at, { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = {}) {
       const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
         doubted: doubt.signal,
@@ -100,7 +100,7 @@ export function createStreamHealth(changed: () => void): StreamHealth {
         const since = one.lostSince ?? (owesAnswer ? one.sureAt : undefined);
         return since === undefined ? [] : [{ stream: one.stream, since }];
       }),
-    areWhole: () => [...states.values()].every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
+    areComplete: () => [...states.values()].every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
   };
 }
 

@@ -12,7 +12,7 @@ export interface TimeLimit {
   cancel(): void;
 }
 
-interface Limited {
+interface TimeLimitOptions {
   readonly clock: Clock;
   /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
   readonly timeoutMs: number | null | 'by-grace';
@@ -23,33 +23,33 @@ interface Limited {
 /** How long after its grace period a deletion may take. */
 const beyondGraceSeconds = 120;
 /** How long the default limit waits for the pod to be read. */
-export const unreadSeconds = 60;
+export const defaultReadSeconds = 60;
 /** Kubernetes' default grace period. */
-const usualGraceSeconds = 30;
+const defaultGraceSeconds = 30;
 
 /** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
-export function createTimeLimit({ clock, timeoutMs, until }: Limited, over: () => void): TimeLimit {
+export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void): TimeLimit {
   let cancel = (): void => {};
-  let followed = false;
+  let isDeletionGraceKnown = false;
   let cancelled = false;
   const arm = (ms: number): void => {
     cancel();
     if (!cancelled) cancel = clock.setTimeout(over, ms);
   };
   if (typeof timeoutMs === 'number') arm(until === undefined ? timeoutMs : Math.max(0, until - clock.now()));
-  let isKnown = false;
-  if (timeoutMs === 'by-grace') arm(unreadSeconds * 1000);
+  let isGraceKnown = false;
+  if (timeoutMs === 'by-grace') arm(defaultReadSeconds * 1000);
   const byGrace = (seconds: number): void => {
-    isKnown = true;
+    isGraceKnown = true;
     if (timeoutMs === 'by-grace') arm((seconds + beyondGraceSeconds) * 1000);
   };
   return {
     byGrace,
     follow: ({ deletion, pod }) => {
-      if (pod && !isKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? usualGraceSeconds);
+      if (pod && !isGraceKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds);
       const seconds = deletion?.first.value.metadata.deletionGracePeriodSeconds;
-      if (followed || seconds === undefined) return;
-      followed = true;
+      if (isDeletionGraceKnown || seconds === undefined) return;
+      isDeletionGraceKnown = true;
       byGrace(seconds);
     },
     cancel: () => {
@@ -67,15 +67,15 @@ export interface WaitingLimit {
   /** The pods have been listed. */
   listed(): void;
   /** A pod of the workload was seen: the largest grace period counts. */
-  saw(pod: JsonObject): void;
+  podSeen(pod: JsonObject): void;
   /** Stops the limit while a command runs, until `again`. */
   pause(): void;
   /** Restarts the limit from now: a pod or the command has ended. */
-  again(): void;
+  restart(): void;
   cancel(): void;
 }
 
-interface Waited {
+interface WaitOptions {
   readonly clock: Clock;
   /** Absent: the default limit applies; any other value turns it off. */
   readonly timeoutMs?: number | null | undefined;
@@ -86,7 +86,7 @@ interface Waited {
  * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
  * from the start or from the last pod's end. It never ends while `isBusy`.
  */
-export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy = (): boolean => false): WaitingLimit {
+export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false): WaitingLimit {
   const over = new AbortController();
   let grace: number | undefined;
   let since = clock.now();
@@ -94,7 +94,7 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy 
   let isOn = timeoutMs === undefined && !stdout.isTty;
   let areListed = false;
   let isPaused = false;
-  const seconds = (): number => (areListed ? (grace ?? usualGraceSeconds) + beyondGraceSeconds : unreadSeconds);
+  const seconds = (): number => (areListed ? (grace ?? defaultGraceSeconds) + beyondGraceSeconds : defaultReadSeconds);
   const arm = (): void => {
     cancel();
     const left = since + seconds() * 1000 - clock.now();
@@ -110,12 +110,12 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy 
     signal: over.signal,
     text: () =>
       areListed
-        ? `${seconds()} s (the largest grace, ${grace ?? usualGraceSeconds} s, and ${beyondGraceSeconds} s)`
-        : `${unreadSeconds} s, as the pods could not be listed`,
+        ? `${seconds()} s (the largest grace, ${grace ?? defaultGraceSeconds} s, and ${beyondGraceSeconds} s)`
+        : `${defaultReadSeconds} s, as the pods could not be listed`,
     listed,
-    saw(pod) {
+    podSeen(pod) {
       const own = asObject(pod['spec'])['terminationGracePeriodSeconds'];
-      const known = typeof own === 'number' ? own : usualGraceSeconds;
+      const known = typeof own === 'number' ? own : defaultGraceSeconds;
       listed();
       if (grace !== undefined && known <= grace) return;
       grace = known;
@@ -125,7 +125,7 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: Waited, isBusy 
       isPaused = true;
       cancel();
     },
-    again() {
+    restart() {
       isPaused = false;
       since = clock.now();
       arm();

@@ -2,10 +2,10 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
-import { confirmed } from './confirm-delete.ts';
+import { confirmDelete } from './confirm-delete.ts';
 import { createDeadline, createWaitingLimit, type Deadline, type WaitingLimit } from './time-limit.ts';
 import { assertOutputs, recorderFor } from './writable.ts';
-import { leaveOnSignals, unlessLeft, fateOf } from './leaving.ts';
+import { leaveOnSignals, unlessInterrupted, fateOf } from './leaving.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
 import { resolveTarget, scopeInTime } from './choose-pod.ts';
 import type { SeveralTarget, Target } from './target.ts';
@@ -53,17 +53,17 @@ async function onCluster(
   const { target } = options;
   if (target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
     return traceNext(cluster, { ...options, target }, deadline, ports);
-  const found = await unlessLeft(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
+  const found = await unlessInterrupted(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
   // The answer applies to the pod in the question, not to a later pod of the same name.
-  const pod = await confirmed(cluster, options, found, deadline, ports);
-  if (!pod) return cancelled(ports);
-  if (!options.once) return traceOne(cluster, { ...pod, key: () => onePod, over: [] }, options, deadline, ports);
+  const pod = await confirmDelete(cluster, options, found, deadline, ports);
+  if (!pod) return reportCancelled(ports);
+  if (!options.once) return traceOne(cluster, { ...pod, key: () => onePod, cancelOn: [] }, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
 
 /** kubectl's message and exit code, but on stderr: without a report stdout stays empty. */
-function cancelled({ stderr }: Ports): number {
+function reportCancelled({ stderr }: Ports): number {
   stderr.write('podexit: deletion is cancelled\n');
   return 0;
 }
@@ -90,7 +90,7 @@ interface Subject extends FoundPod {
   key(): string;
   several?: Several;
   /** Any of these signals ends the wait for the pod. */
-  over: readonly AbortSignal[];
+  cancelOn: readonly AbortSignal[];
   /** `attach.not-started` (exit 3). */
   notStarted?(): PodexitError;
 }
@@ -114,8 +114,8 @@ async function traceOne(
   const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), name, uid, several, warn });
   const traces = createTraces(({ metadata }) => metadata.uid === key());
   const traced = (): Trace | undefined => traces.get(key());
-  for (const signal of subject.over) signal.addEventListener('abort', live.finish, { once: true });
-  const late = lateParts();
+  for (const signal of subject.cancelOn) signal.addEventListener('abort', live.finish, { once: true });
+  const late = createFinishLoader();
   const left = { by: undefined as Interrupted['signal'] | undefined };
   const stopListening = leaveOnSignals(ports, (signal) => {
     left.by = signal;
@@ -140,11 +140,11 @@ async function traceOne(
     });
     const trace = traced();
     if (!trace) return withoutPod(left.by, subject);
-    const { finish, unreplaced, notReplaced } = await late.loaded();
-    const without = unreplaced(trace);
-    if (without !== undefined) warn(without);
+    const { finish, missingReplacementText, notReplacedCode } = await late.loaded();
+    const notReplaced = missingReplacementText(trace);
+    if (notReplaced !== undefined) warn(notReplaced);
     const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
-    return worstCode([code, ...(without === undefined ? [] : [notReplaced])]);
+    return worstCode([code, ...(notReplaced === undefined ? [] : [notReplacedCode])]);
   } finally {
     live.stop();
     stopListening();
@@ -160,7 +160,7 @@ async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports
 }
 
 /** Loads finish.ts when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
-function lateParts() {
+function createFinishLoader() {
   const load = () => import('./finish.ts');
   let parts: ReturnType<typeof load> | undefined;
   return {
@@ -189,7 +189,8 @@ async function nextPodOf(
 ): Promise<Subject> {
   const { stderr } = ports;
   const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
-  const scope = await unlessLeft(ports, () => scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn }));
+  const scoping = { ignoreNotFound: false, warn };
+  const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
   const what = scope.target;
   warn(`waiting for the next terminating pod of ${what}`);
   const over = new AbortController();
@@ -203,8 +204,8 @@ async function nextPodOf(
     },
     ended: () => over.abort(),
     listener: {
-      seen: (_uid, pod) => void (pod && limit.saw(pod)),
-      missed: (pod, why) => void (limit.again(), stderr.write(missedText(pod, why))),
+      seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
+      missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
       listed: () => limit.listed(),
     },
   };
@@ -212,7 +213,7 @@ async function nextPodOf(
     name: '',
     key: () => uid ?? '',
     several,
-    over: [over.signal, deadline.signal, limit.signal],
+    cancelOn: [over.signal, deadline.signal, limit.signal],
     notStarted: () =>
       new PodexitError(
         'attach.not-started',

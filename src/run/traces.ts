@@ -96,19 +96,19 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
     traced.set(pod.metadata.uid, one);
     learnAll(one, history);
     subscribe(one);
-    for (const observation of [...history.of(topicsOf(one.subject)), newest]) handTo(one, observation);
+    for (const observation of [...history.of(topicsOf(one.subject)), newest]) addTo(one, observation);
   };
   return {
     add(observation) {
       if (probes.take(observation)) return [];
       siblings.take(observation);
       const keys = new Set<string>();
-      for (const one of concernedBy(observation, { traced, byTopic, slices })) {
+      for (const one of tracesConcernedBy(observation, { traced, byTopic, slices })) {
         // Subscribes to newly named owners; their earlier changes are in the history.
         if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
-        if (handTo(one, observation)) keys.add(one.subject.uid);
+        if (addTo(one, observation)) keys.add(one.subject.uid);
       }
-      for (const pod of beginningIn(observation)) {
+      for (const pod of terminatingPodsIn(observation)) {
         const { uid } = pod.metadata;
         if (traced.has(uid) || closed.has(uid) || !wants(pod)) continue;
         begin(pod, observation);
@@ -133,8 +133,8 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   };
 }
 
-function handTo(one: Traced, observation: Observation): boolean {
-  const parts = concerning(one.subject, observation).filter((part) => !isOfSiblings(part));
+function addTo(one: Traced, observation: Observation): boolean {
+  const parts = concerning(one.subject, observation).filter((part) => !isAboutSiblings(part));
   one.trace = parts.reduce(reduce, one.trace);
   return parts.length > 0;
 }
@@ -165,7 +165,7 @@ interface Routes {
   readonly slices: ReturnType<typeof createSliceChanges>;
 }
 
-function concernedBy(o: Observation, { traced, byTopic, slices }: Routes): Iterable<Traced> {
+function tracesConcernedBy(o: Observation, { traced, byTopic, slices }: Routes): Iterable<Traced> {
   const all = traced.values();
   const ofPod = (uid: string): Traced[] => [traced.get(uid) ?? []].flat();
   switch (o.kind) {
@@ -195,11 +195,11 @@ function concernedBy(o: Observation, { traced, byTopic, slices }: Routes): Itera
   }
 }
 
-const isOfSiblings = (part: Observation): boolean =>
+const isAboutSiblings = (part: Observation): boolean =>
   (part.kind === 'listed' || part.kind === 'changed') && part.stream === 'siblings';
 
 /** Pods that an observation shows terminating. */
-function beginningIn(o: Observation): Pod[] {
+function terminatingPodsIn(o: Observation): Pod[] {
   const isPods =
     'stream' in o ? o.stream === 'pods' || o.stream === 'pod' : o.kind === 'answered' || o.kind === 'looked';
   return isPods

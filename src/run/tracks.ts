@@ -4,7 +4,7 @@ import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { Run } from './live-run.ts';
-import { lastNewsMs, nextStep } from './ending.ts';
+import { sharedStreamDelayMs, nextStep } from './ending.ts';
 import type { Probing } from './probing.ts';
 import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
@@ -37,7 +37,7 @@ interface Track {
 
 interface RunControl {
   /** ms during which data from a suspension may still be unread. */
-  unread(): number;
+  unreadMs(): number;
   /** Ends the run. */
   end(): void;
   isLeaving(): boolean;
@@ -62,7 +62,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     else control.end();
   };
   /** Ends one trace; in a run about one pod also the run. */
-  const endTrace = (key: string, name: How): void => {
+  const endTrace = (key: string, name: TraceEnd): void => {
     const one = track(key);
     const at = run.options.clock.now();
     if (one.isOver) return;
@@ -76,7 +76,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
   const consider = (key: string): void => {
     const one = tracks.get(key);
     if (!one?.trace || one.isOver || control.isLeaving() || run.signal.aborted) return;
-    const next = nextOf(run, one.trace, control.unread);
+    const next = nextCheck(run, one.trace, control.unreadMs);
     if (next === undefined) return;
     if (run.probing && !several) return finishProbing(run, run.probing, key, () => consider(key));
     if (typeof next === 'string') return endTrace(key, next);
@@ -126,37 +126,37 @@ function cancelTimers({ timeLimit, cancelSettling }: Track): void {
 }
 
 /** The name of the timer that ends a trace in the log. */
-type How = 'timeout' | 'settled' | 'over';
+type TraceEnd = 'timeout' | 'settled' | 'over';
 
 /** The next step of a trace: its end, or ms until the next check; undefined: wait for more observations. */
-function nextOf({ options, streams }: Run, trace: Trace, unread: () => number): How | number | undefined {
+function nextCheck({ options, streams }: Run, trace: Trace, unreadMs: () => number): TraceEnd | number | undefined {
   const now = options.clock.now();
   const { several } = options;
-  const step = several ? nextStep(trace, sharedStreams(streams), now, lastNewsMs) : nextStep(trace, streams, now);
+  const step = several ? nextStep(trace, onlyIfLost(streams), now, sharedStreamDelayMs) : nextStep(trace, streams, now);
   if (step.kind === 'end') return 'over';
   if (step.kind === 'go-on') return undefined;
-  const wait = step.kind === 'wait' ? step.until - now : unread();
+  const wait = step.kind === 'wait' ? step.until - now : unreadMs();
   if (wait <= 0) return step.kind === 'settled' ? 'settled' : 'over';
   if (!several) streams.doubt();
   return wait;
 }
 
 /** Checks for the end only after the last probe request was answered. */
-function finishProbing(run: Run, probing: Probing, key: string, again: () => void): void {
+function finishProbing(run: Run, probing: Probing, key: string, onFinished: () => void): void {
   if (run.isProbingOver) return;
   run.isProbingOver = true;
   void probing
     .finish(() => run.traceOf(key))
     .then(() => {
       run.probing = undefined;
-      again();
+      onFinished();
     })
     .catch(run.fail);
 }
 
 /** Waits until everything that arrived during a suspension was read. */
-function giveUp(run: Run, key: string, control: RunControl, end: (name: How) => void): void {
-  const wait = control.unread();
+function giveUp(run: Run, key: string, control: RunControl, end: (name: TraceEnd) => void): void {
+  const wait = control.unreadMs();
   const again = (): void => giveUp(run, key, control, end);
   if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
   void readPodOnceMore(run, key)
@@ -168,13 +168,13 @@ function giveUp(run: Run, key: string, control: RunControl, end: (name: How) => 
  * Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most of
  * all requests. A run waits for them only if one is known to be lost.
  */
-const sharedStreams = (streams: StreamHealth) => ({
-  areWhole: () => !streams.isComingBack(),
+const onlyIfLost = (streams: StreamHealth) => ({
+  areComplete: () => !streams.isComingBack(),
   isComingBack: () => streams.isComingBack(),
 });
 
 /** ms; short, because the user's --timeout is already over. */
-const patience = 1000;
+const lastReadTimeoutMs = 1000;
 
 /**
  * Delivers the result of one last GET. Without an answer in time that shows the pod, the pod's stream counts as lost
@@ -187,7 +187,7 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   if (!trace?.deletion || trace.gone || !pod) return;
   const place = { namespace: pod.namespace ?? run.options.namespace, name: pod.name };
   const tooLong = new AbortController();
-  const cancel = clock.setTimeout(() => tooLong.abort(), patience);
+  const cancel = clock.setTimeout(() => tooLong.abort(), lastReadTimeoutMs);
   const begun = clock.now();
   const answer = await tryGetPod(cluster, place, AbortSignal.any([run.signal, tooLong.signal])).finally(cancel);
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);

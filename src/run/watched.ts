@@ -75,7 +75,7 @@ export const podEventsTarget = (namespace: string, name: string): Target => ({
 });
 
 /** More names make a URL that servers and proxies reject; only Services without a selector can be so many. */
-const mostServices = 200;
+const maxServices = 200;
 
 /** The slices of these Services; undefined if there are none. */
 export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
@@ -85,9 +85,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
     path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
     resource: 'endpointslices',
     labelSelector: {
-      matchExpressions: [
-        { key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, mostServices) },
-      ],
+      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, maxServices) }],
     },
   };
 }

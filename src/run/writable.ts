@@ -18,7 +18,7 @@ export interface ReportFile {
 export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {
   if (record !== undefined) {
     assertDistinct({ file: record, what: '--record' }, reports);
-    const cause = await obstacleTo(record);
+    const cause = await writeErrorOf(record);
     if (cause !== undefined) throw unrecordable(record, cause);
   }
   await assertWritable(reports);
@@ -27,7 +27,7 @@ export async function assertOutputs({ record, reports }: { record?: string; repo
 /** Throws `report.unwritable`. A later failure, for example a full disk, costs only the file and exit code 1. */
 export async function assertWritable(files: readonly ReportFile[]): Promise<void> {
   for (const { file } of files) {
-    const cause = await obstacleTo(file);
+    const cause = await writeErrorOf(file);
     if (cause === undefined) continue;
     throw new PodexitError(
       'report.unwritable',
@@ -38,7 +38,7 @@ export async function assertWritable(files: readonly ReportFile[]): Promise<void
 }
 
 /** The system's error code if the file cannot be written. A new file needs a writable folder. */
-async function obstacleTo(file: string): Promise<string | undefined> {
+async function writeErrorOf(file: string): Promise<string | undefined> {
   try {
     const found = await fs.stat(file).catch(() => undefined);
     if (found?.isDirectory()) return 'EISDIR';
@@ -61,14 +61,14 @@ export function assertDistinct(recording: { file: string; what: string }, report
   );
 }
 
-const mostLinks = 40;
+const maxLinks = 40;
 
 /** Equal for all paths to a file, even a new one. Undefined for pipes and devices, which may take both. */
 function identityOf(file: string, links = 0): string | undefined {
   const found = attempt(() => statSync(file, { bigint: true }));
   if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
   const link = attempt(() => readlinkSync(file));
-  if (link !== undefined && links < mostLinks) return identityOf(resolve(dirname(file), link), links + 1);
+  if (link !== undefined && links < maxLinks) return identityOf(resolve(dirname(file), link), links + 1);
   const folder = dirname(resolve(file));
   return join(attempt(() => realpathSync(folder)) ?? folder, basename(file));
 }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { ownNames } from '../../src/run/documents.ts';
+import { uniquePodNames } from '../../src/run/documents.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -63,7 +63,7 @@ describe.concurrent('a pod that takes the name of another one that ended', () =>
     }));
 
   it('is never called as a third pod is', () => {
-    const nameOf = ownNames();
+    const nameOf = uniquePodNames();
     const pods = [
       ['web-0', 'u1'],
       ['web-0-2', 'u2'],

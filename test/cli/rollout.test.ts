@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownFile } from '../../src/run/documents.ts';
+import { fileOfPod } from '../../src/run/documents.ts';
 import { isRolledOut } from '../../src/rollout/owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
@@ -55,7 +55,7 @@ describe.concurrent('a recorded rollout', () => {
     ['out.d/run', 'out.d/run-web-0'],
     ['run', 'run-web-0'],
     ['/dev/stdout', '/dev/stdout'],
-  ])('%s of one of several pods is %s', (file, own) => expect(ownFile(file, 'web-0')).toBe(own));
+  ])('%s of one of several pods is %s', (file, own) => expect(fileOfPod(file, 'web-0')).toBe(own));
 
   it('for a person: a line for each pod, then one card', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {

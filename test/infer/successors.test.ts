@@ -1,7 +1,7 @@
 /** Cases that try to make podexit name an unrelated pod as the replacement. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../src/run/ending.ts';
-import { unreplaced } from '../../src/run/finish.ts';
+import { missingReplacementText } from '../../src/run/finish.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Raw } from '../helpers/cases.ts';
 import {
@@ -140,8 +140,8 @@ it('nobody is waited for where the namespace goes with the pod', () => {
   };
   const traceIn = (rawObservations: readonly RawObservation[]) => traceOf(observationsOf(rawObservations));
   expect(endingOf(traceIn(story)).kind).toBe('open');
-  expect(unreplaced(traceIn(story))).toBeUndefined();
+  expect(missingReplacementText(traceIn(story))).toBeUndefined();
   const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));
   expect(endingOf(over).kind).not.toBe('open');
-  expect(unreplaced(over)).toMatch(/is gone, and nothing will replace it: its namespace was deleted$/);
+  expect(missingReplacementText(over)).toMatch(/is gone, and nothing will replace it: its namespace was deleted$/);
 });

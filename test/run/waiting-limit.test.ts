@@ -41,7 +41,7 @@ it('does not count while a command runs', () => {
   limit.listed();
   limit.pause();
   pass(1000);
-  limit.again();
+  limit.restart();
   pass(149);
   expect(limit.signal.aborted).toBe(false);
   pass(1);
@@ -61,7 +61,7 @@ it('is 150 s where no pod is there to say its grace', () => {
 it('is 120 s more than the largest grace, which it names', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
-  for (const seconds of [5, 600, 30]) limit.saw(podOf(seconds));
+  for (const seconds of [5, 600, 30]) limit.podSeen(podOf(seconds));
   pass(719);
   expect(limit.signal.aborted).toBe(false);
   pass(1);
@@ -72,9 +72,9 @@ it('is 120 s more than the largest grace, which it names', () => {
 it('counts anew from the end of a pod', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
-  limit.saw(podOf(5));
+  limit.podSeen(podOf(5));
   pass(100);
-  limit.again();
+  limit.restart();
   pass(124);
   expect(limit.signal.aborted).toBe(false);
   pass(1);
@@ -95,7 +95,7 @@ it.each([
 ])('is none %s', (_, words) => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, ...words });
-  limit.saw(podOf(5));
+  limit.podSeen(podOf(5));
   pass(100_000);
   expect(limit.signal.aborted).toBe(false);
 });

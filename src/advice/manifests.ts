@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
-import { asObject, has, isObject } from '../model/observe/read.ts';
+import { asObject, isPresent, isObject } from '../model/observe/read.ts';
 import type { Path } from './shutdown-spec.ts';
 
 export interface Manifest {
@@ -115,7 +115,7 @@ export function parseManifests(source: string, file: string): Parsed {
     else if (isObject(value) && typeof value['kind'] === 'string') {
       const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
       parsed.manifests.push(...objectsOf(value, [], { file, text, lineOf, document: index }));
-    } else if (has(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
+    } else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }

@@ -1,7 +1,7 @@
 /** A pod's spec → the containers of a ShutdownSpec. Untrusted: a value of the wrong type counts as absent. */
 import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
 import { plainSleep } from '../model/observe/container.ts';
-import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
 import { commandsOf, shellLineOf } from './command-line.ts';
 import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';
 
@@ -47,7 +47,7 @@ function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {
 
 function hookOf(handler: V1LifecycleHandler | undefined): Hook | undefined {
   const raw = asObject(handler);
-  const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => has(raw[one]));
+  const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(raw[one]));
   if (kind === 'exec') return execHook(asObject(raw['exec']));
   const minSeconds = kind === 'sleep' ? asSeconds(asObject(raw['sleep'])['seconds']) : undefined;
   return kind && { kind, command: [], minSeconds, isPlainSleep: kind === 'sleep' };
@@ -71,6 +71,6 @@ function sumOfSleeps(command: readonly string[]): number | undefined {
 }
 
 function probeOf(probe: V1Probe | undefined): ProbeSpec | undefined {
-  if (!has(probe)) return undefined;
+  if (!isPresent(probe)) return undefined;
   return { graceSeconds: asSeconds(asObject(probe)['terminationGracePeriodSeconds']) };
 }

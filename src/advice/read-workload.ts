@@ -6,7 +6,7 @@ import type {
   V1PodTemplateSpec,
   V1Service,
 } from '@kubernetes/client-node';
-import { asArray, asNumber, asObject, asSeconds, asString, asStrings, has } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
 import type { Manifest } from './manifests.ts';
 import type { NamespaceState } from './read-cluster.ts';
@@ -151,7 +151,7 @@ function serviceSelector(service: V1Service): LabelSelector | undefined {
 /** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
 function budgetSelector(budget: V1PodDisruptionBudget): LabelSelector | undefined {
   const selector = asObject(budget.spec)['selector'];
-  if (!has(selector)) return undefined;
+  if (!isPresent(selector)) return undefined;
   const { matchLabels, matchExpressions } = asObject(selector);
   return {
     matchLabels: labelsOf(matchLabels),

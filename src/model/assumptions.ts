@@ -38,7 +38,7 @@ export const assumptions = {
 
 export type AssumptionName = keyof typeof assumptions;
 
-const ms = 1000;
+const msPerSecond = 1000;
 
 /** The largest drift (ms) over `elapsed` ms. */
 export const driftOver = (elapsed: number): number => Math.abs(elapsed) * assumptions['clock-drift'];
@@ -49,4 +49,4 @@ export function signalLag(runtimeClass: string | undefined, runtime: string | un
   return runtime === 'containerd' ? 'signal-lag' : 'signal-lag-exec';
 }
 
-export const millisecondsOf = (name: AssumptionName): number => assumptions[name] * ms;
+export const millisecondsOf = (name: AssumptionName): number => assumptions[name] * msPerSecond;

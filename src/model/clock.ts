@@ -59,7 +59,7 @@ interface Piece extends Clock {
 
 /** The offset at client time `at`. */
 export const offsetAt = (clock: Clock, at: number): Span =>
-  isStepped(clock) ? offsetOver(clock, { lo: at, hi: at }) : within(clock, at);
+  isStepped(clock) ? offsetOver(clock, { lo: at, hi: at }) : offsetInPiece(clock, at);
 
 /** When the clock was set: the client times between which each step lies, earliest step first. */
 export const stepsOf = (clock: Clock): Span[] => {
@@ -78,32 +78,32 @@ function offsetOver(clock: Clock, during: Span): Span {
 
 function overPieces(clock: Clock, during: Span): Span {
   const pieces = piecesOf(clock);
-  if (pieces.length < 2) return within(clock, during.hi);
+  if (pieces.length < 2) return offsetInPiece(clock, during.hi);
   const spans = pieces
     .filter((_, index) => {
       const since = pieces[index - 1]?.to ?? -Infinity;
       const until = pieces[index + 1]?.from ?? Infinity;
       return since <= during.hi && during.lo <= until;
     })
-    .map((piece) => within(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
+    .map((piece) => offsetInPiece(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
   return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
 /** The offset within one piece. */
-function within(clock: Clock, at: number): Span {
+function offsetInPiece(clock: Clock, at: number): Span {
   let [lo, hi] = [-Infinity, Infinity];
   for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
   for (const bound of clock.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
   return { lo, hi };
 }
 
-const known = new WeakMap<Clock, readonly Piece[]>();
+const pieceCache = new WeakMap<Clock, readonly Piece[]>();
 
 function piecesOf(clock: Clock): readonly Piece[] {
-  const before = known.get(clock);
+  const before = pieceCache.get(clock);
   if (before) return before;
   const pieces = clock.lower.some((lower) => contradicts(lower, clock.upper)) ? split(clock) : [];
-  known.set(clock, pieces);
+  pieceCache.set(clock, pieces);
   return pieces;
 }
 
@@ -138,11 +138,11 @@ export function toClient(clock: Clock, remote: Span, near: number, since = -Infi
     const offset = offsetOver(clock, { lo: Math.min(since, near), hi: near });
     return { lo: remote.lo - offset.hi, hi: remote.hi - offset.lo };
   }
-  const rough = within(clock, near);
+  const rough = offsetInPiece(clock, near);
   const [lo, hi] = [remote.lo - rough.hi, remote.hi - rough.lo];
   return {
-    lo: Number.isFinite(lo) ? remote.lo - within(clock, lo).hi : lo,
-    hi: Number.isFinite(hi) ? remote.hi - within(clock, hi).lo : hi,
+    lo: Number.isFinite(lo) ? remote.lo - offsetInPiece(clock, lo).hi : lo,
+    hi: Number.isFinite(hi) ? remote.hi - offsetInPiece(clock, hi).lo : hi,
   };
 }
 
@@ -167,7 +167,7 @@ export interface DateBounds {
 }
 
 /** More groups than this mean that the headers do not show a clock. */
-const mostGroups = 8;
+const maxGroups = 8;
 
 /** Adds a header to the first group that it agrees with, or to a new group. */
 export function withDate(groups: readonly DateGroup[], header: DateBounds): readonly DateGroup[] {
@@ -180,7 +180,7 @@ export function withDate(groups: readonly DateGroup[], header: DateBounds): read
   const clock = noMoreThan(noLessThan(group.clock, lower), upper);
   const next = { ...group, clock, count: group.count + 1, to: Math.max(group.to, lower.at) };
   if (index >= 0) return groups.with(index, next);
-  return groups.length < mostGroups ? [...groups, next] : groups;
+  return groups.length < maxGroups ? [...groups, next] : groups;
 }
 
 /** The clock that causality bounds, narrowed by the headers that do not contradict it. */

@@ -16,7 +16,7 @@ import {
   asString,
   compact,
   constant,
-  filled,
+  nonEmpty,
   listOf,
   maybe,
   shape,
@@ -39,7 +39,7 @@ const named =
 const someNamed =
   <T>(reader: (one: JsonObject) => T): Reader<T[] | undefined> =>
   (raw) =>
-    filled(named(reader)(raw));
+    nonEmpty(named(reader)(raw));
 
 export type Condition = ReturnType<typeof narrowCondition>;
 
@@ -108,7 +108,7 @@ export const narrowService = shape({
     clusterIP: (raw) => (raw === 'None' ? 'None' : undefined),
     selector: (raw) => stringMap(raw, () => true),
     publishNotReadyAddresses: asBoolean,
-    ports: (raw) => filled(asArray(raw, 64).flatMap(narrowServicePort)),
+    ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowServicePort)),
   }),
 });
 
@@ -146,7 +146,7 @@ export const narrowNode = shape({
     taints: listOf(shape({ key: textOr(''), effect: textOr(''), timeAdded: asString }), 64),
   }),
   status: shape({
-    conditions: (raw) => filled((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
+    conditions: (raw) => nonEmpty((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),
     nodeInfo: unlessEmpty(shape({ containerRuntimeVersion: asString })),
   }),
 });

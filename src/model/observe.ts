@@ -44,7 +44,7 @@ export function observe(
         object: isPod(rawObservation.object) ? narrowPod(rawObservation.object) : undefined,
       };
     case 'line':
-      return { ...place, at: rawObservation.at, ...line(rawObservation, logText) };
+      return { ...place, at: rawObservation.at, ...lineOf(rawObservation, logText) };
     default:
       return { ...rawObservation, ...place };
   }
@@ -72,7 +72,7 @@ function isPod(raw: unknown): boolean {
   return object['kind'] === 'Pod' || asString(asObject(object['metadata'])['uid']) !== undefined;
 }
 
-function line(rawObservation: Extract<RawObservation, { kind: 'line' }>, logText: boolean): LogLine {
+function lineOf(rawObservation: Extract<RawObservation, { kind: 'line' }>, logText: boolean): LogLine {
   return compact<LogLine>({
     kind: 'line',
     pod: rawObservation.pod,

@@ -87,9 +87,9 @@ export interface ProbeEnded {
 export type ProbeObservation = ProbeStarted | ProbeCounts | ProbeEnded;
 
 /** Width of the latency buckets: each is 5 % wider than the one before, so a quantile is off by at most 2.5 %. */
-const growth = Math.log(1.05);
+const bucketGrowth = Math.log(1.05);
 /** ms; lower latencies count as this. */
-const least = 0.01;
+const minLatencyMs = 0.01;
 /** The bucket of ten minutes; higher latencies count as this. */
 const lastBucket = 368;
 
@@ -98,10 +98,10 @@ export type LatencyHistogram = ReadonlyMap<number, number>;
 
 /** The bucket of a latency in ms. */
 export const bucketOf = (ms: number): number =>
-  Math.min(lastBucket, Math.max(0, Math.round(Math.log(Math.max(ms, least) / least) / growth)));
+  Math.min(lastBucket, Math.max(0, Math.round(Math.log(Math.max(ms, minLatencyMs) / minLatencyMs) / bucketGrowth)));
 
 /** The middle of a bucket, in ms, with three digits. */
-const latencyOf = (bucket: number): number => Number((least * Math.exp(bucket * growth)).toPrecision(3));
+const latencyOf = (bucket: number): number => Number((minLatencyMs * Math.exp(bucket * bucketGrowth)).toPrecision(3));
 
 /** The latency (ms) that `share` of all answers did not exceed; undefined without answers. */
 export function quantile(histogram: LatencyHistogram, share: number): number | undefined {

@@ -14,7 +14,7 @@ import { foldChange, foldList } from './reduce/changes.ts';
 import { factOf, note, withContainer } from './reduce/notes.ts';
 import { foldProbeCounts, foldProbeEnded, foldProbeStarted } from './reduce/probes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
-import { closeLate, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
+import { closeGaps, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
 import type { LogFacts, RequestFacts, Trace } from './trace.ts';
 import { parseTime } from './stamps.ts';
 
@@ -23,18 +23,18 @@ export function reduce(trace: Trace, observation: Observation): Trace {
   const fold = folds[observation.kind] as Fold<ObservationKind>;
   const next = fold(trace, observation);
   const now = Math.max(next.now, observation.at);
-  const lastReceivedAt = isSettled(observation) ? next.lastReceivedAt : now;
+  const lastReceivedAt = isEnding(observation) ? next.lastReceivedAt : now;
   return now === next.now && lastReceivedAt === next.lastReceivedAt ? next : { ...next, now, lastReceivedAt };
 }
 
 /** Timers of the run itself, not news from the cluster; a recording that stopped early ends with one too. */
-const isSettled = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
+const isEnding = (observation: Observation): boolean => observation.kind === 'timer' && observation.name !== 'timeout';
 
 type Fold<K extends ObservationKind> = (trace: Trace, observation: ObservationOf<K>) => Trace;
 
 const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? factOf(o, o) }),
-  listed: (trace, o) => foldList(o.stream === 'services' ? closeLate(trace, { stream: o.stream }, o.at) : trace, o),
+  listed: (trace, o) => foldList(o.stream === 'services' ? closeGaps(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
   kin: (trace, o) =>
     trace.siblingUids
@@ -44,7 +44,7 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
           o,
           `pods of its controller: ${o.uids.length}`,
         ),
-  synced: (trace, o) => closeLate(trace, { stream: o.stream }, o.at),
+  synced: (trace, o) => closeGaps(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
     note({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),
   gap: foldGap,
@@ -100,12 +100,12 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
 }
 
 /** A container that logs its signal in a loop proves no more than one that logs it once. */
-const mostSignalLines = 16;
+const maxSignalLines = 16;
 
 /** Lines from before the opening are not included (`tailLines=0`). */
 function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
   return withLog(
-    closeLate(trace, { stream: 'logs', container: o.container }, o.at),
+    closeGaps(trace, { stream: 'logs', container: o.container }, o.at),
     o.container,
     ({ ended: _ended, ...log }) => ({
       ...log,
@@ -120,7 +120,7 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   if (stamp === undefined) return trace;
   const known = trace.containers.get(o.container)?.log;
   const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
-  const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < mostSignalLines;
+  const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < maxSignalLines;
   if (!isNew) return nodeReached(trace, stamp, o);
   const next = withLog(trace, o.container, (log) => ({
     ...log,

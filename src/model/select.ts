@@ -29,11 +29,11 @@ export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject 
 
 /** The observations of a complete log that concern the pod. */
 export function select(log: readonly Observation[], uid: string): Observation[] {
-  const subject = learntFrom(log, uid);
+  const subject = learnSubject(log, uid);
   return subject ? log.flatMap((observation) => concerning(subject, observation)) : [];
 }
 
-function learntFrom(log: readonly Observation[], uid: string): Subject | undefined {
+function learnSubject(log: readonly Observation[], uid: string): Subject | undefined {
   let subject: Subject | undefined;
   for (const observation of log)
     for (const object of objectsOf(observation))
@@ -121,11 +121,11 @@ function listed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
   const objects = o.objects.filter((object) => isAbout(subject, o.stream, object));
   const ownersNames = [...subject.owners.values()].map((owner) => owner.slice(owner.indexOf('/') + 1));
   // An empty list limited to one name only proves that this object does not exist.
-  const isAnothers =
+  const isAboutOther =
     o.name !== undefined &&
     objects.length === 0 &&
     !(o.stream === 'owner' ? ownersNames.includes(o.name) : o.stream === 'pod' && o.name === subject.name);
-  return isAnothers || (o.stream === 'owner' && objects.length === 0 && o.name === undefined)
+  return isAboutOther || (o.stream === 'owner' && objects.length === 0 && o.name === undefined)
     ? []
     : [{ ...o, objects }];
 }

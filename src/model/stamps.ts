@@ -5,11 +5,11 @@
  */
 import { second, type Span } from './span.ts';
 
-const earliest = Date.UTC(2000, 0, 1);
-const latest = Date.UTC(2200, 0, 1);
+const earliestPlausible = Date.UTC(2000, 0, 1);
+const latestPlausible = Date.UTC(2200, 0, 1);
 
 /** Whether `time` (ms since the epoch) is plausible: from 2000 to 2199. */
-export const isTime = (time: number): boolean => time >= earliest && time < latest;
+export const isTime = (time: number): boolean => time >= earliestPlausible && time < latestPlausible;
 
 /** RFC 3339 with any number of decimals. */
 export function parseTime(stamp: string | undefined): number | undefined {
@@ -38,5 +38,5 @@ export function parseEventName(name: string): number | undefined {
 /** RFC 3339, UTC, ms. `toward` is the direction of rounding, so that an interval never excludes the truth. */
 export function printTime(time: number, toward: 'earlier' | 'later'): string {
   const ms = toward === 'earlier' ? Math.floor(time) : Math.ceil(time);
-  return new Date(Math.min(Math.max(ms, 0), latest)).toISOString();
+  return new Date(Math.min(Math.max(ms, 0), latestPlausible)).toISOString();
 }

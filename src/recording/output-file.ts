@@ -10,8 +10,8 @@ export interface OutputFile {
 const { O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK = 0 } = constants;
 
 /** ms for a pipe's reader, which is often started together with us, to open the pipe. */
-const readerMs = 1000;
-const napMs = 20;
+const readerTimeoutMs = 1000;
+const pauseMs = 20;
 
 /** Throws the system's error: ENXIO for a pipe without a reader. */
 export function openOutput(file: string, mode: number): OutputFile {
@@ -20,13 +20,13 @@ export function openOutput(file: string, mode: number): OutputFile {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-  for (let waited = 0; ; waited += napMs) {
+  for (let waited = 0; ; waited += pauseMs) {
     try {
       // Without O_NONBLOCK a pipe without a reader would block the whole process, its signal handlers too.
       return { descriptor: openSync(file, O_WRONLY | O_CREAT | O_NONBLOCK, mode), isNew: false };
     } catch (error) {
-      if (codeOf(error) !== 'ENXIO' || waited >= readerMs || !statSync(file).isFIFO()) throw error;
-      nap();
+      if (codeOf(error) !== 'ENXIO' || waited >= readerTimeoutMs || !statSync(file).isFIFO()) throw error;
+      pause();
     }
   }
 }
@@ -69,9 +69,9 @@ export function causeOf(error: unknown): string {
 }
 
 /** Blocks this thread for a moment, so that other processes can run. Returns the ms. */
-export function nap(): number {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
-  return napMs;
+export function pause(): number {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  return pauseMs;
 }
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

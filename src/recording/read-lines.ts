@@ -3,7 +3,7 @@ import { PodexitError } from '../errors.ts';
 import { notARecording } from './header.ts';
 
 /** Characters. No observation is nearly as long, and a line is held in memory as a whole. */
-const longestLine = 64 * 1024 * 1024;
+const maxLineLength = 64 * 1024 * 1024;
 
 export interface ParsedLine {
   /** Counts from 1. */
@@ -22,7 +22,7 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
     if (line === tooLong)
       throw new PodexitError(
         'recording.broken',
-        `line ${number} of ${file} is longer than ${longestLine / 1024 / 1024} MiB`,
+        `line ${number} of ${file} is longer than ${maxLineLength / 1024 / 1024} MiB`,
         'No observation is: the file was damaged or edited, or is something else.',
       );
     if (line.text.trim() === '') continue;
@@ -67,7 +67,7 @@ async function* splitLines(file: string): AsyncGenerator<{ text: string; last: b
       }
       parts.push(part);
       length += part.length;
-      if (length <= longestLine) continue;
+      if (length <= maxLineLength) continue;
       yield tooLong;
       return;
     }
@@ -81,9 +81,9 @@ async function* chunksOf(file: string): AsyncGenerator<string> {
     for await (const chunk of createReadStream(file, { encoding: 'utf8' })) yield String(chunk);
   } catch (cause) {
     const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
-    const why = causes[code] ?? `cannot be read (${code})`;
+    const why = readErrorTexts[code] ?? `cannot be read (${code})`;
     throw new PodexitError('recording.unreadable', `the recording ${file} ${why}`, 'Check the path.', { cause });
   }
 }
 
-const causes: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EISDIR: 'is a directory' };
+const readErrorTexts: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EISDIR: 'is a directory' };

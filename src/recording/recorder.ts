@@ -6,7 +6,7 @@ import {
   causeOf,
   emptyOutput,
   isEmpty,
-  nap,
+  pause,
   openOutput,
   removeNew,
   writeSome,
@@ -21,10 +21,10 @@ export type Recorder = ReturnType<typeof openRecorder>;
  * leaves a readable file. `safe` escapes a line without changing its meaning. Throws `record.unwritable`.
  */
 export function openRecorder(file: string, header: Header, safe = (json: string): string => json) {
-  const kept = (one: Observation): Observation =>
+  const withoutLogText = (one: Observation): Observation =>
     one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
-  const output = opened(file);
+  const output = openForRecording(file);
   /** Lines that are held back until the pod is seen; then undefined. */
   let held: unknown[] | undefined = [header];
   let failure: Error | undefined;
@@ -48,7 +48,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
   };
   return {
     write(observations: readonly Observation[]): void {
-      const lines = observations.map(kept);
+      const lines = observations.map(withoutLogText);
       if (held === undefined) return attempt(() => writeWhole(output, lines.map(asLine).join('')));
       const all = [...held, ...lines];
       held = all;
@@ -71,7 +71,7 @@ function showsPod(one: Observation): boolean {
 }
 
 /** ms that a pipe's reader may pause: nothing is observed while the recorder waits for it. */
-const longestStandstill = 2000;
+const readerTimeoutMs = 2000;
 
 function writeWhole(output: OutputFile, text: string): void {
   const bytes = Buffer.from(text);
@@ -79,12 +79,12 @@ function writeWhole(output: OutputFile, text: string): void {
   for (let written = 0; written < bytes.length;) {
     const taken = writeSome(output, bytes, written);
     written += taken;
-    waited = taken > 0 ? 0 : waited + nap();
-    if (waited >= longestStandstill) throw new Error(`its reader has taken nothing for ${longestStandstill / 1000} s`);
+    waited = taken > 0 ? 0 : waited + pause();
+    if (waited >= readerTimeoutMs) throw new Error(`its reader has taken nothing for ${readerTimeoutMs / 1000} s`);
   }
 }
 
-function opened(file: string): OutputFile {
+function openForRecording(file: string): OutputFile {
   try {
     // Recordings name pods and nodes: other users of the machine must not read them.
     return openOutput(file, 0o600);

@@ -34,18 +34,18 @@ type Rest = JsonObject | undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-function dated(row: JsonObject): { date?: number } {
+function dateField(row: JsonObject): { date?: number } {
   const date = Date.parse(text(row['date']));
   return Number.isFinite(date) ? { date } : {};
 }
 
-const asked = (row: JsonObject) => ({
+const requestFields = (row: JsonObject) => ({
   method: text(row['method']),
   path: text(row['path']),
   body: asObject(row['body']),
 });
 
-const ofContainer = (row: JsonObject) => ({ pod: text(row['pod']), container: text(row['container']) });
+const containerFields = (row: JsonObject) => ({ pod: text(row['pod']), container: text(row['container']) });
 
 const watchEnd = (row: JsonObject) => ({ type: 'watch-end', resource: text(row['resource']) });
 
@@ -54,11 +54,11 @@ const parsers: Record<string, (row: JsonObject) => Rest> = {
     const list = asObject(row['list']);
     const resourceVersion = text(metadataOf(list)['resourceVersion']);
     const objects = Array.isArray(list['items']) ? list['items'].map(asObject) : [];
-    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, ...dated(row) };
+    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, ...dateField(row) };
   },
   ready: () => ({ type: 'ready' }),
-  request: (row) => ({ type: 'request', ...asked(row) }),
-  response: (row) => ({ type: 'response', ...asked(row), status: count(row['status']), ...dated(row) }),
+  request: (row) => ({ type: 'request', ...requestFields(row) }),
+  response: (row) => ({ type: 'response', ...requestFields(row), status: count(row['status']), ...dateField(row) }),
   watch: (row) => {
     const event = asObject(row['event']);
     const change = text(event['type']);
@@ -67,7 +67,7 @@ const parsers: Record<string, (row: JsonObject) => Rest> = {
   },
   'watch-end': watchEnd,
   'watch-error': watchEnd,
-  'log-open': (row) => ({ type: 'log-open', ...ofContainer(row), status: count(row['status']) }),
-  log: (row) => ({ type: 'log', ...ofContainer(row), line: text(row['line']) }),
-  'log-end': (row) => ({ type: 'log-end', ...ofContainer(row) }),
+  'log-open': (row) => ({ type: 'log-open', ...containerFields(row), status: count(row['status']) }),
+  log: (row) => ({ type: 'log', ...containerFields(row), line: text(row['line']) }),
+  'log-end': (row) => ({ type: 'log-end', ...containerFields(row) }),
 };

@@ -19,7 +19,7 @@ export interface BlockedEvictions {
 }
 
 /** `error when evicting pods/"web-0" -n "shop" (will retry after 5s): … disruption budget.` (kubectl's drain package). */
-const refused = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"]+)")?.*disruption budget/g;
+const refusalPattern = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"]+)")?.*disruption budget/g;
 /** ms without a change of the node's pods until the budgets are checked; the time doubles after each check. */
 const firstLookMs = 6000;
 
@@ -30,18 +30,18 @@ export function createBlockedEvictions(
   signal: AbortSignal,
 ): BlockedEvictions {
   const pods = new Map<string, JsonObject>();
-  const said = new Set<string>();
+  const reported = new Set<string>();
   let changed = new AbortController();
   let isCommandRead = false;
-  const say = async (pod: JsonObject, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
+  const report = async (pod: JsonObject, what: (budgets: readonly Budget[]) => string | undefined): Promise<void> => {
     const key = `${namespaceOf(pod) ?? ''}/${nameOf(pod)}`;
-    if (said.has(key)) return;
-    said.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     const text = what((await budgetsOf(cluster, pod, signal)) ?? []);
-    if (text === undefined) said.delete(key);
+    if (text === undefined) reported.delete(key);
     else if (!signal.aborted) write(`podexit: ${forTerminal(`${key}: ${text}`, 2000)}\n`);
   };
-  const lookAgain = async (): Promise<void> => {
+  const checkBudgets = async (): Promise<void> => {
     for (let wait = firstLookMs; !signal.aborted && !isCommandRead; wait *= 2) {
       while (!(await delay(cluster.env, wait, AbortSignal.any([signal, changed.signal])))) {
         if (signal.aborted) return;
@@ -49,17 +49,17 @@ export function createBlockedEvictions(
         wait = firstLookMs;
       }
       if (await isCordoned(cluster, node))
-        for (const pod of [...pods.values()].filter(isEvictable)) await say(pod, held).catch(() => undefined);
+        for (const pod of [...pods.values()].filter(isEvictable)) await report(pod, blockedText).catch(() => undefined);
     }
   };
-  void lookAgain().catch(() => undefined);
+  void checkBudgets().catch(() => undefined);
   return {
     output(text) {
-      for (const { groups } of text.matchAll(refused)) {
+      for (const { groups } of text.matchAll(refusalPattern)) {
         isCommandRead = true;
         const { name, namespace = cluster.namespace } = groups ?? {};
         const pod = [...pods.values()].find((one) => nameOf(one) === name && namespaceOf(one) === namespace);
-        if (pod) void say(pod, refusedBy).catch(() => undefined);
+        if (pod) void report(pod, refusedText).catch(() => undefined);
       }
     },
     seen(uid, pod) {
@@ -70,12 +70,12 @@ export function createBlockedEvictions(
   };
 }
 
-const refusedBy = (budgets: readonly Budget[]): string =>
+const refusedText = (budgets: readonly Budget[]): string =>
   budgets.length === 0
     ? 'its eviction was refused by a PodDisruptionBudget that cannot be read; waiting'
     : `its eviction was refused: ${budgets.map(budgetText).join('; ')}; waiting`;
 
-const held = (budgets: readonly Budget[]): string | undefined => {
+const blockedText = (budgets: readonly Budget[]): string | undefined => {
   const holding = budgets.filter(({ allowed }) => allowed === 0);
   return holding.length === 0
     ? undefined

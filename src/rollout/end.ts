@@ -37,11 +37,11 @@ export interface Rollout {
 }
 
 /** `quiet`: the end of the rollout is unknown, and nothing changed for long. `left`: by a limit, signal or failure. */
-export type HowOver = 'done' | 'quiet' | 'left';
+export type RolloutEnd = 'done' | 'quiet' | 'left';
 
 /** A line for stderr. */
 export const waitingText = (owners: readonly string[]): string =>
-  `podexit: no pod is terminating now; waiting until ${listed(owners)} has rolled out\n`;
+  `podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`;
 
 /** A line for stderr about an owner whose status does not show when it has rolled out. */
 export const notFollowedText = (owner: string): string =>
@@ -55,38 +55,38 @@ export const notFollowedText = (owner: string): string =>
 export function shortcomingOf(
   rollout: Rollout,
   reports: number,
-  over: HowOver,
+  over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
   const { begun, unseen, codes, progress, scope } = rollout;
   const what = forTerminal(scope.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
-    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: notOver };
+    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: notOverCode };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
       words: `no pod of ${what} was seen to terminate${within}: ${obstaclesText(rollout) ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
-      code: notOver,
+      code: notOverCode,
     };
   }
   if (gaveUp !== undefined && progress.pending().length > 0) {
-    const words = `gave up ${gaveUp}: ${listed(progress.pending())} had not rolled out${because(rollout)}`;
-    return { words, code: notOver, isIncomplete: true };
+    const words = `gave up ${gaveUp}: ${ownersText(progress.pending())} had not rolled out${because(rollout)}`;
+    return { words, code: notOverCode, isIncomplete: true };
   }
   if (gaveUp !== undefined && !progress.isEndKnown())
-    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOver };
+    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOverCode };
   if (gaveUp !== undefined && progress.hasLostWatch())
-    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: notKnown };
+    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: evidenceLostCode };
   if (over === 'quiet')
     return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };
   return undefined;
 }
 
 /** Exit code if no pod was seen to end, or a rollout was not done at --timeout. */
-const notOver = 3;
+const notOverCode = 3;
 
 /** Exit code if evidence was lost. */
-const notKnown = 4;
+const evidenceLostCode = 4;
 
 const because = (rollout: Rollout): string => {
   const text = obstaclesText(rollout);
@@ -102,4 +102,4 @@ function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
   return limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
 }
 
-const listed = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);
+const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);

@@ -13,25 +13,25 @@ export interface Obstacles {
 
 /** `say` receives each obstacle once, as a sentence without a full stop. */
 export function createObstacles(say: (sentence: string) => void): Obstacles {
-  const standing = new Map<string, string>();
-  const said = new Set<string>();
-  const see = (key: string, sentence: string | undefined, kind = sentence): void => {
-    if (sentence === undefined || kind === undefined) return void standing.delete(key);
-    standing.set(key, sentence);
-    if (said.has(kind)) return;
-    said.add(kind);
+  const current = new Map<string, string>();
+  const reportedKinds = new Set<string>();
+  const update = (key: string, sentence: string | undefined, kind = sentence): void => {
+    if (sentence === undefined || kind === undefined) return void current.delete(key);
+    current.set(key, sentence);
+    if (reportedKinds.has(kind)) return;
+    reportedKinds.add(kind);
     say(sentence);
   };
   return {
-    workload: (name, object) => see(name, workloadObstacle(name, object)),
+    workload: (name, object) => update(name, workloadObstacle(name, object)),
     pod(uid, pod) {
       const found = pod && podObstacle(pod);
       // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
       if (pod && !found && !isTerminatingPod(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
       // If a hundred pods cannot pull one image, only one is reported.
-      see(uid, found?.sentence, found?.kind);
+      update(uid, found?.sentence, found?.kind);
     },
-    text: () => [...new Set(standing.values())].slice(0, 2).join('; '),
+    text: () => [...new Set(current.values())].slice(0, 2).join('; '),
   };
 }
 
@@ -46,7 +46,7 @@ function workloadObstacle(name: string, object: JsonObject): string | undefined 
 const namespaceText = (object: JsonObject): string => textOf(metadataOf(object)['namespace'], 'default');
 
 /** Waiting reasons of the kubelet for a container that fails to start and is retried (kubelet/images, kuberuntime). */
-const waitingInVain = new Set([
+const failedStartReasons = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',
   'ErrImagePull',
@@ -69,7 +69,7 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
   const { containerStatuses, initContainerStatuses } = asObject(pod['status']);
   for (const status of [...listOf(initContainerStatuses), ...listOf(containerStatuses)]) {
     const { reason } = asObject(asObject(status['state'])['waiting']);
-    if (typeof reason !== 'string' || !waitingInVain.has(reason)) continue;
+    if (typeof reason !== 'string' || !failedStartReasons.has(reason)) continue;
     const container = textOf(status['name'], '');
     return { kind: `${reason}/${container}`, sentence: `pod ${name}: container ${container} waits in ${reason}` };
   }

@@ -41,7 +41,7 @@ export interface RolloutOutput {
 }
 
 /** An output that shows all reports at its end, or keeps them up to date. */
-function ofAll(
+function collectingReports(
   make: (reports: readonly Report[]) => Omit<RolloutOutput, 'ended'>,
   show?: (report: Report) => void,
 ): RolloutOutput {
@@ -96,7 +96,7 @@ function ndjsonOutput(ports: Ports): RolloutOutput {
     pods.set(uid, lines);
     return lines;
   };
-  return ofAll(
+  return collectingReports(
     () => ({
       step(_traces, _target, { trace, observation }) {
         if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
@@ -109,13 +109,13 @@ function ndjsonOutput(ports: Ports): RolloutOutput {
 
 /** One page about all pods. */
 const documentOutput = (kind: 'html' | 'markdown' | 'junit', { stdout }: Ports): RolloutOutput =>
-  ofAll((reports) => ({
+  collectingReports((reports) => ({
     end: async (numbers) => stdout.write(await renderRollout(kind, numbers, reports)),
   }));
 
 /** One document: the RolloutReport of all pods. */
 const jsonOutput = ({ stdout }: Ports): RolloutOutput =>
-  ofAll((reports) => ({
+  collectingReports((reports) => ({
     end: async (numbers) => {
       const { probes, ...summary } = summaryOf(numbers);
       const exits = reports.map(exitReportOf);
@@ -158,7 +158,7 @@ function linesOutput(look: LookOptions, style: Style, { stdout }: Ports): Rollou
     stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
   };
   const show = (report: Report): void => stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
-  return ofAll(() => ({ end }), show);
+  return collectingReports(() => ({ end }), show);
 }
 
 function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: Ports): RolloutOutput {
@@ -194,7 +194,7 @@ function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: 
       live.close();
     },
   });
-  return ofAll(outputOf, (report) => live.ended(report));
+  return collectingReports(outputOf, (report) => live.ended(report));
 }
 
 /** The timeline of each pod, recomputed only if its trace has changed since the last repaint. */

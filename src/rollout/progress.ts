@@ -32,7 +32,7 @@ export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
 }
 
 /** Messages for the user. */
-export interface Says {
+export interface ProgressMessages {
   /** Called once, when no pod terminates: the owners that are not done. */
   waits(owners: string[]): void;
   /** Called once per owner whose end of rollout is unknown. */
@@ -45,24 +45,24 @@ const settleMs = 1000;
 export const quietMs = 60_000;
 
 /** `running`: the number of open traces. */
-export function createProgress(running: () => number, says: Partial<Says> = {}): Progress {
+export function createProgress(running: () => number, says: Partial<ProgressMessages> = {}): Progress {
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
   const terminating = new Set<string>();
-  const held = new Set<string>();
+  const holds = new Set<string>();
   const traced = new Set<string>(); // Also those that were given up on.
   const roster = createRoster();
-  let [areKnown, hasBegun, hasWaited] = [false, false, false];
+  let [areOwnersKnown, hasBegun, hasReportedWait] = [false, false, false];
   const lost = new Set<string>();
   const bell = createSignal();
   const { wake, podChanged } = bell;
   const setAlive = (what: string, isSo: boolean): void =>
     void (isSo ? lost.delete(what) : lost.add(what), podChanged());
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
-  const isCalm = (): boolean => terminating.size === 0 && running() === 0;
+  const isIdle = (): boolean => terminating.size === 0 && running() === 0;
   const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
   const isOver = (): boolean =>
-    areKnown && hasBegun && held.size + lost.size === 0 && isCalm() && [...owners.values()].every(Boolean);
+    areOwnersKnown && hasBegun && holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
     ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
     ownerNotFollowed(owner) {
@@ -71,9 +71,9 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       wake();
     },
     begun: () => void ((hasBegun = true), podChanged()),
-    hold: (what) => void held.add(what),
-    release: (what) => void (held.delete(what), podChanged()),
-    ownersKnown: () => void ((areKnown = true), wake()),
+    hold: (what) => void holds.add(what),
+    release: (what) => void (holds.delete(what), podChanged()),
+    ownersKnown: () => void ((areOwnersKnown = true), wake()),
     listed(pods) {
       roster.listed(pods);
       podChanged();
@@ -95,8 +95,8 @@ export function createProgress(running: () => number, says: Partial<Says> = {}):
       traced.add(uid);
       terminating.delete(uid);
       podChanged();
-      if (hasWaited || !isCalm() || pending().length === 0) return;
-      hasWaited = true;
+      if (hasReportedWait || !isIdle() || pending().length === 0) return;
+      hasReportedWait = true;
       says.waits?.(pending());
     },
     pending,
@@ -115,8 +115,8 @@ function createRoster() {
       first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
     },
     seen: (uid: string, isThere: boolean): void => void (isThere ? present.add(uid) : present.delete(uid)),
-    areFirstGone: (but: ReadonlySet<string>): boolean =>
-      first !== undefined && ![...first].some((uid) => present.has(uid) && !but.has(uid)),
+    areFirstGone: (traced: ReadonlySet<string>): boolean =>
+      first !== undefined && ![...first].some((uid) => present.has(uid) && !traced.has(uid)),
   };
 }
 

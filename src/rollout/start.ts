@@ -39,9 +39,9 @@ export function runCommand(
   { stderr }: Pick<Ports, 'stderr'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const [program = '', ...words] = argv;
+  const [program = '', ...args] = argv;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, words, { stdio: ['inherit', 'pipe', 'pipe'], signal });
+    const child = spawn(program, args, { stdio: ['inherit', 'pipe', 'pipe'], signal });
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => stderr.write(String(text)));
     child.on('error', (cause) => {
       if (signal.aborted) return resolve();
@@ -49,9 +49,10 @@ export function runCommand(
         failed(program, `could not be started (${(cause as NodeJS.ErrnoException).code ?? cause.message})`, cause),
       );
     });
-    child.on('close', (code, by) => {
+    child.on('close', (code, endedBy) => {
       if (code === 0 || signal.aborted) return resolve();
-      reject(failed(program, code === null ? `was ended by ${by ?? 'a signal'}` : `failed with exit code ${code}`));
+      const how = code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`;
+      reject(failed(program, how));
     });
   });
 }

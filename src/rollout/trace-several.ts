@@ -47,9 +47,9 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
   const { clock, stdout } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
-  let going = (): number => 0;
+  let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
-  const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => going() > 0);
+  const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => openTraces() > 0);
   try {
     const warn = warnOn(ports);
     const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
@@ -60,14 +60,14 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
       return 0;
     }
     if (scope.named && options.once) return await deleteEach(cluster, scope.named, options, deadline, ports);
-    const progress = createProgress(() => going(), {
+    const progress = createProgress(() => openTraces(), {
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
     const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
     const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
     const parts = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
-    return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (going = count));
+    return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (openTraces = count));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -91,7 +91,7 @@ async function deleteEach(
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
-async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: () => number) => void): Promise<number> {
+async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: () => number) => void): Promise<number> {
   const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
   ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
   const warn = warnOn(ports);
@@ -99,7 +99,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   const several = severalOf(rollout, output.step !== undefined);
   const shared = liveOptions(cluster, options, deadline, ports);
   const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
-  counts(live.going);
+  onLive(live.openTraces);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
   const interrupt = (signal: Interrupted['signal']): void => {
@@ -134,9 +134,9 @@ async function follow(rollout: Rollout, output: RolloutOutput, counts: (going: (
   }
   await results.written();
   if (rollout.failure) failures.push(rollout.failure);
-  if (recorder.failure !== undefined) codes.push(notDone);
+  if (recorder.failure !== undefined) codes.push(failedCode);
   if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
-  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : notDone)));
+  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, await over);
   if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
   const isRollout = ['workload', 'selector'].includes(options.target.kind);
@@ -167,7 +167,7 @@ const warnOn =
     stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
 /** Exit code if a recording is incomplete. */
-const notDone = 1;
+const failedCode = 1;
 
 /** Messages are printed above the live table, which they would damage otherwise. */
 function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
@@ -193,7 +193,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
     options.target.kind === 'node'
       ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
-  const over = (uid: string): void => {
+  const onEnded = (uid: string): void => {
     limit.restart();
     progress.release(uid);
   };
@@ -201,7 +201,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   return {
     ...scope,
     start,
-    wants(uid, pod) {
+    shouldTrace(uid, pod) {
       const isOne = !named || named.has(uid);
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
@@ -212,9 +212,9 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
     },
     ended(uid) {
       progress.podTraced(uid);
-      over(uid);
+      onEnded(uid);
     },
-    refused: named && ((pod, error) => over(refusedOf(rollout, pod, error))),
+    refused: named && ((pod, error) => onEnded(refusedOf(rollout, pod, error))),
     listener: {
       ...owners,
       onAlive: progress.onAlive,
@@ -234,7 +234,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
         unseen.set(uidOf(pod), podName(pod));
         ports.stderr.write(missedText(pod, why));
         progress.missed(pod, why);
-        over(uidOf(pod));
+        onEnded(uidOf(pod));
       },
     },
   };

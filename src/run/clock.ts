@@ -58,9 +58,9 @@ export interface Reading {
  * the readings allow. `reported` is wrong if the process was interrupted between its own two readings at its start. ms.
  */
 export function originWithin(reported: number, readings: readonly Reading[]): number {
-  const least = Math.max(...readings.map(({ wall, after }) => wall - after));
-  const most = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
-  return Math.min(Math.max(reported, least), Math.max(least, most));
+  const earliest = Math.max(...readings.map(({ wall, after }) => wall - after));
+  const latest = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
+  return Math.min(Math.max(reported, earliest), Math.max(earliest, latest));
 }
 
 /** Enough readings that at least one is not interrupted. */

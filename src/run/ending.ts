@@ -151,13 +151,13 @@ export function nextStep(
 ): NextStep {
   const ending = endingOf(trace);
   if (ending.kind === 'open') return { kind: 'go-on' };
-  const whole = streams.areComplete();
-  const over = trace.gone?.at ?? trace.now;
-  if (ending.kind === 'done' && whole)
-    return now < over + quietMs ? { kind: 'wait', until: over + quietMs } : { kind: 'end' };
+  const isComplete = streams.areComplete();
+  const endedAt = trace.gone?.at ?? trace.now;
+  if (ending.kind === 'done' && isComplete)
+    return now < endedAt + quietMs ? { kind: 'wait', until: endedAt + quietMs } : { kind: 'end' };
   const until = Math.max(
     ending.kind === 'settling' ? ending.until : 0,
-    whole ? 0 : over + (streams.isComingBack() ? reconnectTimeoutMs : confirmationTimeoutMs),
+    isComplete ? 0 : endedAt + (streams.isComingBack() ? reconnectTimeoutMs : confirmationTimeoutMs),
   );
   return now < until ? { kind: 'wait', until } : { kind: 'settled' };
 }

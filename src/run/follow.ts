@@ -93,7 +93,7 @@ const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ 
 
 /** The pods can no longer be watched: the run ends, and reports what was seen. */
 function stopWithoutPodWatch(run: Run, why: string): void {
-  const { options, signal, deliver, last } = run;
+  const { options, signal, deliver, endWith } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
   const trace = run.traceOf('');
@@ -102,7 +102,7 @@ function stopWithoutPodWatch(run: Run, why: string): void {
     : `pod "${options.name}" cannot be watched any longer (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
   options.warn(`${what}the report covers what was seen until now`);
   deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
-  last({ at, kind: 'timer', name: 'settled' });
+  endWith({ at, kind: 'timer', name: 'settled' });
 }
 
 /** Follows one container's log, for the times of its lines. `since`: from this time on (ms); absent: from now on. */

@@ -20,7 +20,7 @@ export interface Several extends Scope {
   /** Called when all streams are in sync: starts the command that the run follows. */
   start?(this: void): void;
   /** Whether to trace this terminating pod. */
-  wants(this: void, uid: string, pod: JsonObject): boolean;
+  shouldTrace(this: void, uid: string, pod: JsonObject): boolean;
   readonly listener: PodListener;
   /** The deletion of a named pod failed: the run goes on with the others. */
   readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
@@ -76,7 +76,7 @@ export interface Live {
   /** Closes everything that is still open, even before the end. */
   stop(): void;
   /** How many traces are still open. */
-  going(): number;
+  openTraces(): number;
   /** How far the deletion of the trace's pod has got. */
   progressOf(key: string): DeletionProgress;
 }
@@ -116,5 +116,5 @@ export interface Run {
   /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
   /** Delivers one last raw observation and ends the run. */
-  last(this: void, rawObservation: RawObservation): void;
+  endWith(this: void, rawObservation: RawObservation): void;
 }

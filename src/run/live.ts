@@ -38,7 +38,7 @@ export function liveSource(options: LiveOptions): Live {
   const run: Run = {
     options,
     signal: stop.signal,
-    streams: createStreamHealth(() => void (isLeaving || tracks.considerAll())),
+    streams: createStreamHealth(() => void (isLeaving || tracks.checkAll())),
     timers: new Map(),
     warned: new Set(),
     pods: several?.pods ?? podTarget(options.namespace, options.name),
@@ -57,7 +57,7 @@ export function liveSource(options: LiveOptions): Live {
     },
     begin,
     fail: (error) => void (close() && delivery.fail(error)),
-    last: (rawObservation) => {
+    endWith: (rawObservation) => {
       if (isLeaving || stop.signal.aborted) return;
       isLeaving = true;
       // The run may end before the pod was read: then `began` has the mode that was asked for.
@@ -73,10 +73,10 @@ export function liveSource(options: LiveOptions): Live {
   return {
     source: (take) => delivery.to(take, run.fail),
     onTrace: (trace, key = onePod) => tracks.take(trace, key),
-    interrupt: (signal) => run.last({ at: clock.now(), kind: 'interrupted', signal }),
+    interrupt: (signal) => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
     finish: tracks.finish,
     stop: end,
-    going: tracks.going,
+    openTraces: tracks.openTraces,
     progressOf: (key) => deletionProgress(run.traceOf(key), run.requested),
   };
 }

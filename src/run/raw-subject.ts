@@ -100,7 +100,7 @@ export interface Removal {
   name: string;
   request: RequestRow;
   /** Index of its row. */
-  place: number;
+  rowIndex: number;
   /** 0: accepted. 1: no answer or a server error: the request may have succeeded. 2: refused. */
   doubt: 0 | 1 | 2;
 }
@@ -110,11 +110,11 @@ export function removalsOf(rows: readonly Row[]): Removal[] {
   const removals: Removal[] = [];
   const answers = new Map<string, ResponseRow>();
   // Backwards, so that `answers` holds the first answer after each request.
-  for (const [place, row] of [...rows.entries()].reverse()) {
+  for (const [rowIndex, row] of [...rows.entries()].reverse()) {
     if (row.type === 'response') answers.set(requestLineOf(row), row);
     if (row.type !== 'request' || isDryRun(row)) continue;
     const pod = removedBy(row);
-    if (pod) removals.push({ ...pod, request: row, place, doubt: doubtOf(answers.get(requestLineOf(row))) });
+    if (pod) removals.push({ ...pod, request: row, rowIndex, doubt: doubtOf(answers.get(requestLineOf(row))) });
   }
   return removals.reverse();
 }
@@ -137,7 +137,7 @@ function doubtOf(answer: ResponseRow | undefined): Removal['doubt'] {
  * already.
  */
 function effectiveRemoval(ofPod: readonly Removal[], markedAt = Infinity): Removal | undefined {
-  const before = ofPod.filter(({ place }) => place < markedAt);
+  const before = ofPod.filter(({ rowIndex }) => rowIndex < markedAt);
   return (before.length > 0 ? before : ofPod).toSorted((a, b) => a.doubt - b.doubt)[0];
 }
 

@@ -134,14 +134,14 @@ export type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
 /** Raw recordings have no Leases (shared/recordings): a missing Lease is not a gap. */
 const optionalStreams: ReadonlySet<StreamName> = new Set(['lease']);
 
-/** The streams whose state was not listed before row `due`. */
-export function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], due: number): LateStreams {
+/** The streams whose state was not listed before row `deletionRow`. */
+export function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletionRow: number): LateStreams {
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
     const places = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
-    if (places.every((place) => rows[place]?.type === 'list' && place < due)) continue;
-    const isWhole = !places.includes(-1);
-    if (isWhole || !optionalStreams.has(stream)) late.set(stream, isWhole ? rows[Math.max(...places)] : undefined);
+    if (places.every((place) => rows[place]?.type === 'list' && place < deletionRow)) continue;
+    const isFound = !places.includes(-1);
+    if (isFound || !optionalStreams.has(stream)) late.set(stream, isFound ? rows[Math.max(...places)] : undefined);
   }
   return late;
 }

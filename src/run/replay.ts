@@ -60,9 +60,9 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   }
   // A raw recording contains the logs of the containers.
   const rows = await rowsOf(first.value, lines);
-  const isWhole = pod === undefined && coversSeveralPods(rows);
-  const rawObservations = [...(isWhole ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
-  return { rawObservations, logText: true, traces, target: isWhole ? targetOf(rawObservations[0]) : undefined };
+  const isOverSeveral = pod === undefined && coversSeveralPods(rows);
+  const rawObservations = [...(isOverSeveral ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
+  return { rawObservations, logText: true, traces, target: isOverSeveral ? targetOf(rawObservations[0]) : undefined };
 }
 
 /** `head`: the first observation. */

@@ -33,11 +33,11 @@ const requirementsOf = ({ matchLabels = {}, matchExpressions = [] }: LabelSelect
   ...matchExpressions,
 ];
 
-function isImplied({ key, operator, values }: Requirement, by: Requirement): boolean {
+function isImplied({ key, operator, values }: Requirement, given: Requirement): boolean {
   const holds = operators[operator];
-  if (key !== by.key || !holds) return false;
-  if (by.operator === 'In') return by.values.every((value) => holds(value, values));
-  return operator === by.operator && values.every((value) => by.values.includes(value));
+  if (key !== given.key || !holds) return false;
+  if (given.operator === 'In') return given.values.every((value) => holds(value, values));
+  return operator === given.operator && values.every((value) => given.values.includes(value));
 }
 
 /** Parses a label selector; undefined if it has an unknown operator. */

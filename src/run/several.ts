@@ -25,7 +25,7 @@ export function createPodObserver(
   shared: SharedStreams,
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
-  const { listener, wants } = several;
+  const { listener, shouldTrace } = several;
   const alive = new Map<string, JsonObject>();
   const terminating = new Set<string>();
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
@@ -42,7 +42,7 @@ export function createPodObserver(
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);
-    if (!wants(uid, pod)) return;
+    if (!shouldTrace(uid, pod)) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod, logsSince(pod));

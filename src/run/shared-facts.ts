@@ -1,7 +1,7 @@
 /** Facts that the pods of a run over several pods share: possible replacements, and the probes' requests. */
 import type { KubeObject, Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
-import { siblingAfter, type Coming } from '../model/reduce/siblings.ts';
+import { updateSibling, type SiblingArrival } from '../model/reduce/siblings.ts';
 import { emptyTrace, type SiblingFacts, type Trace, type ProbeFacts } from '../model/trace.ts';
 import { reduce } from '../model/reduce.ts';
 
@@ -19,9 +19,9 @@ export function createSharedSiblings(): SharedSiblings {
   let isPartial = false;
   let newcomers = 0;
   let taken: ReadonlySet<string> = new Set();
-  const fold = (pod: Pod, o: Observation, coming: Coming): void => {
+  const fold = (pod: Pod, o: Observation, coming: SiblingArrival): void => {
     const known = siblings.get(pod.metadata.uid);
-    const next = siblingAfter(undefined, known, { pod, seen: o, coming });
+    const next = updateSibling(undefined, known, { pod, seen: o, coming });
     if (!next) return;
     if (!known && coming === 'came') newcomers += 1;
     siblings.set(pod.metadata.uid, next);
@@ -58,9 +58,9 @@ export function createSharedProbes(): SharedProbes {
   let { probes } = emptyTrace;
   return {
     take(o) {
-      const isAbout = o.kind === 'probe-started' || o.kind === 'probe-counts' || o.kind === 'probe-ended';
-      if (isAbout) ({ probes } = reduce({ ...emptyTrace, probes }, o));
-      return isAbout;
+      const isAboutProbe = o.kind === 'probe-started' || o.kind === 'probe-counts' || o.kind === 'probe-ended';
+      if (isAboutProbe) ({ probes } = reduce({ ...emptyTrace, probes }, o));
+      return isAboutProbe;
     },
     all: () => probes,
     in(trace, uid) {
@@ -69,12 +69,12 @@ export function createSharedProbes(): SharedProbes {
       const own = [...probes].filter(([, { started }]) => [undefined, uid].includes(started.value.pod));
       return {
         ...trace,
-        probes: new Map(own.map(([probe, facts]) => [probe, { ...facts, slices: sliceSince(facts, since) }])),
+        probes: new Map(own.map(([probe, facts]) => [probe, { ...facts, slices: slicesSince(facts, since) }])),
       };
     },
   };
 }
 
 /** Failures before this pod's deletion belong to another pod. */
-const sliceSince = ({ slices, started }: ProbeFacts, since: number): ProbeFacts['slices'] =>
+const slicesSince = ({ slices, started }: ProbeFacts, since: number): ProbeFacts['slices'] =>
   started.value.pod === undefined ? slices.filter(({ at }) => at >= since) : slices;

@@ -49,8 +49,8 @@ interface StreamState {
   whole: boolean;
 }
 
-/** `changed` is called when a stream has delivered everything, reconnects or closes. */
-export function createStreamHealth(changed: () => void): StreamHealth {
+/** `onChange` is called when a stream has delivered everything, reconnects or closes. */
+export function createStreamHealth(onChange: () => void): StreamHealth {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
@@ -69,19 +69,19 @@ export function createStreamHealth(changed: () => void): StreamHealth {
         flows: () => {
           one.lostSince = undefined;
           onAlive?.(true);
-          changed();
+          onChange();
         },
         sure: (at) => void (one.sureAt = at),
         whole: () => {
           one.whole = true;
           one.wasLost = false;
-          changed();
+          onChange();
         },
       };
       states.set(health, one);
       return health;
     },
-    close: (health) => void (states.delete(health) && changed()),
+    close: (health) => void (states.delete(health) && onChange()),
     doubt: () => doubt.abort(),
     lose: (stream, silentSince) =>
       states.forEach((one) => {

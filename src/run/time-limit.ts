@@ -68,7 +68,7 @@ export interface WaitingLimit {
   listed(): void;
   /** A pod of the workload was seen: the largest grace period counts. */
   podSeen(pod: JsonObject): void;
-  /** Stops the limit while a command runs, until `again`. */
+  /** Stops the limit while a command runs, until `restart`. */
   pause(): void;
   /** Restarts the limit from now: a pod or the command has ended. */
   restart(): void;

@@ -198,7 +198,7 @@ async function nextPodOf(
   const several: Several = {
     ...scope,
     isNext: true,
-    wants(one) {
+    shouldTrace(one) {
       limit.cancel();
       return (uid ??= one) === one;
     },

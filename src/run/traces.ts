@@ -159,13 +159,13 @@ function topicsOf({ uid, name, node, owners }: Subject): string[] {
   ];
 }
 
-interface Routes {
+interface Routing {
   readonly traced: ReadonlyMap<string, Traced>;
   readonly byTopic: ReadonlyMap<string, ReadonlySet<Traced>>;
   readonly slices: ReturnType<typeof createSliceChanges>;
 }
 
-function tracesConcernedBy(o: Observation, { traced, byTopic, slices }: Routes): Iterable<Traced> {
+function tracesConcernedBy(o: Observation, { traced, byTopic, slices }: Routing): Iterable<Traced> {
   const all = traced.values();
   const ofPod = (uid: string): Traced[] => [traced.get(uid) ?? []].flat();
   switch (o.kind) {

@@ -19,10 +19,10 @@ export interface Tracks {
   traceOf(this: void, key: string): Trace | undefined;
   traces(this: void): Trace[];
   /** How many traces are open. */
-  going(this: void): number;
+  openTraces(this: void): number;
   limitByGrace(this: void, seconds: number): void;
   /** Checks for each trace whether it has ended. */
-  considerAll(this: void): void;
+  checkAll(this: void): void;
   /** Starts no further trace: the run ends when the open ones have ended. */
   finish(this: void): void;
   cancel(this: void): void;
@@ -55,9 +55,9 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     tracks.set(key, fresh);
     return fresh;
   };
-  const going = (): number => countGoing(tracks.values());
+  const openTraces = (): number => countOpen(tracks.values());
   const endIfDone = (): void => {
-    if (!isFinishing || !several || going() > 0) return;
+    if (!isFinishing || !several || openTraces() > 0) return;
     if (run.probing) finishProbing(run, run.probing, '', endIfDone);
     else control.end();
   };
@@ -66,24 +66,24 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     const one = track(key);
     const at = run.options.clock.now();
     if (one.isOver) return;
-    if (!several) return name === 'over' ? control.end() : run.last({ at, kind: 'timer', name });
+    if (!several) return name === 'over' ? control.end() : run.endWith({ at, kind: 'timer', name });
     one.isOver = true;
     cancelTimers(one);
     run.deliver({ at, kind: 'timer', name, pod: key });
     several.ended(key);
     endIfDone();
   };
-  const consider = (key: string): void => {
+  const checkEnd = (key: string): void => {
     const one = tracks.get(key);
     if (!one?.trace || one.isOver || control.isLeaving() || run.signal.aborted) return;
     const next = nextCheck(run, one.trace, control.unreadMs);
     if (next === undefined) return;
-    if (run.probing && !several) return finishProbing(run, run.probing, key, () => consider(key));
+    if (run.probing && !several) return finishProbing(run, run.probing, key, () => checkEnd(key));
     if (typeof next === 'string') return endTrace(key, next);
     one.cancelSettling();
-    one.cancelSettling = run.options.clock.setTimeout(() => consider(key), next);
+    one.cancelSettling = run.options.clock.setTimeout(() => checkEnd(key), next);
   };
-  const considerSoon = onceEachTurn(consider);
+  const checkSoon = onceEachTurn(checkEnd);
   if (!several) track(onePod);
   return {
     take(trace, key) {
@@ -92,13 +92,13 @@ export function createTracks(run: Run, control: RunControl): Tracks {
       one.trace = trace;
       if (isBegun) afterInput(() => run.onDeletion?.(trace));
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
-      considerSoon(key);
+      checkSoon(key);
     },
     traceOf: (key) => tracks.get(several ? key : onePod)?.trace,
     traces: () => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
-    going,
+    openTraces,
     limitByGrace: (seconds) => void (several || track(onePod).timeLimit.byGrace(seconds)),
-    considerAll: () => tracks.forEach((_, key) => consider(key)),
+    checkAll: () => tracks.forEach((_, key) => checkEnd(key)),
     finish: () => void ((isFinishing = true), endIfDone()),
     cancel: () => tracks.forEach(cancelTimers),
   };
@@ -118,7 +118,7 @@ function onceEachTurn(consider: (key: string) => void): (key: string) => void {
   };
 }
 
-const countGoing = (tracks: Iterable<Track>): number => [...tracks].filter(({ isOver }) => !isOver).length;
+const countOpen = (tracks: Iterable<Track>): number => [...tracks].filter(({ isOver }) => !isOver).length;
 
 function cancelTimers({ timeLimit, cancelSettling }: Track): void {
   timeLimit.cancel();

@@ -8,8 +8,8 @@ import {
   asString,
   asStrings,
   compact,
-  filled,
-  has,
+  nonEmpty,
+  isPresent,
   maybe,
   shape,
   textOr,
@@ -34,15 +34,15 @@ export interface Handler {
 }
 
 const portOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
-const ofPort = maybe(shape({ port: portOf }));
+const portReader = maybe(shape({ port: portOf }));
 
 export type Probe = ReturnType<typeof narrowProbe>;
 
 const narrowProbe = shape({
   exec: maybe(shape({})),
-  httpGet: ofPort,
-  tcpSocket: ofPort,
-  grpc: ofPort,
+  httpGet: portReader,
+  tcpSocket: portReader,
+  grpc: portReader,
   periodSeconds: asSeconds,
   failureThreshold: asNumber,
 });
@@ -60,21 +60,21 @@ export const narrowContainer = shape({
   shell: (_, container) => isShell(container) || undefined,
   /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
   ignoresTerm: (_, container) => ignoresTerm(container) || undefined,
-  ports: (raw) => filled(asArray(raw, 64).flatMap(narrowContainerPort)),
+  ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
 
 function narrowHandler(raw: unknown): Handler | undefined {
-  if (!has(raw)) return undefined;
+  if (!isPresent(raw)) return undefined;
   const handler = asObject(raw);
-  if (has(handler['exec'])) {
+  if (isPresent(handler['exec'])) {
     const exec = asObject(handler['exec']);
     const seconds = asNumber(exec['seconds']) ?? plainSleep(asStrings(exec['command']));
     const inert = asBoolean(exec['inert']) === true || seconds !== undefined;
     return { exec: compact({ inert: inert || undefined, seconds }) };
   }
-  if (has(handler['httpGet'])) return { httpGet: {} };
-  if (has(handler['sleep'])) return { sleep: { seconds: asSeconds(asObject(handler['sleep'])['seconds']) ?? 0 } };
-  if (has(handler['tcpSocket'])) return { tcpSocket: {} };
+  if (isPresent(handler['httpGet'])) return { httpGet: {} };
+  if (isPresent(handler['sleep'])) return { sleep: { seconds: asSeconds(asObject(handler['sleep'])['seconds']) ?? 0 } };
+  if (isPresent(handler['tcpSocket'])) return { tcpSocket: {} };
   return undefined;
 }
 
@@ -83,10 +83,10 @@ export function plainSleep(command: readonly string[]): number | undefined {
   const line = isShellCommand(command) ? (command[2] ?? '') : command.join(' ');
   const [, count, unit = 's'] =
     /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
-  return count === undefined ? undefined : Number(count) * (secondsIn[unit] ?? 1);
+  return count === undefined ? undefined : Number(count) * (secondsPerUnit[unit] ?? 1);
 }
 
-const secondsIn: Record<string, number> = { s: 1, m: 60, h: 3600 };
+const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
 const wordsOf = ({ command, args }: JsonObject): string[] => asStrings(command).concat(asStrings(args));
 
@@ -136,6 +136,6 @@ export interface ContainerState {
 export function narrowState(raw: unknown): ContainerState {
   const { terminated, running, waiting } = asObject(raw);
   if (asNumber(asObject(terminated)['exitCode']) !== undefined) return { terminated: narrowTerminated(terminated) };
-  if (has(running)) return { running: narrowRunning(running) };
-  return has(waiting) ? { waiting: narrowWaiting(waiting) } : {};
+  if (isPresent(running)) return { running: narrowRunning(running) };
+  return isPresent(waiting) ? { waiting: narrowWaiting(waiting) } : {};
 }

@@ -2,7 +2,7 @@ import { narrowMetadata } from './metadata.ts';
 import { asNumber, asObject, asString, constant, shape, textOr } from './read.ts';
 
 /** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
-const readMessages = new Set([
+const reasonsWithMessage = new Set([
   'Killing',
   'FailedKillPod',
   'Preempted',
@@ -63,16 +63,16 @@ export function narrowEvent(raw: unknown): Event {
 function narrowMessage(reason: string, message: string | undefined): string | undefined {
   if (message === undefined) return undefined;
   if (reason === 'Unhealthy') return probeWords.filter((word) => message.includes(word)).join(' ') || undefined;
-  return readMessages.has(reason) ? message : undefined;
+  return reasonsWithMessage.has(reason) ? message : undefined;
 }
 
 const probeWords = ['Readiness', 'Liveness', 'Startup', 'connection refused'];
 
 /** From the tenth similar Event in ten minutes on, Events are merged; the newest message is kept (SIGNALS.md §2.1). */
-const prefix = '(combined from similar events): ';
+const mergedPrefix = '(combined from similar events): ';
 
-export const isMerged = ({ message }: { readonly message: string }): boolean => message.startsWith(prefix);
+export const isMerged = ({ message }: { readonly message: string }): boolean => message.startsWith(mergedPrefix);
 
 /** The original message of the newest merged Event. */
 export const newestMessage = (event: { readonly message: string }): string =>
-  isMerged(event) ? event.message.slice(prefix.length) : event.message;
+  isMerged(event) ? event.message.slice(mergedPrefix.length) : event.message;

@@ -5,7 +5,7 @@ import {
   asSeconds,
   asString,
   asStrings,
-  filled,
+  nonEmpty,
   listOf,
   shape,
   stringMap,
@@ -13,7 +13,7 @@ import {
 } from './read.ts';
 
 /** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
-const labels = new Set([
+const keptLabels = new Set([
   'kubernetes.io/service-name',
   'endpointslice.kubernetes.io/managed-by',
   'pod-template-hash',
@@ -28,7 +28,7 @@ export const staticUid = 'kubernetes.io/config.hash';
  * Annotations whose values are kept: what time triggered a slice's change (SIGNALS.md §3), and the uid by which the
  * kubelet's Events refer to a static pod.
  */
-const kept = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
+const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
 export type Metadata = ReturnType<typeof narrowMetadata>;
 
@@ -41,7 +41,7 @@ export const narrowMetadata = shape({
   creationTimestamp: asString,
   deletionTimestamp: asString,
   deletionGracePeriodSeconds: asSeconds,
-  finalizers: (raw) => filled(asStrings(raw)),
+  finalizers: (raw) => nonEmpty(asStrings(raw)),
   ownerReferences: listOf(
     shape({ apiVersion: textOr(''), kind: textOr(''), name: textOr(''), uid: textOr(''), controller: asBoolean }),
     16,
@@ -51,13 +51,14 @@ export const narrowMetadata = shape({
   /** Only keys; values are empty, with two exceptions. */
   annotations: annotationKeys,
   /** Only labels that podexit reads. */
-  labels: (raw) => stringMap(raw, (key) => labels.has(key)),
+  labels: (raw) => stringMap(raw, (key) => keptLabels.has(key)),
 });
 
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
   const keys = Object.keys(asObject(raw)).slice(0, 256);
   if (keys.length === 0) return undefined;
   const read: Record<string, string> = {};
-  for (const key of keys) read[key.slice(0, 320)] = kept.has(key) ? (asString(asObject(raw)[key]) ?? '') : '';
+  for (const key of keys)
+    read[key.slice(0, 320)] = keptAnnotations.has(key) ? (asString(asObject(raw)[key]) ?? '') : '';
   return read;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Longer strings of untrusted objects are cut; Kubernetes' own limits are far below. */
-const longestString = 4096;
+const maxStringLength = 4096;
 
 /** An unchecked JSON object. client-node's types would promise fields that may be absent or have another type. */
 export type JsonObject = Record<string, unknown>;
@@ -18,12 +18,12 @@ export const asObject = (value: unknown): JsonObject => (isObject(value) ? value
 /** The metadata of a Kubernetes object or list. */
 export const metadataOf = (object: unknown): JsonObject => asObject(asObject(object)['metadata']);
 
-export const has = (value: unknown): boolean => value !== undefined && value !== null;
+export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
-export const asArray = (value: unknown, most = 10_000): unknown[] => (Array.isArray(value) ? value.slice(0, most) : []);
+export const asArray = (value: unknown, max = 10_000): unknown[] => (Array.isArray(value) ? value.slice(0, max) : []);
 
 export const asString = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, longestString) : undefined;
+  typeof value === 'string' && value !== '' ? value.slice(0, maxStringLength) : undefined;
 
 export const asNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
@@ -54,13 +54,13 @@ export function compact<T extends object>(object: T): T {
 }
 
 /** The array, or undefined if it is empty. */
-export const filled = <T>(array: T[]): T[] | undefined => (array.length > 0 ? array : undefined);
+export const nonEmpty = <T>(array: T[]): T[] | undefined => (array.length > 0 ? array : undefined);
 
 /** The string values of a map, for the keys to `keep`. */
 export function stringMap(value: unknown, keep: (key: string) => boolean): Record<string, string> | undefined {
   const map: Record<string, string> = {};
   for (const [key, item] of Object.entries(asObject(value)))
-    if (typeof item === 'string' && keep(key)) map[key.slice(0, longestString)] = item.slice(0, longestString);
+    if (typeof item === 'string' && keep(key)) map[key.slice(0, maxStringLength)] = item.slice(0, maxStringLength);
   return Object.keys(map).length > 0 ? map : undefined;
 }
 
@@ -97,7 +97,7 @@ export function shape<F extends Fields>(fields: F): Reader<Shaped<F>> {
 export const maybe =
   <T>(reader: Reader<T>): Reader<T | undefined> =>
   (raw) =>
-    has(raw) ? reader(raw) : undefined;
+    isPresent(raw) ? reader(raw) : undefined;
 
 /** Undefined if all fields are absent. */
 export const unlessEmpty =
@@ -108,15 +108,15 @@ export const unlessEmpty =
   };
 
 export const textOr =
-  (other: string): Reader<string> =>
+  (fallback: string): Reader<string> =>
   (raw) =>
-    asString(raw) ?? other;
+    asString(raw) ?? fallback;
 
-/** An array of at most `most` items, or undefined if it is empty. */
+/** An array of at most `max` items, or undefined if it is empty. */
 export const listOf =
-  <T>(reader: Reader<T>, most: number): Reader<T[] | undefined> =>
+  <T>(reader: Reader<T>, max: number): Reader<T[] | undefined> =>
   (raw) =>
-    filled(asArray(raw, most).map(reader));
+    nonEmpty(asArray(raw, max).map(reader));
 
 export const constant =
   <T extends string>(value: T): Reader<T> =>

@@ -24,10 +24,10 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
-type How = 'listed' | 'changed' | 'deleted';
+type Arrival = 'listed' | 'changed' | 'deleted';
 
 /** Adds one object, by its kind. The caller handles what depends on the stream. */
-function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: How): Trace {
+function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Arrival): Trace {
   const deleted = how === 'deleted';
   switch (object.kind) {
     case 'Pod':
@@ -61,13 +61,13 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
     ...trace.nodeSigns,
     lease: lease ?? (written && factOf({ stamp, written }, seen)),
     listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf(stamp, seen)),
-    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-mostRenewals) : renewals,
+    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
   };
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);
 }
 
 /** Covers a few minutes; older renewals say less about a clock that drifts. */
-const mostRenewals = 16;
+const maxRenewals = 16;
 
 /** Adds a list: objects that are not in it do not exist. */
 export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
@@ -77,10 +77,10 @@ export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
   const known = o.stream === 'services' ? { ...trace, servicesKnown: true } : trace;
   const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), known);
-  return o.stream === 'endpointslices' ? sinceListed(foldVanishedSlices(next, o), o.at) : next;
+  return o.stream === 'endpointslices' ? withSlicesSince(foldVanishedSlices(next, o), o.at) : next;
 }
 
-const sinceListed = (trace: Trace, at: number): Trace =>
+const withSlicesSince = (trace: Trace, at: number): Trace =>
   trace.slicesSince === undefined ? { ...trace, slicesSince: at } : trace;
 
 function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {

@@ -40,14 +40,14 @@ function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined,
 }
 
 /** How an object arrived, which tells whether its timestamp belongs to the write that brought it. */
-type Came = 'listed' | 'resumed' | 'added' | 'changed';
+type Arrival = 'listed' | 'resumed' | 'added' | 'changed';
 
 /**
  * Measures how late changes arrive on a live stream. An added Event was written in its stamped second. Other writes are
  * not always stamped (a DELETE is not): there only a second that is newer than all earlier ones of the stream belongs
  * to the write that arrived.
  */
-export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, came: Came): Trace {
+export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, seen: Seen, came: Arrival): Trace {
   const stored = storedAt(object);
   const { newest, longest } = trace.delays;
   const last = newest.get(stream) ?? -Infinity;

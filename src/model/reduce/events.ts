@@ -9,10 +9,10 @@ import { nodeReached } from './clocks.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures are dropped first. */
-const mostEvents = 512;
+const maxEvents = 512;
 
 /** Reasons that rules read; other Events are ignored. */
-const reasons = new Set([
+const keptReasons = new Set([
   'Killing',
   'Started',
   'FailedPreStopHook',
@@ -40,11 +40,11 @@ const reasons = new Set([
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
-  const stamped = stamps(trace, event, seen);
-  if (!reasons.has(event.reason) || !concerns(trace, event)) return stamped;
+  const stamped = foldKubeletStamps(trace, event, seen);
+  if (!keptReasons.has(event.reason) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
-  const events = withRoom([...withoutRepeats(stamped.events, occurrence), occurrence]);
+  const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
   return note(
     { ...stamped, events },
@@ -60,8 +60,8 @@ function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): reado
   return same.length < 2 ? events : events.filter((one) => one !== same.at(-1));
 }
 
-function withRoom(events: readonly Occurrence[]): readonly Occurrence[] {
-  if (events.length <= mostEvents) return events;
+function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
+  if (events.length <= maxEvents) return events;
   const oldest = Math.max(
     0,
     events.findIndex((one) => one.reason === 'Unhealthy'),
@@ -110,27 +110,27 @@ function timeOf(event: Event): Span {
  * Only the kubelet uses the node's clock. The creationTimestamp comes from the API server that the kubelet talks to,
  * which may not be ours: it proves nothing about our server's clock.
  */
-function stamps(trace: Trace, event: Event, seen: Seen): Trace {
+function foldKubeletStamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
-  const signed = counted(withSign(trace, event, seen), event);
+  const signed = foldCount(foldLastEvent(trace, event, seen), event);
   const known = nodeReached(signed, parseEventName(event.metadata.name), seen);
   return nodeReached(known, parseTime(event.lastTimestamp), seen);
 }
 
 /** Rules only ask whether there were many. */
-const mostCounted = 32;
+const maxCounted = 32;
 
-function counted(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
+function foldCount(trace: Trace, { type, involvedObject, metadata, count }: Event): Trace {
   if (involvedObject.kind !== 'Pod' || (type !== 'Warning' && type !== 'Normal')) return trace;
   const kind = type === 'Warning' ? 'warnings' : 'normals';
   const id = metadata.uid || metadata.name;
   const isNew = (trace[kind].get(id) ?? 0) < count;
-  const hasRoom = trace[kind].size < mostCounted || trace[kind].has(id);
+  const hasRoom = trace[kind].size < maxCounted || trace[kind].has(id);
   return isNew && hasRoom ? { ...trace, [kind]: withEntry(trace[kind], id, count) } : trace;
 }
 
 /** The kubelet's last Event before the deletion, whatever it was about. */
-function withSign(trace: Trace, { metadata }: Event, seen: Seen): Trace {
+function foldLastEvent(trace: Trace, { metadata }: Event, seen: Seen): Trace {
   const stamp = parseEventName(metadata.name);
   const written = parseFloor(metadata.creationTimestamp);
   if (trace.deletion || stamp === undefined || !written) return trace;

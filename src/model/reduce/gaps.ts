@@ -4,24 +4,20 @@ import type { Fact, Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
 
 /** A server may lose its history again and again: the last gaps are kept. */
-const mostGaps = 1024;
+const maxGaps = 1024;
 
 export function foldGap(trace: Trace, o: ObservationOf<'gap'>): Trace {
   const { seq: _seq, at: _at, ...gap } = o;
   // A log stream that does not open is reported at once, and once more if the DELETE waits for it.
-  if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isLate(gap))) return trace;
-  return note(
-    { ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-mostGaps) },
-    o,
-    `gap in ${o.stream}: ${o.cause}`,
-  );
+  if (gap.cause === 'not-synced' && gap.stream === 'logs' && trace.gaps.some(isNotSynced(gap))) return trace;
+  return note({ ...trace, gaps: [...trace.gaps, factOf(gap, o)].slice(-maxGaps) }, o, `gap in ${o.stream}: ${o.cause}`);
 }
 
 /** A stream that was not in sync for the DELETE is in sync now: its list shows what came before. */
-export function closeLate(trace: Trace, lost: LostStream, at: number): Trace {
-  const isIts = isLate(lost);
-  if (!trace.gaps.some(isIts)) return trace;
-  const gaps = trace.gaps.map((gap) => (isIts(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
+export function closeGaps(trace: Trace, lost: LostStream, at: number): Trace {
+  const isOpenGap = isNotSynced(lost);
+  if (!trace.gaps.some(isOpenGap)) return trace;
+  const gaps = trace.gaps.map((gap) => (isOpenGap(gap) ? { ...gap, value: { ...gap.value, to: at } } : gap));
   return { ...trace, gaps };
 }
 
@@ -29,7 +25,7 @@ export function closeLate(trace: Trace, lost: LostStream, at: number): Trace {
 type LostStream = Pick<Gap, 'stream' | 'container'>;
 
 /** Matches open `not-synced` gaps of the stream; a gap without a container applies to all. */
-const isLate =
+const isNotSynced =
   ({ stream, container }: LostStream) =>
   ({ value }: Fact<Gap>): boolean =>
     value.stream === stream &&
@@ -61,12 +57,12 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
     isResumed(trace, 'pod', o.at)
   )
     return trace;
-  const behind = behindTogether.map((stream) => ({
+  const behind = sameServerStreams.map((stream) => ({
     value: { stream, since: answer.at, until: o.at, late: true },
     seq: o.seq,
     at: answer.at,
   }));
-  return { ...trace, resumes: [...trace.resumes, ...behind].slice(-mostResumes) };
+  return { ...trace, resumes: [...trace.resumes, ...behind].slice(-maxResumes) };
 }
 
 /** Whether what arrives on the stream now may be as old as its last interruption. */
@@ -77,12 +73,12 @@ export const isResumed = ({ resumes }: Trace, stream: StreamName, at: number): b
   );
 
 /** All watches of a run are answered by one server. */
-const behindTogether = ['pod', 'events', 'endpointslices', 'siblings'] as const;
+const sameServerStreams = ['pod', 'events', 'endpointslices', 'siblings'] as const;
 
 /** A stream may be interrupted again and again: the last times are kept. */
-const mostResumes = 256;
+const maxResumes = 256;
 
 export const foldResumed = (trace: Trace, o: ObservationOf<'resumed'>): Trace => ({
   ...trace,
-  resumes: [...trace.resumes, factOf({ stream: o.stream, since: o.since, late: false }, o)].slice(-mostResumes),
+  resumes: [...trace.resumes, factOf({ stream: o.stream, since: o.since, late: false }, o)].slice(-maxResumes),
 });

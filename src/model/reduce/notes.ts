@@ -15,17 +15,17 @@ export interface Seen {
 /** Adds a fact to the line about an observation, which explains the evidence to people. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
-  if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joined(notes.what, what) } };
+  if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joinFacts(notes.what, what) } };
   return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };
 }
 
 /** Limit in characters: a list of a thousand Events is one observation. */
-const longest = 600;
+const maxNoteLength = 600;
 
-function joined(before: string, what: string): string {
+function joinFacts(before: string, what: string): string {
   const facts = before.split(togetherWith);
   if (facts.includes(what) || facts.at(-1) === others) return before;
-  return `${before}${togetherWith}${before.length + what.length > longest ? others : what}`;
+  return `${before}${togetherWith}${before.length + what.length > maxNoteLength ? others : what}`;
 }
 
 const others = 'others';

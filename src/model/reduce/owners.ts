@@ -10,20 +10,20 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const known = trace.owners.get(key);
   const stale = isOlder(owner.metadata.resourceVersion, known?.last.value.metadata.resourceVersion);
   const before = known?.wanted.at(-1)?.value;
-  const isChanged = !stale && before !== wanted(owner);
-  const ended = known?.ended?.value ?? endOf(owner);
+  const isChanged = !stale && before !== desiredPods(owner);
+  const ended = known?.ended?.value ?? endConditionOf(owner);
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: stale && known ? known.last : factOf(owner, seen),
-    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(wanted(owner), seen)] : [])].slice(-mostChanges),
+    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(desiredPods(owner), seen)] : [])].slice(-maxChanges),
     ended: known?.ended ?? (ended === undefined ? undefined : factOf(ended, seen)),
     gone: known?.gone ?? (ending ? factOf(true, seen) : undefined),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
   if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
-  if (isChanged && wanted(owner) < (before ?? -Infinity))
-    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${wanted(owner)}`);
+  if (isChanged && desiredPods(owner) < (before ?? -Infinity))
+    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${desiredPods(owner)}`);
   if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
   const { updateRevision = '' } = owner.status;
   const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
@@ -31,24 +31,24 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
 }
 
 /** A rollout of thousands of pods changes the number as often. */
-const mostChanges = 256;
+const maxChanges = 256;
 
 const describeOwner = (owner: Owner): string => {
   const revision = owner.status.updateRevision === undefined ? '' : `, of revision ${owner.status.updateRevision}`;
-  return `${owner.kind} ${owner.metadata.name} wants ${wanted(owner)}${revision}`;
+  return `${owner.kind} ${owner.metadata.name} wants ${desiredPods(owner)}${revision}`;
 };
 
 /** The desired number of pods; for a DaemonSet it depends on the nodes. */
-const wanted = ({ kind, spec, status }: Owner): number =>
+const desiredPods = ({ kind, spec, status }: Owner): number =>
   (kind === 'DaemonSet' ? status.desiredNumberScheduled : spec.replicas) ?? 0;
 
 /** Conditions with which a Job stops its pods; the last two precede the end of the pods, the others may follow it. */
-const ends = ['Suspended', 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
+const endConditions = ['Suspended', 'Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
 
-function endOf({ kind, spec, status }: Owner): string | undefined {
+function endConditionOf({ kind, spec, status }: Owner): string | undefined {
   if (kind !== 'Job') return undefined;
   if (spec.suspend === true) return 'suspended';
-  return status.conditions?.find((one) => one.status === 'True' && ends.includes(one.type))?.type;
+  return status.conditions?.find((one) => one.status === 'True' && endConditions.includes(one.type))?.type;
 }
 
 /** A list limited to one owner's name was empty: the owner does not exist. */

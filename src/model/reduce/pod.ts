@@ -16,14 +16,14 @@ interface Source {
 
 /** Adds one state of the traced pod, or of a successor with the same name. */
 export function foldPod(trace: Trace, pod: Pod, seen: Seen, source: Source = {}): Trace {
-  if (pod.metadata.uid === '' || isForeign(trace, pod)) return trace;
+  if (pod.metadata.uid === '' || isOtherPod(trace, pod)) return trace;
   if (trace.uid !== undefined && trace.uid !== pod.metadata.uid) return foldSuccessor(trace, pod, seen);
   const known = { ...trace, uid: pod.metadata.uid };
   return steps.reduce<Trace>((next, step) => step(next, pod, seen, source), known);
 }
 
 /** Another name or namespace than requested: a server, or a proxy before it, may ignore the selector. */
-function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
+function isOtherPod({ began }: Trace, { metadata: { name, namespace } }: Pod): boolean {
   if (!began) return false;
   const differs = (received: string | undefined, asked: string): boolean =>
     received !== undefined && received !== '' && received !== asked;
@@ -32,7 +32,7 @@ function isForeign({ began }: Trace, { metadata: { name, namespace } }: Pod): bo
 
 /** Another pod has the name: the traced pod is gone, even if no watch reported it. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
-  if (isForeign(trace, pod)) return trace;
+  if (isOtherPod(trace, pod)) return trace;
   return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'took-name');
 }
 
@@ -49,8 +49,8 @@ const keepNewest: Step = (trace, pod, seen, source) => {
 };
 
 function keepState(trace: Trace, pod: Pod, seen: Seen): Trace {
-  const newest = isOlder(pod.metadata.resourceVersion, trace.pod?.value.metadata.resourceVersion);
-  const next = newest ? trace : { ...trace, pod: factOf(pod, seen) };
+  const isStale = isOlder(pod.metadata.resourceVersion, trace.pod?.value.metadata.resourceVersion);
+  const next = isStale ? trace : { ...trace, pod: factOf(pod, seen) };
   if (isTerminating(pod) || isOlder(pod.metadata.resourceVersion, trace.before?.value.metadata.resourceVersion))
     return next;
   return { ...next, before: factOf(pod, seen) };
@@ -64,7 +64,7 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
     const deletion = { ...sight, isAnswer, underWay, nodeClock: trace.clocks.node };
     return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
   }
-  const deletion = confirmed(trace.deletion, pod, isAnswer);
+  const deletion = withAnswer(trace.deletion, pod, isAnswer);
   if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion))
     return deletion === trace.deletion ? trace : { ...trace, deletion };
   return note(
@@ -75,7 +75,7 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
 };
 
 /** An answer may contain the same state as an earlier watch event. */
-function confirmed(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
+function withAnswer(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
   const { resourceVersion } = deletion.first.value.metadata;
   const isSame = resourceVersion !== undefined && metadata.resourceVersion === resourceVersion;
   return isSame && isAnswer && !deletion.isAnswer ? { ...deletion, isAnswer } : deletion;
@@ -100,7 +100,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   const before = trace.before?.value.metadata.generation;
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
-  if (seenGeneration < wanted || before === wanted || !isKubelets(trace, pod)) return trace;
+  if (seenGeneration < wanted || before === wanted || !isWrittenByKubelet(trace, pod)) return trace;
   return note(
     { ...trace, acknowledged: factOf(true, seen) },
     seen,
@@ -113,7 +113,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
  * before it. Without managedFields, PodGC is recognised by its condition, and by a terminal phase while containers run
  * (SIGNALS.md §4).
  */
-function isKubelets({ deletion, before }: Trace, pod: Pod): boolean {
+function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
   const written = kubeletWrote(pod);
   if (written === undefined) {
     const isSwept = isFinished(pod) && statusesOf(pod).some((status) => isRunning(status.state));
@@ -199,10 +199,10 @@ function foldContainers(trace: Trace, pod: Pod, seen: Seen): Trace {
 
 function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen): Trace {
   const { terminated } = status.state;
-  const late = isOlder(pod.metadata.resourceVersion, before.pod?.value.metadata.resourceVersion);
-  if (late && terminated && runsNow(before, status.name)) return before;
+  const isLate = isOlder(pod.metadata.resourceVersion, before.pod?.value.metadata.resourceVersion);
+  if (isLate && terminated && runsNow(before, status.name)) return before;
   const trace =
-    !late && isRunning(status.state) ? withNewRun(withLateStart(before, pod, status, seen), status.name) : before;
+    !isLate && isRunning(status.state) ? withNewRun(withLateStart(before, pod, status, seen), status.name) : before;
   const known = trace.containers.get(status.name);
   if (terminated) {
     const old = known?.terminated?.value;

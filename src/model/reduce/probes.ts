@@ -12,7 +12,7 @@ export function foldProbeStarted(trace: Trace, o: Numbered<ProbeStarted>): Trace
 export function foldProbeCounts(trace: Trace, o: Numbered<ProbeCounts>): Trace {
   const known = trace.probes.get(o.probe);
   if (!known || (known.slices.at(-1)?.seq ?? -1) >= o.seq) return trace;
-  const next = withProbe(trace, { ...known, slices: compact([...known.slices, factOf(o, o)]) });
+  const next = withProbe(trace, { ...known, slices: mergeNeighbours([...known.slices, factOf(o, o)]) });
   if (o.failures.length === 0 && !o.notMeasured) return next;
   const sent = o.new.sent + (o.kept?.sent ?? 0);
   const failed = o.new.failed + (o.kept?.failed ?? 0);
@@ -30,46 +30,46 @@ const withProbe = (trace: Trace, facts: ProbeFacts): Trace => ({
 });
 
 /** Slices of half a second in ten minutes. */
-const mostSlices = 1200;
+const maxSlices = 1200;
 
 /** In a run of hours, neighbouring slices are merged; failures in them keep their times. */
-function compact(slices: readonly Fact<ProbeCounts>[]): readonly Fact<ProbeCounts>[] {
-  if (slices.length <= mostSlices) return slices;
+function mergeNeighbours(slices: readonly Fact<ProbeCounts>[]): readonly Fact<ProbeCounts>[] {
+  if (slices.length <= maxSlices) return slices;
   const pairs: Fact<ProbeCounts>[] = [];
   for (let index = 0; index < slices.length; index += 2) {
     const [one, other] = [slices[index], slices[index + 1]];
-    if (one) pairs.push(other ? { value: sum(one.value, other.value), seq: other.seq, at: other.at } : one);
+    if (one) pairs.push(other ? { value: mergeCounts(one.value, other.value), seq: other.seq, at: other.at } : one);
   }
   return pairs;
 }
 
-function sum(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
+function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
   const latency = new Map(one.latency);
   for (const [bucket, count] of other.latency) latency.set(bucket, (latency.get(bucket) ?? 0) + count);
   return {
     ...other,
     since: one.since,
-    new: added(one.new, other.new),
-    kept: one.kept && other.kept && added(one.kept, other.kept),
-    failures: joined(one.failures, other.failures),
+    new: addTallies(one.new, other.new),
+    kept: one.kept && other.kept && addTallies(one.kept, other.kept),
+    failures: mergeFailures(one.failures, other.failures),
     latency: [...latency],
-    answered: later(one.answered, other.answered),
+    answered: mergeAnswered(one.answered, other.answered),
     notMeasured: [...(one.notMeasured ?? []), ...(other.notMeasured ?? [])],
   };
 }
 
-const added = (one: ProbeTally, other: ProbeTally): ProbeTally => ({
+const addTallies = (one: ProbeTally, other: ProbeTally): ProbeTally => ({
   sent: one.sent + other.sent,
   failed: one.failed + other.failed,
 });
 
 /** ms; failures that are further apart are not merged. */
-const nearMs = 1000;
+const maxDistanceMs = 1000;
 
-function joined(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {
+function mergeFailures(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {
   const all = some.map((one) => ({ ...one }));
   for (const other of others) {
-    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= nearMs);
+    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= maxDistanceMs);
     if (same) Object.assign(same, { last: Math.max(same.last, other.last), count: same.count + other.count });
     else all.push(other);
   }
@@ -79,7 +79,7 @@ function joined(some: readonly ProbeFailures[], others: readonly ProbeFailures[]
 const isSameKind = (one: ProbeFailures, other: ProbeFailures): boolean =>
   one.kind === other.kind && one.connection === other.connection && one.status === other.status;
 
-function later(one: ProbeCounts['answered'], other: ProbeCounts['answered']): ProbeCounts['answered'] {
+function mergeAnswered(one: ProbeCounts['answered'], other: ProbeCounts['answered']): ProbeCounts['answered'] {
   if (!one || !other) return one ?? other;
   return { first: one.first, lastSent: Math.max(one.lastSent, other.lastSent) };
 }

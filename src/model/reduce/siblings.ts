@@ -8,33 +8,33 @@ import { factOf, note, type Seen } from './notes.ts';
  * Newcomers beyond this limit are ignored: a replacement is among the first. Pods of the first list are not newcomers
  * and do not count: a DaemonSet may have a pod on each of 5000 nodes.
  */
-const mostNewcomers = 4096;
+const maxNewcomers = 4096;
 
 /**
  * How a sibling was first seen: created during the run (`came`; `took-name`: on the traced pod's stream, with the same
  * name), or in the first list, from before (`was-there`) or after (`listed-late`) the first request.
  */
-export type Coming = 'came' | 'took-name' | 'was-there' | 'listed-late';
+export type SiblingArrival = 'came' | 'took-name' | 'was-there' | 'listed-late';
 
 /** Adds a pod of the same owner, or the successor of the same name. */
-export const foldSibling = (trace: Trace, pod: Pod, seen: Seen, coming: Coming): Trace =>
+export const foldSibling = (trace: Trace, pod: Pod, seen: Seen, coming: SiblingArrival): Trace =>
   foldSiblings(trace, [pod], seen, coming);
 
 /** Adds a whole list at once: copying the map for each of 4000 pods would take a second. */
-export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: Coming): Trace {
+export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: SiblingArrival): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;
   let newcomers = trace.newcomers;
   for (const pod of pods) {
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
     const isNewcomer = !known && coming === 'came';
-    if (isNewcomer && newcomers >= mostNewcomers) continue;
-    const next = siblingAfter(trace.uid, known, { pod, seen, coming });
+    if (isNewcomer && newcomers >= maxNewcomers) continue;
+    const next = updateSibling(trace.uid, known, { pod, seen, coming });
     if (!next) continue;
     if (isNewcomer) newcomers += 1;
     siblings ??= new Map(trace.siblings);
     siblings.set(pod.metadata.uid, next);
-    if (!next.old) news ??= `pod ${pod.metadata.name} (${pod.metadata.uid}) ${wordFor(next)}`;
+    if (!next.old) news ??= `pod ${pod.metadata.name} (${pod.metadata.uid}) ${progressText(next)}`;
   }
   if (!siblings) return trace;
   const kept = { ...trace, siblings, newcomers };
@@ -42,10 +42,10 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
 }
 
 /** The facts about a pod after one more state. Undefined if it is the traced pod, or nothing is new. */
-export function siblingAfter(
+export function updateSibling(
   traced: string | undefined,
   known: SiblingFacts | undefined,
-  { pod, seen, coming }: { pod: Pod; seen: Seen; coming: Coming },
+  { pod, seen, coming }: { pod: Pod; seen: Seen; coming: SiblingArrival },
 ): SiblingFacts | undefined {
   const { uid } = pod.metadata;
   if (uid === '' || uid === traced) return undefined;
@@ -71,16 +71,16 @@ type Progress = Pick<SiblingFacts, (typeof steps)[number]>;
 /** The progress that this state shows; earlier facts keep their first observation. */
 function progressOf(pod: Pod, seen: Seen): Progress {
   const scheduled = conditionOf(pod, 'PodScheduled');
-  const starts = startsOf(pod);
+  const starts = startTimesOf(pod);
   return {
     ...(scheduled?.status === 'True' ? { scheduled: factOf(scheduled.lastTransitionTime, seen) } : {}),
-    ...(starts ? { started: factOf(startOf(pod, starts), seen) } : {}),
+    ...(starts ? { started: factOf(lastStart(pod, starts), seen) } : {}),
     ...(isReady(pod) ? { ready: factOf(true, seen) } : {}),
   };
 }
 
 /** When each main container started; undefined unless all of them run. */
-function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
+function startTimesOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
   const running = (status.containerStatuses ?? []).flatMap(({ state }) => (state.running ? [state.running] : []));
   return running.length > 0 && running.length === spec.containers.length
     ? running.map(({ startedAt }) => startedAt)
@@ -88,13 +88,13 @@ function startsOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
 }
 
 /** When the last container started; undefined if one does not say when. Whole seconds in UTC sort as text. */
-function startOf({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
+function lastStart({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
   const known = starts.flatMap((start) => start ?? []).sort();
   const at = known.length === starts.length ? known.at(-1) : undefined;
   return { at, node: nodeName };
 }
 
-function wordFor({ scheduled, started, ready }: Progress): string {
+function progressText({ scheduled, started, ready }: Progress): string {
   if (ready) return 'is ready';
   return started ? 'has started' : scheduled ? 'is scheduled' : 'is there';
 }

@@ -4,7 +4,7 @@ import type { SliceFacts, SliceState, Trace } from '../trace.ts';
 import { apiReached } from './clocks.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
-const mostStates = 256;
+const maxStates = 256;
 
 /** Adds one state of a slice; `absent`: the slice was deleted. */
 export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent = false): Trace {
@@ -17,10 +17,10 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
   const facts: SliceFacts = {
     slice: { addressType: slice.addressType, metadata: slice.metadata },
     service: slice.metadata.labels?.['kubernetes.io/service-name'],
-    states: [...(known?.states ?? []), factOf(state, seen)].slice(-mostStates),
+    states: [...(known?.states ?? []), factOf(state, seen)].slice(-maxStates),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
-  return stamped(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
+  return withStamps(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
 }
 
 /** Absent conditions: ready and serving default to true, terminating to false (SIGNALS.md §3). */
@@ -57,5 +57,5 @@ function describe(state: SliceState): string {
   return `${own}; ${state.otherReady} other ready`;
 }
 
-const stamped = (trace: Trace, slice: EndpointSlice, seen: Seen): Trace =>
+const withStamps = (trace: Trace, slice: EndpointSlice, seen: Seen): Trace =>
   (slice.metadata.managedFields ?? []).reduce((next, entry) => apiReached(next, entry.time, seen), trace);

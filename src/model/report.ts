@@ -217,7 +217,7 @@ export interface Finding {
 
 export interface Gate {
   name: string;
-  /** As given to the flag: `4s`, `80%`. */
+  /** As in the flag: `4s`, `80%`. */
   limit?: string;
   passed: boolean;
   /** False: there was nothing to judge (a check measures no exit), so the gate counts as passed. */

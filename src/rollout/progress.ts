@@ -27,7 +27,7 @@ export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
   pending(): string[];
   /** Whether the end of the rollout can be known. */
   isEndKnown(): boolean;
-  /** Resolves when the rollout is done and no pod has changed since, or on abort. */
+  /** Resolves when the rollout is done and has been quiet since, or on abort. */
   untilOver(env: Env, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
 }
 

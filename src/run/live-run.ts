@@ -13,7 +13,7 @@ import type { Scope } from './scope.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
-/** A run over several pods: which pods it is about, and who is told about them. */
+/** A run over several pods: which pods it is about, and who receives their states. */
 export interface Several extends Scope {
   /** Only the first pod that terminates is traced. */
   readonly isNext?: boolean;

@@ -213,7 +213,7 @@ const tolerableDelayMs = 1000;
 
 const catchUpMs = 5000;
 
-/** Notices by late ticks that this process was suspended. `streams`: those whose changes may have waited meanwhile. */
+/** Notices by late ticks that this process was suspended. `streams`: those whose changes may have had to wait. */
 export function watchSuspension(
   clock: Clock,
   streams: () => Iterable<StreamName>,

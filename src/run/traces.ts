@@ -139,7 +139,7 @@ function addTo(one: Traced, observation: Observation): boolean {
   return parts.length > 0;
 }
 
-/** Learns the owners of the pod's owners, as far as they are known. */
+/** Learns the known owners of the pod's owners. */
 function learnAll({ subject }: Traced, history: History): void {
   for (let known = -1; known !== subject.owners.size;) {
     known = subject.owners.size;
@@ -210,7 +210,7 @@ function terminatingPodsIn(o: Observation): Pod[] {
 function createSliceChanges() {
   const known = new Map<string, ReadonlyMap<string, string>>();
   return {
-    /** Uids of pods whose endpoint changed; `all`: for some pods another endpoint became ready, or none is. */
+    /** Uids of pods whose endpoint changed; `all`: for some pods it changed whether another endpoint is ready. */
     concerned(slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' {
       const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
       const before = known.get(key) ?? new Map<string, string>();

@@ -1,4 +1,4 @@
-/** A raw recording of many pods in which an autoscaler says that it has set their number. */
+/** A raw recording of many pods whose number an autoscaler has changed. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

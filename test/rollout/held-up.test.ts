@@ -1,4 +1,4 @@
-/** Rollouts that do not go straight on: paused, undone, out of quota, of pods that crash, all at once, begun before the run. */
+/** Rollouts that do not run smoothly: paused, undone, out of quota, crashing, all at once, begun before the run. */
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
@@ -8,12 +8,12 @@ import { deployment, ends, pod, rolledOut, scriptedRollout, wait, type Step } fr
 interface Case {
   readonly name: string;
   readonly replicas: number;
-  /** What is there before the run. */
+  /** The state before the run. */
   readonly before: readonly Step[];
-  /** What happens once it watches the pods. */
+  /** What happens once the run watches the pods. */
   readonly after: readonly Step[];
   readonly words?: readonly string[];
-  /** The pods that it reports, each once. */
+  /** The pods that the run reports, each once. */
   readonly exits: readonly string[];
   readonly code: number;
   readonly stderr?: RegExp;

@@ -1,4 +1,4 @@
-/** `-o ndjson` of a run over several pods: each line is valid by the schema, says whose it is, and the summary is the last. */
+/** `-o ndjson` of a run over several pods: each line fits the schema and names its pod; the summary comes last. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { faults } from '../render/helpers/schemas.ts';

@@ -1,4 +1,4 @@
-/** When nothing more is to be expected of a rollout. */
+/** When a rollout is over. */
 import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../src/rollout/progress.ts';
 import { testEnv } from '../kube/helpers/env.ts';
@@ -7,34 +7,34 @@ import { stopping } from '../kube/helpers/take.ts';
 const stuck = { metadata: { uid: 'u1', deletionTimestamp: '2031-01-01T00:00:00Z' } };
 const env = testEnv({ speed: 20 });
 
-/** Of a target whose owners are known. */
+/** The progress of a target whose owners are known. */
 function begun(says: Parameters<typeof createProgress>[1] = {}) {
   const progress = createProgress(() => 0, says);
   progress.ownersKnown();
   return progress;
 }
 
-/** Whether it is over, by its own settling time and some. */
+/** Whether the rollout is over, after a little more than its settling time. */
 const isOver = (progress: ReturnType<typeof createProgress>): Promise<boolean> =>
   Promise.race([
     progress.untilOver(env, stopping()).then(() => true),
     new Promise<false>((resolve) => setTimeout(() => resolve(false), 400)),
   ]);
 
-it('a pod that is terminating keeps it open', async () => {
+it('a terminating pod keeps the rollout open', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   expect(await isOver(progress)).toBe(false);
 });
 
-it('a pod that was given up on does not, though it is still there', async () => {
+it('a pod whose trace has ended does not keep it open, even if it still exists', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   progress.podTraced('u1');
   expect(await isOver(progress)).toBe(true);
 });
 
-it('nor does later news of it', async () => {
+it('later news about such a pod does not keep it open either', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   progress.podTraced('u1');
@@ -42,7 +42,7 @@ it('nor does later news of it', async () => {
   expect(await isOver(progress)).toBe(true);
 });
 
-it('what is waited for is called as it is everywhere else', () => {
+it('pending owners have the same names as elsewhere', () => {
   const reported: string[][] = [];
   const progress = begun({ waits: (owners) => void reported.push(owners) });
   progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
@@ -52,26 +52,26 @@ it('what is waited for is called as it is everywhere else', () => {
   expect(reported).toEqual([['deployment/checkout', 'job/a/b']]);
 });
 
-it('a pod that went unseen was one of it', async () => {
+it('a pod whose termination was not observed belongs to the rollout', async () => {
   const progress = begun();
   progress.missed(stuck, 'it went');
   expect(await isOver(progress)).toBe(true);
 });
 
-it('nothing is over while it is not known who rolls out', async () => {
+it('is not over until the owners are known', async () => {
   const progress = createProgress(() => 0);
   progress.seen('u1', stuck);
   progress.seen('u1', undefined);
   expect(await isOver(progress)).toBe(false);
 });
 
-describe('where nobody tells when the rollout is done', () => {
+describe('if the end of the rollout is unknown', () => {
   const living = (uid: string) => ({ metadata: { uid } });
   const hasEnded = (progress: ReturnType<typeof createProgress>, uid: string): void => {
     progress.seen(uid, { metadata: { uid, deletionTimestamp: '2031-01-01T00:00:00Z' } });
     progress.seen(uid, undefined);
   };
-  /** One of two pods has ended. */
+  /** A rollout in which one of two pods has ended. */
   const halfway = (reported: string[] = []) => {
     const progress = begun({ notFollowed: (owner) => void reported.push(owner) });
     progress.ownerNotFollowed('CloneSet web is not followed');
@@ -84,7 +84,7 @@ describe('where nobody tells when the rollout is done', () => {
   const howOver = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
     progress.untilOver(fast, AbortSignal.timeout(ms));
 
-  it('it is said once, and the pods that were there at the start are waited for', async () => {
+  it('this is reported once, and the pods from the start are waited for', async () => {
     const reported: string[] = [];
     const progress = halfway(reported);
     expect(reported).toEqual(['CloneSet web is not followed']);
@@ -93,25 +93,25 @@ describe('where nobody tells when the rollout is done', () => {
     expect(await isOver(progress)).toBe(true);
   });
 
-  it('pods that came later are not', async () => {
+  it('pods that came later are not waited for', async () => {
     const progress = halfway();
     progress.seen('u3', living('u3'));
     hasEnded(progress, 'u2');
     expect(await isOver(progress)).toBe(true);
   });
 
-  it('a minute without a change of any of them ends it, and says so', async () => {
+  it('a minute without a change of any pod ends it, as quiet', async () => {
     expect(await howOver(halfway())).toBe('quiet');
   });
 
-  it('a change begins the minute anew', async () => {
+  it('a change restarts the minute', async () => {
     const progress = halfway();
     const changing = setInterval(() => progress.seen('u2', living('u2')), 50);
     expect(await howOver(progress)).toBe('left');
     clearInterval(changing);
   });
 
-  it('silence of a watch that is lost is no quiet', async () => {
+  it('silence of a lost watch does not count as quiet', async () => {
     const progress = halfway();
     progress.onAlive?.(false);
     expect(await howOver(progress)).toBe('left');

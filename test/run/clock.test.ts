@@ -1,9 +1,9 @@
-/** What time it is: near to what the process says of its own beginning, as far as its clocks allow. */
+/** The origin of the clock: close to what the process reports, within the limits of its clock readings. */
 import { describe, expect, it } from 'vitest';
 import { originWithin } from '../../src/run/clock.ts';
 
 const began = 1_795_000_000_000.25;
-/** The wall clock shows whole ms; `waits`: ms that pass between the readings. */
+/** The wall clock has whole ms; `waits`: ms between the readings. */
 const readings = (waits: readonly number[]) =>
   waits.map((wait, index) => ({
     before: 40 + index,
@@ -11,8 +11,8 @@ const readings = (waits: readonly number[]) =>
     after: 40 + index + wait,
   }));
 
-describe('when the monotonic clock began', () => {
-  it('is what the process says, where that can be', () => {
+describe('the start of the monotonic clock', () => {
+  it('is what the process reports, if the readings allow it', () => {
     expect(originWithin(began, readings([0.001, 0.002, 0.001]))).toBe(began);
   });
 
@@ -24,7 +24,7 @@ describe('when the monotonic clock began', () => {
     },
   );
 
-  it('stays what was said where no reading was quick enough to say better', () => {
+  it('stays what was reported if no reading was quick enough to improve it', () => {
     expect(originWithin(began + 5, readings([40, 60]))).toBe(began + 5);
   });
 });

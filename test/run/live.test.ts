@@ -1,4 +1,4 @@
-/** A live source whose consumer leaves before the end: nothing of it may go on. */
+/** A live source whose consumer stops early leaves nothing running. */
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
@@ -49,7 +49,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     ).rejects.toThrow('seen enough');
     expect(open()).not.toEqual([]);
     live.stop();
-    // What was on its way when it stopped may still arrive.
+    // Requests sent before the stop may still arrive.
     await pause();
     await vi.waitFor(() => expect(open()).toEqual([]));
     const asked = server.requests.length;
@@ -58,7 +58,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     cluster.close();
   }));
 
-it('a pod that took the name of the one that was chosen is left alone', () =>
+it('a pod that has taken the name of the chosen pod is not deleted', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
     const ran = run({

@@ -1,4 +1,4 @@
-/** What goes wrong beside a deletion that a run has seen costs an answer, and never the report. */
+/** Errors after a run has seen the deletion cost an answer, never the report. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connected, json, status, tempDir } from '../kube/helpers/api.ts';
@@ -7,7 +7,7 @@ import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 
 const env = { PATH: process.env['PATH'] ?? '' };
 
-/** Of a plugin that works once. */
+/** Credentials from a plugin that works only once. */
 async function onceOnly(): Promise<object> {
   const used = join(await tempDir(), 'used');
   const apiVersion = 'client.authentication.k8s.io/v1';
@@ -16,7 +16,7 @@ async function onceOnly(): Promise<object> {
   return { exec: { apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' } };
 }
 
-it('a plugin that fails at the last look leaves a pod that is stuck, and its report', async () => {
+it('a plugin that fails at the last GET still gives the report of a stuck pod', async () => {
   const server = await onePod(terminating(), ({ path }, response) => {
     if (!path.endsWith('/pods/web')) return false;
     json(response, 401, status(401, 'Unauthorized', 'the token has expired'));
@@ -29,7 +29,7 @@ it('a plugin that fails at the last look leaves a pod that is stuck, and its rep
 });
 
 describe('a request that fails', () => {
-  it('while the deletion is under way is a warning, and the run goes on to its report', async () => {
+  it('is a warning if the deletion is under way, and the run continues to its report', async () => {
     const server = await onePod({}, ({ method }, response, { now }) => {
       if (method !== 'DELETE') return false;
       now('MODIFIED', terminating());
@@ -80,7 +80,7 @@ describe('a request that fails', () => {
     expect(asked).toBe(requests);
   });
 
-  it('while nothing else tells of a deletion is an error', async () => {
+  it('is an error if nothing else shows a deletion', async () => {
     const server = await onePod({}, ({ method }, response) => {
       if (method === 'DELETE') json(response, 422, status(422, 'Invalid', 'not on Fridays'));
       return method === 'DELETE';
@@ -95,7 +95,7 @@ it.each([[{ uid: undefined }], [{ uid: '' }]])('a pod with %j is not asked to be
   expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('a stream that is refused for good, and was lost before, is reported as one gap', async () => {
+it('a lost stream that is then refused for good is reported as one gap', async () => {
   let ended = false;
   const server = await onePod(terminating(), ({ path, query }, response, { endWatches }) => {
     if (!path.endsWith('/pods')) return false;

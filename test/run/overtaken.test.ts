@@ -1,10 +1,10 @@
-/** Somebody else deletes the pod while all that is watched is being opened: it gets no second DELETE, unless a grace was named. */
+/** Another client deletes the pod while streams open: it gets no second DELETE, unless a grace flag is given. */
 import { describe, expect, it } from 'vitest';
 import type { LiveOptions } from '../../src/run/live-run.ts';
 import { connected, json } from '../kube/helpers/api.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 
-/** Somebody deletes it once its Services are asked for, and those come late. */
+/** Another client deletes the pod when its Services are listed; the list comes late. */
 async function overtaken(options: Partial<LiveOptions>) {
   const server = await onePod({}, ({ path, method }, response, { now }) => {
     if (method !== 'GET') {
@@ -37,7 +37,7 @@ describe('a deletion that came before ours', () => {
     expect(report?.trigger.kind).not.toBe('podexit');
   });
 
-  it('gets a DELETE for the grace that was named, and that is said', async () => {
+  it('gets a DELETE with the requested grace, with a message', async () => {
     const { report, warnings, sent } = await overtaken({ graceSeconds: 2, insist: true });
     expect(sent).toHaveLength(1);
     expect(warnings).toEqual([

@@ -1,4 +1,4 @@
-/** A raw recording of a namespace whose recorder asked events.k8s.io for the Events: the same facts under other names. */
+/** A raw recording whose recorder used events.k8s.io for Events: the same facts under other field names. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/observe/read.ts';
 import type { Row } from '../../src/recording/rows.ts';
@@ -7,7 +7,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
 
-/** As events.k8s.io/v1 has an Event that was written in the core form. */
+/** Converts an Event of the core form to events.k8s.io/v1. */
 function renamed(event: JsonObject): JsonObject {
   const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, reportingComponent, ...rest } = event;
   return {
@@ -33,17 +33,17 @@ const reportInNewForm = async (name: string): Promise<ExitReport> =>
   judged([...narrowToPod((await rowsOf(name)).map(inNewForm))]);
 
 describe('Events of events.k8s.io', () => {
-  it('tell that a hook was cut off, and that grace ran out', async () => {
+  it('show that a hook was cut off, and that the grace period ran out', async () => {
     const report = await reportInNewForm('prestop-exceeds-grace');
     expect(report.verdict).toMatchObject({ outcome: 'overran', exitCode: 2 });
     expect(findingCodes(report)).toContain('prestop-cut-off');
   });
 
-  it('tell that a hook failed', async () => {
+  it('show that a hook failed', async () => {
     expect(findingCodes(await reportInNewForm('prestop-fails'))).toContain('prestop-failed');
   });
 
-  it('tell that the kubelet began anew', async () => {
+  it('show that the kubelet restarted', async () => {
     expect(findingCodes(await reportInNewForm('kubelet-restart'))).toContain('kubelet-restarted');
   });
 

@@ -1,4 +1,4 @@
-/** What a raw recording of a namespace does not hold is not what did not happen: it is a gap. */
+/** What a raw recording does not contain may still have happened: it is a gap. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
@@ -8,7 +8,7 @@ import { recordingNames, rowsOf } from '../helpers/recordings.ts';
 
 const isOf = (row: Row, resources: readonly string[]): boolean => 'resource' in row && resources.includes(row.resource);
 
-/** The recording as if nobody had asked for these resources. */
+/** The recording without these resources. */
 const rowsWithout = async (name: string, ...resources: string[]): Promise<Row[]> =>
   (await rowsOf(name)).filter((row) => !isOf(row, resources));
 
@@ -19,8 +19,8 @@ const gapsOf = ({ gaps }: ExitReport) => gaps.map(({ resource, cause, to }) => (
 const lasting = (...resources: string[]) =>
   resources.map((resource) => ({ resource, cause: 'not-synced', lasts: true }));
 
-describe('a resource that a recording does not hold', () => {
-  it('is a gap that lasts, and the report says what it touches', async () => {
+describe('a resource that a recording does not contain', () => {
+  it('is a gap to the end, and the report says what it affects', async () => {
     const report = reportOf(await rowsWithout('prestop-exceeds-grace', 'events', 'node-events'));
     expect(gapsOf(report)).toEqual(lasting('events', 'events (nodes)'));
     expect(findingCodes(report)).toContain('evidence-lost');
@@ -36,7 +36,7 @@ describe('a resource that a recording does not hold', () => {
     expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(times));
   });
 
-  it('is none where nothing hangs on it: a bare pod has no owner', async () => {
+  it('is no gap if nothing depends on it: a bare pod has no owner', async () => {
     expect(
       reportOf(await rowsWithout('prestop-sleep', 'replicasets', 'deployments', 'statefulsets', 'jobs')).gaps,
     ).toEqual([]);
@@ -52,7 +52,7 @@ describe('a resource that a recording does not hold', () => {
 });
 
 describe('a change', () => {
-  it("of somebody else's EndpointSlice tells nothing of those that were there before it", async () => {
+  it('of another EndpointSlice does not show the slices that existed before it', async () => {
     const rows = await rowsOf('two-services');
     const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
@@ -66,8 +66,8 @@ describe('a change', () => {
   });
 });
 
-describe('a resource that is listed when the pod was asked to go already', () => {
-  it('has a gap until then, and what its list tells is as old as that', async () => {
+describe('a resource that is listed after the pod was deleted', () => {
+  it('has a gap until then, and the facts of its list may be as old', async () => {
     const rows = await rowsOf('graceful-exit');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
     const late = sent + 1500;
@@ -82,7 +82,7 @@ describe('a resource that is listed when the pod was asked to go already', () =>
   });
 });
 
-describe('a resource that is listed by who came to a deletion under way', () => {
+describe('a resource that is listed by a run that joined a deletion under way', () => {
   it('has no gap', async () => {
     const rows = await rowsOf('sigkill-after-grace');
     const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');
@@ -99,7 +99,7 @@ describe('a resource that is listed by who came to a deletion under way', () => 
 });
 
 describe('a resource that is watched without a list', () => {
-  it('has a gap until its watch tells something', async () => {
+  it('has a gap until its first watch event', async () => {
     const rows = (await rowsOf('prestop-sleep')).filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
     const first = rows.find((row) => isOf(row, ['events']));
     const [gap] = reportOf(rows).gaps;

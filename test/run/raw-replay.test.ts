@@ -1,4 +1,4 @@
-/** What a raw recording of a namespace makes of a watch that ended. */
+/** How a replay of a raw recording handles a watch that ended. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
@@ -10,7 +10,7 @@ type WatchRow = Extract<Row, { type: 'watch' }>;
 
 const isWatchOf = (row: Row, resource: string): row is WatchRow => row.type === 'watch' && row.resource === resource;
 
-/** The watch of `resource` ends just after the request, and tells nothing from then on. */
+/** The watch of `resource` ends just after the request, and delivers nothing more. */
 async function cut(resource: string) {
   const rows = await rowsOf('graceful-exit');
   const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
@@ -44,7 +44,7 @@ describe('a watch that ended', () => {
     expect(Date.parse(at.latest)).toBeGreaterThanOrEqual(to);
   });
 
-  it('and was never listed again has one that lasts: what it still tells may be as old', async () => {
+  it('and was never listed again has a gap to the end: later facts may be as old', async () => {
     const { rows, from, last } = await cut('endpointslices');
     const [object] = last;
     if (!object) throw new Error('no slice changed');
@@ -57,7 +57,7 @@ describe('a watch that ended', () => {
 });
 
 describe('a watch that ended, and whose resource is listed only when the pod is gone,', () => {
-  /** The watch ends just before the request; what it would have sent is in a list, so long after the last row. */
+  /** The watch ends just before the request. A list `later` ms after the last row has what it missed. */
   async function relisted(name: string, resource: string, later: number) {
     const rows = await rowsOf(name);
     const from = (rows.find((row) => row.type === 'request')?.at ?? NaN) - 2;
@@ -72,7 +72,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     return { from, to, report: mustReport(traceOf(observationsOf([...replayOf(all)]))) };
   }
 
-  it('is waited for as a live run waits for it, and the gap ends with the list', async () => {
+  it('is awaited as in a live run, and the gap ends with the list', async () => {
     const { from, to, report } = await relisted('prestop-exceeds-grace', 'events', 6000);
     const [gap, ...others] = report.gaps;
     expect(others).toEqual([]);
@@ -81,7 +81,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     expect(report.verdict.outcome).toBe('overran');
   });
 
-  it('leaves a gap that lasts where that is longer than a live run waits', async () => {
+  it('leaves a gap to the end if a live run would not wait so long', async () => {
     const { from, report } = await relisted('prestop-exceeds-grace', 'events', 60_000);
     const [gap, ...others] = report.gaps;
     expect(others).toEqual([]);
@@ -91,7 +91,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     expect(report.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
   });
 
-  it('leaves a gap that lasts where nobody waits for its stream', async () => {
+  it('leaves a gap to the end if a run does not wait for its stream', async () => {
     const { report } = await relisted('graceful-exit', 'replicasets', 3000);
     expect(report.gaps).toMatchObject([{ resource: 'owners', cause: 'disconnected' }]);
     expect(report.gaps[0]?.to).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Which of the requests in a raw recording of a namespace is taken for the one that deleted the pod. */
+/** Which request of a raw recording counts as the one that deleted the pod. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { graceOf, removalsOf } from '../../src/run/raw-subject.ts';
@@ -12,7 +12,7 @@ type ResponseRow = Extract<Row, { type: 'response' }>;
 
 const reportOf = (rows: readonly Row[]): ExitReport => judged([...narrowToPod(rows.toSorted((a, b) => a.at - b.at))]);
 
-/** What the recorder asked for, and what it was answered. */
+/** The recorder's request, and its answer. */
 async function exchangeIn(name: string) {
   const rows = await rowsOf(name);
   const request = rows.find((row): row is RequestRow => row.type === 'request');
@@ -21,7 +21,7 @@ async function exchangeIn(name: string) {
   return { rows, request, response };
 }
 
-/** The recording, with something like its request sent (and answered) 0.9 s before that. */
+/** The recording, with a similar request (and answer) 0.9 s before the recorder's own. */
 async function withEarlier(name: string, asked: Partial<RequestRow>, answered: Partial<ResponseRow> = {}) {
   const { rows, request, response } = await exchangeIn(name);
   const path = asked.path ?? request.path;
@@ -68,14 +68,14 @@ describe.each(names)('of the requests in %s', (name) => {
     await isTold(await withEarlier(name, {}, refusedWith(status)));
   });
 
-  it('one for a pod that nobody saw does not hide that of the pod', async () => {
+  it('a request for a pod that was never seen does not hide the request for the pod', async () => {
     const { request } = await exchangeIn(name);
     const path = request.path.replace(/\/pods\/[^/]+/, '/pods/zzz');
     await isTold(await withEarlier(name, { path }, refusedWith(404)));
     await isTold(await withEarlier(name, { path }));
   });
 
-  it('the one that came when the pod was marked already did not mark it', async () => {
+  it('a request that came when the pod was already terminating did not delete it', async () => {
     const { rows, request, response } = await exchangeIn(name);
     const again = { ...request, at: response.at + 1000 };
     await isTold([...rows, again, { ...response, at: again.at + 10 }]);
@@ -96,19 +96,19 @@ describe('the query of a request', () => {
     );
   };
 
-  it('is no part of the name of its pod, and may hold the grace', async () => {
+  it('is not part of the pod name, and may contain the grace', async () => {
     const report = await asking('propagationPolicy=Background&gracePeriodSeconds=10');
     expect(report).toMatchObject({ mode: 'delete', grace: { requestedSeconds: 10 } });
     expect(boundsOf(report)).toEqual(boundsOf(await reportOfRecording('graceful-exit')));
   });
 
-  it('holds no grace where the body has one, or where it is no number', async () => {
+  it('does not set the grace if the body has one, or if it is not a number', async () => {
     expect((await asking('gracePeriodSeconds=7', { gracePeriodSeconds: 10 })).grace.requestedSeconds).toBe(10);
     expect((await asking('gracePeriodSeconds=soon')).grace.requestedSeconds).toBeNull();
   });
 });
 
-it('a pod that was evicted with a grace in the query was left its own: an eviction has that in its body alone', async () => {
+it("an eviction with a grace in the query keeps the pod's own grace: only the body of an eviction sets it", async () => {
   const { rows } = await exchangeIn('evicted');
   const report = reportOf(
     rows.map((row) => (row.type === 'request' ? { ...row, path: `${row.path}?gracePeriodSeconds=3` } : row)),
@@ -116,7 +116,7 @@ it('a pod that was evicted with a grace in the query was left its own: an evicti
   expect(report).toMatchObject({ mode: 'evict', grace: { requestedSeconds: null } });
 });
 
-it('a recording whose only request was a dry run is of a pod that somebody else deleted', async () => {
+it('a recording whose only request was a dry run is of a pod that another client deleted', async () => {
   const { rows } = await exchangeIn('graceful-exit');
   const report = reportOf(rows.map((row) => (row.type === 'request' ? { ...row, body: { dryRun: ['All'] } } : row)));
   expect(report).toMatchObject({ mode: 'attach', verdict: { outcome: 'graceful' } });
@@ -131,12 +131,12 @@ describe('the query of a DELETE', () => {
     body,
   });
 
-  it('is read where its body is empty', () => {
+  it('is read if its body is empty', () => {
     expect(graceOf(asked({}))).toBe(0);
     expect(removalsOf([asked({})])).toEqual([]);
   });
 
-  it('is not read beside a body (SIGNALS.md §1)', () => {
+  it('is not read if there is a body (SIGNALS.md §1)', () => {
     expect(graceOf(asked({ propagationPolicy: 'Background' }))).toBeNull();
     expect(removalsOf([asked({ propagationPolicy: 'Background' })])).toHaveLength(1);
   });

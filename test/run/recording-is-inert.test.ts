@@ -1,4 +1,4 @@
-/** A recording is looked at with `cat` and `less` as a report is: what acts or hides in a terminal is escaped. */
+/** Recordings are viewed with `cat` and `less`, like reports: characters that act or hide in a terminal are escaped. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An eviction that is refused for another reason than a budget. */
+/** Evictions that are refused for another reason than a budget. */
 import { expect, it } from 'vitest';
 import { askDeletion } from '../../src/run/ask-deletion.ts';
 import type { Handler } from '../kube/helpers/api.ts';
@@ -15,7 +15,7 @@ const budget = {
   status: { disruptionsAllowed: 1 },
 };
 
-/** What comes of it, on a server with a budget that covers the pod. */
+/** The result on a server with a budget that covers the pod. */
 async function evicted(answer: Handler, retryEvict: boolean) {
   const api = await serve((asked, response, request) => {
     if (asked.method === 'POST') return answer(asked, response, request);
@@ -30,14 +30,14 @@ async function evicted(answer: Handler, retryEvict: boolean) {
   return { error, sent: api.asked.filter(({ method }) => method === 'POST'), asked: api.asked };
 }
 
-it('is reported in the words of the server, and no budget is asked for', async () => {
+it('is reported in the words of the server, without reading budgets', async () => {
   const { error, sent, asked } = await evicted((_, response) => json(response, 403, denied), false);
   expect(error).toMatchObject({ code: 'evict.denied', hint: expect.stringContaining('that policy') as unknown });
   expect(error?.message).not.toContain('PodDisruptionBudget');
   expect(asked).toEqual(sent);
 });
 
-it('is really asked for where a webhook allows no dry run, and again after a budget said no', async () => {
+it('is sent without a dry run if a webhook does not allow one, and again after a refusal by a budget', async () => {
   let real = 0;
   const { error, sent } = await evicted(({ body }, response) => {
     const noDryRun = 'admission webhook "guard.example.com" does not support dry run';
@@ -51,7 +51,7 @@ it('is really asked for where a webhook allows no dry run, and again after a bud
   expect(sent.map(({ body }) => body.includes('dryRun'))).toEqual([true, false, true, false]);
 });
 
-it('after its dry run was allowed, is not asked for again', async () => {
+it('is not sent again after its dry run was allowed', async () => {
   const { error, sent } = await evicted(({ body }, response) => {
     if (body.includes('dryRun')) json(response, 201, { kind: 'Status', status: 'Success' });
     else json(response, 403, denied);

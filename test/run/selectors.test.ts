@@ -1,4 +1,4 @@
-/** Label selectors, as kubectl and the API have them. */
+/** Label selectors, as in kubectl and the API. */
 import { describe, expect, it } from 'vitest';
 import { covers, matches, printLabels, readLabels } from '../../src/run/selectors.ts';
 import type { LabelSelector } from '../../src/run/selectors.ts';
@@ -7,7 +7,7 @@ const read = (text: string): LabelSelector => readLabels(text) ?? { matchLabels:
 
 type Labels = Record<string, string>;
 
-describe('a label selector that somebody wrote', () => {
+describe('a label selector from the command line', () => {
   it.each<[string, Labels[], Labels[]]>([
     ['app=web', [{ app: 'web' }], [{ app: 'db' }, {}]],
     ['app == web , tier', [{ app: 'web', tier: '' }], [{ app: 'web' }]],
@@ -18,7 +18,7 @@ describe('a label selector that somebody wrote', () => {
   ])('%j selects as the API server would', (text, selected, others) => {
     for (const labels of selected) expect(matches(read(text), labels)).toBe(true);
     for (const labels of others) expect(matches(read(text), labels)).toBe(false);
-    // What is printed is read the same.
+    // The printed selector parses to the same selector.
     expect(readLabels(printLabels(read(text)))).toEqual(readLabels(text));
   });
 
@@ -41,5 +41,5 @@ describe('one selector covers another', () => {
     expect(covers(read(narrow), read(wide))).toBe(false);
   });
 
-  it('where both say the same', () => expect(covers(read('a=b,c'), read('c,a==b'))).toBe(true));
+  it('if both are equivalent', () => expect(covers(read('a=b,c'), read('c,a==b'))).toBe(true));
 });

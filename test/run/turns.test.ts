@@ -1,4 +1,4 @@
-/** What arrives in one turn of the event loop is shown together, and written down as such. */
+/** Observations of one turn of the event loop are shown together, and recorded as such. */
 import { expect, it } from 'vitest';
 import { afterInput } from '../../src/run/clock.ts';
 import { run, type Source } from '../../src/run/run.ts';
@@ -7,7 +7,7 @@ import { rawObservationsOf } from '../helpers/recordings.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A live run whose raw observations arrive in these turns: what was shown, by seq, and the log. */
+/** A live run whose raw observations arrive in these turns. Returns what was shown, by seq, and the log. */
 async function shownOf(source: Source) {
   const shown: number[] = [];
   const log: Observation[] = [];
@@ -70,7 +70,7 @@ it.each([4, 6])(
   },
 );
 
-it('what is shown is in the recording by then', async () => {
+it('what is shown has been recorded before', async () => {
   const all = await rawObservationsOf('sigkill-after-grace');
   const written = new Set<number>();
   const early: number[] = [];

@@ -1,9 +1,9 @@
-/** When a pipeline stops waiting for a workload's next pod. */
+/** When a run without a terminal stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import { createWaitingLimit } from '../../src/run/time-limit.ts';
 
-/** Time that passes when the test says so, in seconds. */
+/** A clock that the test advances, in seconds. */
 function timeTeller() {
   let now = 0;
   const timers = new Map<object, { at: number; ring: () => void }>();
@@ -48,7 +48,7 @@ it('does not count while a command runs', () => {
   expect(limit.signal.aborted).toBe(true);
 });
 
-it('is 150 s where no pod is there to say its grace', () => {
+it('is 150 s if there is no pod with a grace period', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   limit.listed();
@@ -69,7 +69,7 @@ it('is 120 s more than the largest grace, which it names', () => {
   expect(limit.text()).toBe('720 s (the largest grace, 600 s, and 120 s)');
 });
 
-it('counts anew from the end of a pod', () => {
+it('restarts at the end of a pod', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   limit.podSeen(podOf(5));

@@ -5,7 +5,7 @@ type Raw = Record<string, unknown>;
 
 export type Step =
   | { kind: 'wait'; ms: number }
-  /** What is not given stays as it was. */
+  /** Absent fields keep their value. */
   | { kind: 'deployment'; generation?: number; spec?: Raw; status?: Raw; conditions?: Raw[] }
   /** `name`: `web-HASH-SUFFIX`. */
   | { kind: 'pod'; name: string; is: PodState };
@@ -19,7 +19,7 @@ export const deployment = (change: Omit<Extract<Step, { kind: 'deployment' }>, '
   ...change,
 });
 
-/** All of its pods are of the newest revision, and ready. */
+/** All pods have the newest revision and are ready. */
 export const rolledOut = (generation: number, replicas: number): Step =>
   deployment({
     generation,
@@ -32,7 +32,7 @@ export const rolledOut = (generation: number, replicas: number): Step =>
     },
   });
 
-/** The ending of one pod: 0.6 s between each state and the next. */
+/** The termination of one pod: 0.6 s between its states. */
 export const ends = (...names: string[]): Step[] =>
   (['terminating', 'exited', 'gone'] as const).flatMap((is) => [...names.map((name) => pod(name, is)), wait(600)]);
 
@@ -104,7 +104,7 @@ function podObject(name: string, is: PodState, common: Raw, before: Raw | undefi
   };
 }
 
-/** As it was when the deletion was accepted. */
+/** The fields that a deletion sets; those of an earlier deletion are kept. */
 function deletionOf(before: Raw | undefined): Raw {
   const { deletionTimestamp } = (before?.['metadata'] ?? {}) as Raw;
   return { deletionTimestamp: deletionTimestamp ?? stamp(30_000), deletionGracePeriodSeconds: 30 };

@@ -1,4 +1,4 @@
-/** A server with one pod, whose every state a test tells, and a run about it. */
+/** A server with one pod whose states the test provides, and a run about it. */
 import type { ServerResponse } from 'node:http';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import type { Clock } from '../../../src/run/clock.ts';
@@ -15,7 +15,7 @@ const pods = '/api/v1/namespaces/shop/pods';
 export interface OnePod {
   url: string;
   asked: Asked[];
-  /** The pod's next state: stored, and sent to those who watch it. */
+  /** Stores the pod's next state and sends it to the watches. */
   now(type: 'MODIFIED' | 'DELETED', metadata?: object): void;
   /** Ends the watches of the pod, as a server does after some minutes. */
   endWatches(): void;
@@ -26,7 +26,7 @@ export const terminating = () => ({
   deletionGracePeriodSeconds: 30,
 });
 
-/** `answers` may take a request on itself, and says so. All that is no pod is empty, and stays so. */
+/** `answers` returns true for requests that it handles itself. Other resources stay empty. */
 export async function onePod(
   metadata: object,
   answers: (asked: Asked, response: ServerResponse, server: OnePod) => boolean = () => false,
@@ -69,7 +69,7 @@ export async function onePod(
   return server;
 }
 
-/** Runs to its end. The clock is the cluster's. */
+/** Runs to its end, with the cluster's clock. */
 export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
   const { now, setTimeout } = cluster.env;
   const clock: Clock = { now, setTimeout };

@@ -11,43 +11,43 @@ export interface Cluster {
   readonly contextName?: string;
   /** The server's address, without credentials. */
   readonly server: string;
-  /** The connection flags of this run, each with a blank before it: for commands that must reach the same cluster (connect-options.ts). */
+  /** The connection flags of this run, for commands that must reach the same cluster (connect-options.ts). */
   readonly reach: string;
   readonly env: Env;
-  /** What one stream has learnt and the others need not learn again. */
+  /** What one stream has learned about the server, shared with the others. */
   readonly memory: ClusterMemory;
   /** Reads the whole response, whatever its status. Throws TransportFailure, or PodexitError on a redirect. */
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** Hands over the body as it comes. Its throws are those of `request`. */
+  /** Resolves when the headers arrive; the body can then be read as a stream. Throws what `request` throws. */
   stream(request: ApiRequest): Promise<StreamedResponse>;
   /**
-   * Sends a request of a probe, with the run's credentials. Expired ones are renewed, since a request that was not
-   * authenticated was not executed; nothing else is tried again. Throws TransportFailure, or the abort.
+   * Sends a probe's request with the run's credentials. Retries only after a 401, with renewed credentials: a request
+   * that was not authenticated was not executed. Throws TransportFailure, or the abort error.
    */
   sendOnce(request: SingleRequest): Promise<{ status: number; body: Body }>;
-  /** Opens a WebSocket at a path, with the credentials of this connection; absent where a source has no connection. */
+  /** Opens a WebSocket at this path, with the run's credentials; absent if there is no real connection. */
   upgrade?(path: string, query: URLSearchParams, signal: AbortSignal): Promise<Upgraded>;
-  /** A text (an error's, a server's) without the secrets of this connection. */
+  /** Removes this connection's secrets from a text, such as an error or a server's message. */
   clean(text: string): string;
-  /** Ends every connection, and quietly all that watches, or waits to ask again. */
+  /** Closes every connection. Watches and waiting retries end without an error. */
   close(): void;
-  /** Aborts with `close`. */
+  /** Aborted by `close`. */
   readonly closed: AbortSignal;
 }
 
 export interface ClusterMemory {
-  /** The server has answered at least once: from then on a failing connection is a bad moment, not a wrong address. */
+  /** The server has answered at least once. From then on a failed connection means an outage, not a wrong address. */
   reached: boolean;
-  /** Whether the server gives streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
-  streamingLists: 'untried' | 'given' | 'withheld';
-  /** The last shortage of this machine that was reported (http/client.ts): Node's code. */
-  shortOf?: string;
+  /** Whether the server supports streaming lists (Kubernetes >= 1.32, or 1.27 with a feature gate). */
+  streamingLists: 'untried' | 'supported' | 'unsupported';
+  /** Node's code of the last shortage of this machine that was reported (http/client.ts). */
+  reportedShortage?: string;
 }
 
-/** A request whose answer is measured, not used: by a probe through the API server's proxy. */
+/** A request that is only measured: from a probe, through the API server's proxy. */
 export interface SingleRequest {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Readonly<Record<string, string>>;
   signal: AbortSignal;
@@ -62,11 +62,11 @@ export interface ApiRequest {
   body?: unknown;
   accept?: string;
   signal?: AbortSignal;
-  /** The largest answer that is read; absent: larger than any page of a list. */
-  mostBytes?: number;
-  /** ms until the headers of the answer; absent: as long as the API server itself takes at most. */
+  /** The largest answer that is read; the default is larger than any page of a list. */
+  maxBytes?: number;
+  /** ms until the headers of the answer; the default is the longest time that the API server takes. */
   answerWithinMs?: number;
-  /** Called as the request goes out (again, where it has to go out again), before anything can come of it. */
+  /** Called each time the request goes out, before anything can come of it. */
   onSent?(sentAt: number): void;
 }
 
@@ -75,19 +75,19 @@ interface Head {
   headers: IncomingHttpHeaders;
   /** Client clock, ms: not later than the moment the request left. */
   sentAt: number;
-  /** Client clock, ms: when the headers (of a StreamedResponse) or the whole body (of an ApiResponse) had arrived. */
+  /** Client clock, ms: when the headers (StreamedResponse) or the whole body (ApiResponse) had arrived. */
   at: number;
-  /** The server's clock, where the answer carried a `Date`: none or one raw observation. */
+  /** The server's clock, from the answer's `Date` header: at most one raw observation. */
   dated: RawObservation[];
 }
 
 export interface ApiResponse extends Head {
-  /** The parsed JSON, or undefined where it was none. */
+  /** The parsed JSON; undefined if it is not JSON. */
   body: unknown;
 }
 
 export interface StreamedResponse extends Head {
   body: Body;
-  /** After a 401 that came inside the body: true where there are other credentials to try. */
+  /** For a 401 inside the body: true if there are new credentials to try. */
   renew(): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** What the flags say about the cluster, named as kubectl's; all are optional. */
+/** The flags that choose the cluster and the user, named as in kubectl; all are optional. */
 export interface ConnectOptions {
   kubeconfig?: string;
   context?: string;
@@ -13,32 +13,32 @@ export interface ConnectOptions {
   as?: string;
   asGroup?: readonly string[];
   asUid?: string;
-  /** KEY=VALUE each. */
+  /** Each is KEY=VALUE. */
   asUserExtra?: readonly string[];
   certificateAuthority?: string;
   clientCertificate?: string;
   clientKey?: string;
   insecureSkipTlsVerify?: boolean;
   tlsServerName?: string;
-  /** 0 or absent: none. Never cuts an open stream. */
+  /** 0 or absent: no limit. Never cuts an open stream. */
   requestTimeoutMs?: number;
   namespace?: string;
-  /** `kubectl-podexit/<this> (node)` is how the server's audit log names us. */
+  /** The server's audit log shows `kubectl-podexit/VERSION (node)`. */
   version: string;
 }
 
 /**
- * The connection flags of a run, for the commands that it advises: without them a command would ask the
- * cluster of the current context, which may be another one with a pod of the same name.
+ * The connection flags of a run are repeated in the commands that podexit suggests. Without them a command would use
+ * the current context, which may be another cluster with a pod of the same name.
  */
 
-type Named = Exclude<
+type RepeatedFlag = Exclude<
   keyof ConnectOptions,
   'token' | 'username' | 'password' | 'requestTimeoutMs' | 'namespace' | 'version'
 >;
 
-/** In kubectl's words. Secrets are never repeated; where they were given, so must they be again. */
-const flags: Record<Named, string> = {
+/** kubectl's name of each flag. Secrets are never repeated: the user has to give them again. */
+const flags: Record<RepeatedFlag, string> = {
   kubeconfig: '--kubeconfig',
   context: '--context',
   cluster: '--cluster',
@@ -55,32 +55,32 @@ const flags: Record<Named, string> = {
   asUserExtra: '--as-user-extra',
 };
 
-/** As arguments of a command, each with a blank before it; empty where none was given. */
+/** The flags as command-line arguments, each with a space before it; empty if none was given. */
 export function reachOf(options: Partial<ConnectOptions>): string {
   const words = Object.entries(flags).flatMap(([name, flag]) => {
-    const value = options[name as Named];
+    const value = options[name as RepeatedFlag];
     if (value === undefined || value === false) return [];
     if (value === true) return [flag];
     return (typeof value === 'string' ? [value] : value).map(
-      (one) => `${flag}=${quoted(name === 'server' ? withoutSecrets(one) : one)}`,
+      (value) => `${flag}=${quoted(name === 'server' ? withoutSecrets(value) : value)}`,
     );
   });
   return words.map((word) => ` ${word}`).join('');
 }
 
-/** A server's address may hold a password before its host, and a token after its path. */
+/** A server address may contain a password before the host, and a token after the path. */
 function withoutSecrets(server: string): string {
   const given = server.trim();
   if (!/[@?#]/.test(given)) return given;
   const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(given)?.[0] ?? '';
-  // Of a scheme that knows no port, so that one that is written stays.
+  // `any:` has no default port, so URL keeps an explicit port such as :443.
   const bare = `any://${given.slice(scheme.length)}`;
   const url = URL.canParse(bare) ? new URL(bare) : undefined;
-  // Where it is unclear what is a password, nothing is shown; a command without the flag would ask another cluster.
+  // If it is unclear what the password is, hide the address. Without the flag a command would use another cluster.
   if (url === undefined || /@/.test(`${url.pathname}${url.search}${url.hash}`)) return '<the same address>';
   return `${scheme}${url.host}${url.pathname}`;
 }
 
-/** As a POSIX shell or PowerShell takes it. */
+/** Quoted for a POSIX shell or PowerShell if necessary. */
 const quoted = (word: string): string =>
   /^[\w%+,./:\\=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -5,7 +5,7 @@ import { reachOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient, urlOf } from './http/client.ts';
 import { chooseProxy } from './http/proxy.ts';
-import { counted, createTransport, createWire } from './http/transport.ts';
+import { countingTransport, createTransport, createWire } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
@@ -13,8 +13,8 @@ import { createRedactor, showUrl } from './redact.ts';
 import type { Env } from './env.ts';
 
 /**
- * From flags and kubeconfig to a cluster. Sends nothing: the first request does. Throws PodexitError
- * (`kubeconfig.*`, `usage.impersonation`) where the configuration leads nowhere.
+ * Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws PodexitError (`kubeconfig.*`,
+ * `usage.impersonation`) if the configuration cannot be used.
  */
 export async function connect(options: ConnectOptions, env: Env): Promise<Cluster> {
   const loaded = await loadKubeconfig({
@@ -27,12 +27,12 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   const base = readServer(cluster.server);
   const server = showUrl(base);
   const closing = new AbortController();
-  // One listener for each stream: more than Node's guess of what is a leak.
+  // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
   const proxyOptions = { base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl };
   const counts = { watches: 0, logs: 0, others: 0 };
-  const transport = counted(await createTransport(proxyOptions), counts);
+  const transport = countingTransport(await createTransport(proxyOptions), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
@@ -73,7 +73,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   };
 }
 
-/** The kubeconfig names no authority: then Node trusts its built-in ones and those of NODE_EXTRA_CA_CERTS. */
+/** Without an authority in the kubeconfig, Node trusts its built-in ones and those of NODE_EXTRA_CA_CERTS. */
 const trustsPublicAuthorities = (cluster: ClusterEntry): boolean =>
   !cluster.certificateAuthority && !cluster.certificateAuthorityData && !cluster.insecureSkipTlsVerify;
 

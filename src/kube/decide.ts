@@ -1,74 +1,74 @@
 /**
- * What a list or watch does next. A pure table: every outcome has one row, and each row says why. watch.ts sends the
- * requests and waits.
+ * Decides what a list or watch does next. A pure table: every outcome has one row, and each row says why. watch.ts
+ * sends the requests and waits.
  */
 import type { GapCause } from '../model/observation.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
-/** How one attempt (a list, or a watch from its opening to its end) came to an end. */
+/** How one attempt (a list, or a watch from its start to its end) ended. */
 export type Outcome =
-  /** The server ended the response in order. */
+  /** The server ended the response normally. */
   | { kind: 'ended' }
-  /** The connection broke, or a line was cut or was no JSON. */
+  /** The connection broke, or a line was incomplete or not JSON. */
   | { kind: 'cut' }
   /** The server knows of a change that the open stream did not bring. */
   | { kind: 'dead' }
-  /** No answer at all. Without a failure: the credential plugin gave no credentials. */
+  /** No answer. Without `failure`: the credential plugin gave no credentials. */
   | { kind: 'unanswered'; failure?: TransportFailure }
-  /** An HTTP status that is no success, or (`frame`) the code of an ERROR line inside a 200. */
-  | { kind: 'refused'; refusal: Refusal; frame: boolean; verb: Verb }
-  /** The server gives no streaming list: it refused, or its end mark does not come. */
+  /** An unsuccessful HTTP status, or (`isErrorLine`) the code of an ERROR line inside a 200. */
+  | { kind: 'refused'; refusal: Refusal; isErrorLine: boolean; verb: Verb }
+  /** The server does not support streaming lists: it refused, or the end mark does not come. */
   | { kind: 'no-streaming-list' }
-  /** A line, or a list of one object, longer than we hold in memory. */
+  /** A line, or a list of one object, that is too large to hold in memory. */
   | { kind: 'oversized'; refusal?: Refusal; verb: Verb }
   /** A change without a resourceVersion: nothing can resume from it. */
   | { kind: 'unversioned' }
   /** A list that is older than what we have already seen. */
   | { kind: 'behind' }
-  /** The server has long had less than what the stream brought: the stream's position means nothing to that server. */
+  /** For a while the server has lacked something that the stream delivered: it does not know the stream's position. */
   | { kind: 'ahead' }
-  /** The credentials ran out in the middle of a watch (an ERROR line), and others are there. */
+  /** The credentials expired during a watch (an ERROR line), and there are new ones. */
   | { kind: 'renewed' }
-  /** A success that no Kubernetes API gives: a login page, a proxy's own words. */
+  /** A successful answer that is not from Kubernetes: a login page, or a proxy's own page. */
   | { kind: 'foreign' };
 
-/** What the request did, as RBAC has it. */
+/** The request's verb in RBAC. */
 type Verb = 'list' | 'watch';
 
 export interface Cursor {
-  /** Where the stream is: changes after it are still to come. Absent: nothing was listed yet. */
+  /** The changes after this version are still to come. Absent: the stream has to start with a list. */
   resourceVersion?: string;
-  /** Watching on from there is no longer possible: only a list has the state, and the gap is reported. */
+  /** A watch cannot continue from there. Only a list has the state, and the gap is reported with this cause. */
   lost?: GapCause;
-  /** Attempts in a row that brought nothing. */
+  /** Consecutive attempts that brought nothing. */
   failures: number;
-  /** Lists in a row that were behind. */
+  /** Consecutive lists that were behind. */
   behind: number;
-  /** Lists in a row that were needed since history was lost: no watch between them has brought anything. */
+  /** Consecutive lists after history was lost; no watch in between has brought anything. */
   relists: number;
-  /** Dead streams in a row: no list, and nothing on a watch, came between them. */
+  /** Consecutive dead streams, without a list or a line of a watch in between. */
   dead: number;
-  /** Answers in a row that were not from Kubernetes. */
+  /** Consecutive answers that were not from Kubernetes. */
   foreign: number;
-  /** The server has answered some request of this run. */
+  /** The server has answered a request of this run. */
   reached: boolean;
 }
 
-/** ms; the loop takes a random point in it, so that many streams do not come back at one moment. */
+/** ms. The loop waits a random time in this range, so that many streams do not reconnect at the same moment. */
 export type Wait = readonly [low: number, high: number];
 
-/** A moment in it; `random` in [0, 1). */
-export const pick = ([low, high]: Wait, random: number): number => Math.round(low + (high - low) * random);
+/** A time in the range; `random` is in [0, 1). */
+export const randomMs = ([low, high]: Wait, random: number): number => Math.round(low + (high - low) * random);
 
 export type Next =
-  /** Watch on from the cursor: nothing is lost. */
+  /** Continue the watch from the cursor: nothing is lost. */
   | { next: 'resume'; wait: Wait }
-  /** List again. With `lost`: what happened between the last thing known good and this list is unknowable. */
+  /** List again. With `lost`: nothing can show what happened since the stream was last complete. */
   | { next: 'relist'; wait: Wait; lost?: GapCause; notOlder?: boolean }
-  /** This stream is lost, the others go on. */
+  /** End this stream; the others continue. */
   | { next: 'refuse' }
-  /** The run cannot do its work. */
+  /** End the run. */
   | { next: 'stop'; because: 'unauthorized' | 'unreachable' | 'untrusted' | 'foreign' | 'oversized' };
 
 export function decide(outcome: Outcome, cursor: Cursor): Next {
@@ -79,95 +79,95 @@ export function decide(outcome: Outcome, cursor: Cursor): Next {
 type OutcomeOf<K extends Outcome['kind']> = Extract<Outcome, { kind: K }>;
 
 const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) => Next } = {
-  // Watches end by themselves after minutes; that is no error (client-go RetryWatcher doReceive; STYLE §6.1).
-  ended: (_, cursor) => again(cursor),
-  // Whatever was not delivered whole comes again from the cursor (RetryWatcher: "We retry by default").
-  cut: (_, cursor) => again(cursor),
-  // The history from the cursor is still on the server, so a new stream brings what the dead one kept back.
-  // What failed in between says nothing against that: a list would only have what is left, not how it came to it.
-  // Where that one is dead too, the server's watches are stuck: only a list can show the state.
+  // The server ends each watch after some minutes; that is no error (client-go RetryWatcher doReceive; STYLE §6.1).
+  ended: (_, cursor) => retry(cursor),
+  // The next watch delivers an incomplete line again (RetryWatcher: "We retry by default").
+  cut: (_, cursor) => retry(cursor),
+  // The server still has the history after the cursor, so a new watch brings what the dead one did not, even after
+  // failed attempts. A list would show only the result, not the changes. If the new watch is dead too, the server's
+  // watches are stuck, and only a list can show the state.
   dead: (_, cursor) =>
     cursor.dead === 0 && cursor.resourceVersion !== undefined
-      ? { next: 'resume', wait: now }
-      : { next: 'relist', wait: now, lost: 'disconnected', notOlder: true },
-  // Before anything was reached this is a wrong address, as kubectl says it; later it is a server that comes back.
+      ? { next: 'resume', wait: immediately }
+      : { next: 'relist', wait: immediately, lost: 'disconnected', notOlder: true },
+  // If the server never answered, its address is wrong, and kubectl stops too. Otherwise the server will come back.
   unanswered: ({ failure }, cursor) => {
     if (failure !== undefined && isUntrusted(failure)) return { next: 'stop', because: 'untrusted' };
-    return cursor.reached ? again(cursor) : { next: 'stop', because: 'unreachable' };
+    return cursor.reached ? retry(cursor) : { next: 'stop', because: 'unreachable' };
   },
   refused: byStatus,
-  // Kubernetes < 1.32 refuses it with 422 (errors.ndjson) or a proxy drops the parameter: LIST + WATCH does the same.
-  'no-streaming-list': () => ({ next: 'relist', wait: now }),
-  // Never held in memory, so never read. Where it is all that ever comes, asking again brings it again.
+  // Kubernetes < 1.32 refuses it with 422 (errors.ndjson), or a proxy drops the parameter: LIST + WATCH does the same.
+  'no-streaming-list': () => ({ next: 'relist', wait: immediately }),
+  // The object is never read. If the server sends it again each time, a retry is useless.
   oversized: (_, cursor) =>
-    cursor.resourceVersion === undefined || cursor.relists >= mostOversized
+    cursor.resourceVersion === undefined || cursor.relists >= maxOversizedRelists
       ? { next: 'stop', because: 'oversized' }
-      : afresh(cursor, 'disconnected'),
-  // RetryWatcher: going on "might cause lastResourceVersion inconsistency".
-  unversioned: (_, cursor) => afresh(cursor, 'disconnected'),
+      : relist(cursor, 'disconnected'),
+  // RetryWatcher: continuing "might cause lastResourceVersion inconsistency".
+  unversioned: (_, cursor) => relist(cursor, 'disconnected'),
   behind: (_, cursor) => {
-    // An etcd restored from a backup stays behind for ever: then its state is the truth, and the gap is reported.
-    if (cursor.behind > mostBehind) return { next: 'relist', wait: backoff(cursor.failures), lost: 'behind' };
-    return { next: 'relist', wait: backoff(cursor.behind), notOlder: true };
+    // An etcd restored from a backup never catches up: accept its state, and report the gap.
+    if (cursor.behind > maxListsBehind) return { next: 'relist', wait: backoffRange(cursor.failures), lost: 'behind' };
+    return { next: 'relist', wait: backoffRange(cursor.behind), notOlder: true };
   },
-  // Asked twice, ten seconds apart: no server is behind itself for so long. Its state is the truth, and the gap is reported.
-  ahead: () => ({ next: 'relist', wait: now, lost: 'behind' }),
-  renewed: (_, cursor) => again(cursor),
-  // Before anything was listed it is what will always answer here; later it is an outage that a proxy covers up.
+  // The server was asked twice, ten seconds apart, which is longer than a lag. Accept its state, and report the gap.
+  ahead: () => ({ next: 'relist', wait: immediately, lost: 'behind' }),
+  renewed: (_, cursor) => retry(cursor),
+  // Before the first list this is the wrong address; later it is a proxy's answer during an outage.
   foreign: (_, cursor) =>
-    cursor.resourceVersion === undefined && cursor.foreign >= mostForeign
+    cursor.resourceVersion === undefined && cursor.foreign >= maxForeignAnswers
       ? { next: 'stop', because: 'foreign' }
-      : again(cursor, 1),
+      : retry(cursor, 1),
 };
 
-function byStatus({ refusal: { status, retryAfterMs }, frame }: OutcomeOf<'refused'>, cursor: Cursor): Next {
-  // The credentials have already been renewed once: by the client (http/client.ts), or by the watch (watch-response.ts).
+function byStatus({ refusal: { status, retryAfterMs }, isErrorLine }: OutcomeOf<'refused'>, cursor: Cursor): Next {
+  // The client (http/client.ts) or the watch (watch-response.ts) has already renewed the credentials once.
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, reported as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
-  if (status === 410) return afresh(cursor, 'expired');
-  // Other refusals stay refusals, whatever a proxy writes beside them.
-  if (status < 500 && ![408, 429].includes(status) && !frame)
-    // 403 no right; 404 and 405 the server is too old for this resource; other 4xx: asking again changes nothing.
-    return status >= 400 ? { next: 'refuse' } : again(cursor, 1);
-  // 504 to `resourceVersionMatch=NotOlderThan` is a server that has still to catch up: it names its own delay.
-  if (retryAfterMs !== undefined) return after(asWished(retryAfterMs), cursor);
-  // The server is busy, or starting, or has lost its etcd (client-go reflector: backoff with jitter). And an ERROR line
-  // ends one watch, not the right to watch.
-  return again(cursor, 1);
+  if (status === 410) return relist(cursor, 'expired');
+  // Other refusals are final, even if a proxy adds a Retry-After.
+  if (status < 500 && ![408, 429].includes(status) && !isErrorLine)
+    // 403: no permission; 404 and 405: the server is too old for this resource; other 4xx: a retry changes nothing.
+    return status >= 400 ? { next: 'refuse' } : retry(cursor, 1);
+  // A 504 to `resourceVersionMatch=NotOlderThan`: the server has to catch up, and says how long to wait.
+  if (retryAfterMs !== undefined) return retryAfter(fromRetryAfter(retryAfterMs), cursor);
+  // The server is busy or starting, or has lost its etcd (client-go reflector: backoff with jitter). An ERROR line ends
+  // one watch, not the permission to watch.
+  return retry(cursor, 1);
 }
 
-const now: Wait = [0, 0];
-const mostBehind = 10;
-const mostOversized = 3;
-/** About a second at the patience below: as long as a proxy may take to find its server. */
-const mostForeign = 3;
+const immediately: Wait = [0, 0];
+const maxListsBehind = 10;
+const maxOversizedRelists = 3;
+/** With the backoff below about a second: a proxy may take that long to find its server. */
+const maxForeignAnswers = 3;
 
-/** A list that succeeds is no success yet: the watch after it may find the same. */
-function afresh(cursor: Cursor, lost: GapCause): Next {
-  return { next: 'relist', wait: backoff(Math.max(cursor.failures, cursor.relists)), lost };
+/** Also backs off by `relists`: a list may succeed each time, and the watch after it fail. */
+function relist(cursor: Cursor, lost: GapCause): Next {
+  return { next: 'relist', wait: backoffRange(Math.max(cursor.failures, cursor.relists)), lost };
 }
 
-/** From the cursor, or from a list where there is none; at once the first time, then with growing patience. */
-function again(cursor: Cursor, least = 0): Next {
-  return after(backoff(Math.max(cursor.failures, least)), cursor);
+/** Continues from the cursor, or with a list if there is none. The first retry is immediate, later ones back off. */
+function retry(cursor: Cursor, minFailures = 0): Next {
+  return retryAfter(backoffRange(Math.max(cursor.failures, minFailures)), cursor);
 }
 
-function after(wait: Wait, cursor: Cursor): Next {
+function retryAfter(wait: Wait, cursor: Cursor): Next {
   if (cursor.resourceVersion === undefined) return { next: 'relist', wait };
   return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
 }
 
-/** Before a silent stream is asked about again, after so many questions in a row without an answer. */
+/** How long to wait before the next question about a silent stream; `unanswered` counts those without an answer. */
 export const waitToAskAgain = (unanswered: number, retryAfterMs: number | undefined): Wait =>
-  retryAfterMs === undefined ? backoff(unanswered) : asWished(retryAfterMs);
+  retryAfterMs === undefined ? backoffRange(unanswered) : fromRetryAfter(retryAfterMs);
 
-const asWished = (retryAfterMs: number): Wait => [retryAfterMs, retryAfterMs * 1.2];
+const fromRetryAfter = (retryAfterMs: number): Wait => [retryAfterMs, retryAfterMs * 1.2];
 
-function backoff(failures: number): Wait {
-  if (failures === 0) return now;
-  const high = growingMs(failures - 1);
+function backoffRange(failures: number): Wait {
+  if (failures === 0) return immediately;
+  const high = backoffMs(failures - 1);
   return [high / 2, high];
 }
 
-/** ms to wait after so many failures. Short, because while a pod dies a late line costs more than a request. */
-export const growingMs = (failures: number, firstMs = 250): number => Math.min(5000, firstMs * 2 ** failures);
+/** Exponential backoff in ms. Short: while a pod terminates, a late observation costs more than a request. */
+export const backoffMs = (failures: number, firstMs = 250): number => Math.min(5000, firstMs * 2 ** failures);

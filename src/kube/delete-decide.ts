@@ -1,30 +1,30 @@
 /**
- * What a DELETE (or an eviction) does after a try: a pure table. The law: it is sent again only if it provably was not
- * executed, or if a look shows the same uid without deletionTimestamp.
+ * Decides what follows one try of a DELETE or an eviction. A pure table. The rule: it is sent again only if it provably
+ * was not executed, or if a GET shows the same uid without deletionTimestamp.
  */
-import { growingMs } from './decide.ts';
+import { backoffMs } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import type { Refusal } from './status.ts';
 
-/** One try: what came of it. */
+/** The result of one try. */
 export type Tried =
   { kind: 'accepted' } | { kind: 'refused'; refusal: Refusal } | { kind: 'failed'; failure: TransportFailure };
 export type DeleteStep =
   | { next: 'done' }
-  /** Provably not executed. */
+  /** It provably was not executed: wait, and send it again. */
   | { next: 'again'; ms: number }
-  /** It may have been executed: look first, then wait. */
+  /** It may have been executed: GET the pod. If it was not, wait, and send it again. */
   | { next: 'look'; ms: number }
-  /** The same, and then no more tries. */
+  /** The same GET, but without another try. */
   | { next: 'last-look' }
   | { next: 'give-up' };
 
-/** At the growing patience below about a minute and a half: as long as an API server takes to come back. */
-const mostUnconnected = 24;
-/** A server that errs this often does not execute it; each time a look has shown so. */
-const mostAmbiguous = 8;
+/** With the backoff below about a minute and a half: as long as an API server takes to restart. */
+const maxUnsentTries = 24;
+/** A server that fails this often never executes it; each time a GET has shown that it did not. */
+const maxAmbiguousTries = 8;
 
-/** `dryRun`: nothing is executed whatever is answered, so no later GET shows what became of it. */
+/** With `dryRun` nothing is ever executed, so a GET would not show the result. */
 export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
   const step = decideReal(tried, failures);
   if (!dryRun) return step;
@@ -40,46 +40,46 @@ function decideReal(tried: Tried, failures: number): DeleteStep {
       return afterRefusal(tried.refusal, failures);
     case 'failed':
       if (isUntrusted(tried.failure)) return { next: 'give-up' };
-      // No connection, or no TLS: not one byte of the request was read.
+      // No connection, or no TLS handshake: the server has read nothing of the request.
       if (!tried.failure.sent)
-        return failures < mostUnconnected ? { next: 'again', ms: patience(failures) } : { next: 'give-up' };
-      return ambiguous(failures);
+        return failures < maxUnsentTries ? { next: 'again', ms: retryMs(failures) } : { next: 'give-up' };
+      return afterAmbiguous(failures);
   }
 }
 
 function afterRefusal(refusal: Refusal, failures: number): DeleteStep {
   const { status, retryAfterMs } = refusal;
-  // A budget refuses until the application is healthy again: whether to wait for that is the user's decision.
-  if (isBudget(refusal)) return { next: 'give-up' };
-  // Flow control turns a request away before it is executed (429, Kubernetes API priority and fairness).
+  // A budget refuses until the application is healthy again; the user decides whether to wait for that.
+  if (isRefusedByBudget(refusal)) return { next: 'give-up' };
+  // Flow control rejects a request before it is executed (429, API Priority and Fairness).
   if (status === 429)
-    return failures < mostUnconnected ? { next: 'again', ms: retryAfterMs ?? patience(failures) } : { next: 'give-up' };
-  if (isSuccessor(refusal)) return { next: 'give-up' };
-  // Two budgets for one pod are a 500 that stays (SIGNALS §1, Eviction).
+    return failures < maxUnsentTries ? { next: 'again', ms: retryAfterMs ?? retryMs(failures) } : { next: 'give-up' };
+  if (isUidConflict(refusal)) return { next: 'give-up' };
+  // With two budgets for one pod the 500 is permanent (SIGNALS §1, Eviction).
   if (/more than one PodDisruptionBudget/i.test(refusal.message)) return { next: 'give-up' };
-  // 409 without a uid is a write that raced with ours; 5xx may come after the write as well as before it.
-  // A 404 that is no Status is a proxy's: the pod may live.
+  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. 404 without a Status: from
+  // a proxy, so the pod may exist.
   if (status === 409 || status >= 500 || (status === 404 && refusal.reason === ''))
-    return ambiguous(failures, retryAfterMs);
+    return afterAmbiguous(failures, retryAfterMs);
   return { next: 'give-up' };
 }
 
-function ambiguous(failures: number, retryAfterMs?: number): DeleteStep {
-  return failures < mostAmbiguous ? { next: 'look', ms: retryAfterMs ?? patience(failures) } : { next: 'last-look' };
+function afterAmbiguous(failures: number, retryAfterMs?: number): DeleteStep {
+  return failures < maxAmbiguousTries ? { next: 'look', ms: retryAfterMs ?? retryMs(failures) } : { next: 'last-look' };
 }
 
-/** The eviction API's no, as opposed to flow control's. */
-export function isBudget({ status, causes }: Refusal): boolean {
+/** A PodDisruptionBudget refused the eviction. Flow control answers 429 too, without this cause. */
+export function isRefusedByBudget({ status, causes }: Refusal): boolean {
   return status === 429 && causes.some(({ reason }) => reason === 'DisruptionBudget');
 }
 
 /**
- * The uid precondition failed: another pod has the name now. Said when the pod is read (apiserver registry/rest/delete.go
- * `BeforeDelete`), or, where it was replaced between that and the write, by the store (storage/interfaces.go
+ * The uid precondition failed: another pod has this name now. The server finds this when it reads the pod (apiserver
+ * registry/rest/delete.go `BeforeDelete`) or, if the pod was replaced after that, in the store (storage/interfaces.go
  * `Preconditions.Check`).
  */
-export function isSuccessor({ status, message }: Refusal): boolean {
+export function isUidConflict({ status, message }: Refusal): boolean {
   return status === 409 && /UID in the precondition|Precondition failed: UID in precondition/.test(message);
 }
 
-const patience = (failures: number): number => growingMs(failures, 100);
+const retryMs = (failures: number): number => backoffMs(failures, 100);

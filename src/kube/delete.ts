@@ -3,8 +3,8 @@ import type { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
 import { refusedDelete } from './refused.ts';
-import { growingMs } from './decide.ts';
-import { decideDelete, isSuccessor, type Tried } from './delete-decide.ts';
+import { backoffMs } from './decide.ts';
+import { decideDelete, isUidConflict, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { tryGetPod } from './get.ts';
@@ -16,39 +16,38 @@ import { notReached } from './server-errors.ts';
 export interface DeleteTarget {
   namespace: string;
   name: string;
-  /** Always a precondition: a successor of the same name is never deleted. */
+  /** Always sent as a precondition, so that a successor of the same name is never deleted. */
   uid: string;
-  /** Seconds; null leaves it to the pod. The answer's grace may differ (SIGNALS §1) and is for the caller to compare. */
+  /** Seconds; null: the pod's own. The answer's grace may differ (SIGNALS §1), which the caller has to compare. */
   graceSeconds: number | null;
-  /** Ask the eviction API, which respects disruption budgets. */
+  /** Use the Eviction API, which respects disruption budgets. */
   evict?: boolean;
   /** The server checks everything and does nothing (`dryRun: [All]`). */
   dryRun?: boolean;
 }
 
 /**
- * Requests the deletion so that it is accepted once: `requested` whenever a request went out, then `answered` (also
- * where flow control turned it away and it is sent again), or
- * `looked` where the answer was lost and a look shows that it was executed. Sent again only where it provably was not
- * executed. Ends quietly on abort. Throws PodexitError where the server refuses it (see refused.ts) and
- * `server.unreachable` where no connection could be made for as long as it was tried.
+ * Deletes the pod with exactly one accepted request. Yields `requested` for each request that goes out, then `answered`
+ * (also for a 429 that is retried), or `looked` if the answer was lost and a GET shows that the request was executed.
+ * Sends again only if the last try provably was not executed. Ends quietly on abort. Throws PodexitError if the server
+ * refuses (see refused.ts), and `server.unreachable` if no connection could be made in many tries.
  */
 export async function* deletePod(
   cluster: Cluster,
   target: DeleteTarget,
   { signal }: { signal: AbortSignal },
 ): AsyncGenerator<RawObservation, void> {
-  let doubtful = false;
+  let mayBeExecuted = false;
   for (let failures = 0; ; failures++) {
     const tried = yield* send(cluster, target, signal);
     if (signal.aborted) return;
     const step = decideDelete(tried, failures, target.dryRun ?? false);
     if (step.next === 'done') return;
-    // It is gone, and an earlier try may be why: the watch shows what became of it.
-    if (step.next === 'give-up' && doubtful && isGone(tried)) return;
-    if (step.next === 'again' && tried.kind === 'refused') yield turnedAway(cluster, target, tried.refusal);
+    // The pod is gone, perhaps by an earlier try. The watch shows what happened.
+    if (step.next === 'give-up' && mayBeExecuted && isGone(tried)) return;
+    if (step.next === 'again' && tried.kind === 'refused') yield throttled(cluster, target, tried.refusal);
     if (step.next === 'look' || step.next === 'last-look') {
-      doubtful = true;
+      mayBeExecuted = true;
       if ((yield* wasExecuted(cluster, target, signal)) || signal.aborted) return;
     }
     if (step.next === 'give-up' || step.next === 'last-look') throw giveUp(cluster, target, tried);
@@ -57,10 +56,10 @@ export async function* deletePod(
 }
 
 const isGone = (tried: Tried): boolean =>
-  tried.kind === 'refused' && (tried.refusal.status === 404 || isSuccessor(tried.refusal));
+  tried.kind === 'refused' && (tried.refusal.status === 404 || isUidConflict(tried.refusal));
 
-/** Reported, so that this try is not taken for the one that began the deletion. */
-function turnedAway(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
+/** Reported, so that this try is not taken for the one that started the deletion. */
+function throttled(cluster: Cluster, { evict }: DeleteTarget, { status, message }: Refusal): RawObservation {
   const verb = evict ? 'evict' : 'delete';
   return { kind: 'answered', at: cluster.env.now(), verb, status, message: cluster.clean(message) };
 }
@@ -71,8 +70,8 @@ async function* send(
   signal: AbortSignal,
 ): AsyncGenerator<RawObservation, Tried> {
   const verb = target.evict ? 'evict' : 'delete';
-  // Reported as it goes out, not when the answer is there: the watch may bring the deletion before the answer comes. What
-  // never went out is not reported.
+  // Report the request when it goes out, not when it is answered: the watch may bring the deletion first. A request
+  // that never went out is not reported.
   let reportSent: (sentAt: number) => void = () => undefined;
   const sent = new Promise<number>((resolve) => (reportSent = resolve));
   const answering = request(cluster, target, reportSent, signal);
@@ -106,14 +105,14 @@ async function request(
     return await cluster.request({ ...requestFor(target), signal, onSent });
   } catch (error) {
     if (error instanceof TransportFailure) return error;
-    // As good as lost: whether it was executed shows in a look.
+    // Treat the answer as lost: a GET shows whether the request was executed.
     if (isTooLarge(error)) return new TransportFailure(error.message, { sent: true, code: 'EMSGSIZE', cause: error });
     if (signal.aborted) return new TransportFailure('aborted', { sent: true, code: 'ABORT_ERR' });
     throw error;
   }
 }
 
-/** The body, never the query: the server reads the query only where the body is empty (SIGNALS §1). */
+/** The options are in the body, never in the query: the server reads that only if the body is empty (SIGNALS §1). */
 function requestFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
   const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
   const dry = dryRun ? { dryRun: ['All'] } : {};
@@ -123,7 +122,7 @@ function requestFor({ namespace, name, uid, graceSeconds, evict, dryRun }: Delet
   return { method: 'POST', path: podPath(namespace, name, 'eviction'), body } as const;
 }
 
-/** The answer was lost: whether the pod shows that the request was executed. Looks until there is an answer. */
+/** After a lost answer: whether the pod shows that the request was executed. Retries until the GET is answered. */
 async function* wasExecuted(
   cluster: Cluster,
   target: DeleteTarget,
@@ -141,14 +140,14 @@ async function* wasExecuted(
       yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt };
       return true;
     }
-    // A login page, or a proxy's own words, say nothing of the pod.
+    // A login page or a proxy's own page says nothing about the pod.
     if (answer?.status === 200 && kind === 'Pod') {
       const metadata = metadataOf(answer.body);
       const executed = asText(metadata['uid']) !== target.uid || asText(metadata['deletionTimestamp']) !== '';
       if (executed) yield { kind: 'looked', at: answer.at, sentAt: answer.sentAt, object: answer.body };
       return executed;
     }
-    if (!(await delay(cluster.env, growingMs(failures), signal))) return false;
+    if (!(await delay(cluster.env, backoffMs(failures), signal))) return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What this folder needs of the process: passed in by the caller, so that nothing here is global. */
+/** What this folder needs from the process. The caller passes it in, so that nothing here is global. */
 export interface Env {
   /** As in process.env. */
   variables: Variables;
@@ -13,15 +13,15 @@ export interface Env {
   platform: string;
   /** Client clock: whole milliseconds since the epoch, rounded down, monotonic. */
   now(): number;
-  /** Calls back once after `ms`; returns how to cancel it. */
+  /** Calls back once after `ms`; returns a function that cancels it. */
   setTimeout(callback: () => void, ms: number): () => void;
   /** In [0, 1). */
   random(): number;
-  /** `-v=N`: shown only where N >= level. Never receives a secret. */
+  /** Prints the message if `-v` is at least `level`. Never receives a secret. */
   log(level: number, message: string): void;
 }
 
-/** Waits for as long as the signal lives; true when the time has passed. */
+/** Waits `ms`, or until the signal aborts; true if it did not abort. */
 export async function delay(env: Env, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (ms > 0 && !signal?.aborted)
     await new Promise<void>((resolve) => {
@@ -37,8 +37,8 @@ export async function delay(env: Env, ms: number, signal?: AbortSignal): Promise
 }
 
 /**
- * The first of a promise and a time: `undefined` when the time passed (or the signal aborted) before it settled. Asked for
- * each chunk of each stream, so it makes no signal of its own: an abort costs more than all else that is done for a line.
+ * Waits for the promise, but at most `ms`: undefined if the time passed or the signal aborted first. Called for each
+ * chunk of each stream, so it creates no signal of its own: an abort costs more than all other work for a line.
  */
 export function within<T>(
   env: Env,
@@ -56,7 +56,7 @@ export function within<T>(
       resolve(undefined);
     };
     const cancel = env.setTimeout(giveUp, ms);
-    // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependant for each chunk.
+    // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependent signal for each chunk.
     signal?.addEventListener('abort', giveUp, { once: true });
     promise.then(
       (value) => {
@@ -68,16 +68,16 @@ export function within<T>(
         reject(error);
       },
     );
-    // A promise that has settled already still counts.
+    // Even then, a promise that has already settled counts.
     if (signal?.aborted) void Promise.resolve().then(giveUp);
   });
 }
 
-/** A time that many promises can be raced against, at the cost of one timer. */
+/** A deadline that many promises can race against, for the cost of one timer. */
 export interface Alarm {
   /** Client clock, ms. */
   at: number;
-  /** Never settles once it was stopped. */
+  /** Resolves at that time; never settles after `stop`. */
   rung: Promise<undefined>;
   stop(): void;
 }

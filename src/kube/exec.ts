@@ -1,4 +1,4 @@
-/** One command in one container, over the API server's WebSocket (remotecommand v4 and v5). Loaded by `check --inspect` alone. */
+/** Runs a command in a container, over a WebSocket (remotecommand v4 and v5). Loaded only for `check --inspect`. */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Cluster } from './cluster.ts';
@@ -16,10 +16,10 @@ export type ExecResult =
   | { kind: 'failed'; message: string }
   | { kind: 'refused'; status: number; message: string };
 
-/** A container that does not answer is no reason to wait for ever. */
-const patienceMs = 10_000;
+/** A container may never answer. */
+const timeoutMs = 10_000;
 
-/** Throws what a lost connection throws. */
+/** Throws if the connection fails or the time runs out. */
 export async function execIn(cluster: Cluster, { pod, container, command }: ExecRequest): Promise<ExecResult> {
   const query = new URLSearchParams([
     ['container', container],
@@ -27,7 +27,7 @@ export async function execIn(cluster: Cluster, { pod, container, command }: Exec
     ['stderr', 'true'],
   ]);
   for (const word of command) query.append('command', word);
-  const signal = AbortSignal.any([cluster.closed, AbortSignal.timeout(patienceMs)]);
+  const signal = AbortSignal.any([cluster.closed, AbortSignal.timeout(timeoutMs)]);
   const opened = await cluster.upgrade?.(`${podPath(cluster.namespace, pod)}/exec`, query, signal);
   if (!opened) return { kind: 'failed', message: 'this connection cannot be upgraded' };
   if (!('socket' in opened))
@@ -44,10 +44,10 @@ function messageIn(text: string): string {
   }
 }
 
-/** The first byte of each message says which stream it is of. */
+/** The first byte of each message is its channel. */
 const channels = { stdout: 1, stderr: 2, error: 3 } as const;
-/** `/proc/1/status` has 2 kB. */
-const mostBytes = 256 * 1024;
+/** Plenty for `/proc/1/status`, which has 2 kB. */
+const maxOutputBytes = 256 * 1024;
 
 function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
@@ -57,10 +57,10 @@ function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise
     const textOf = (channel: number): string => Buffer.concat(parts[channel] ?? []).toString('utf8');
     const finish = (): void => {
       socket.destroy();
-      const status = messageOf(textOf(channels.error));
+      const error = errorOf(textOf(channels.error));
       const stderr = textOf(channels.stderr).trim();
-      if (status === undefined) resolve({ kind: 'done', stdout: Buffer.concat(parts[channels.stdout] ?? []) });
-      else resolve({ kind: 'failed', message: [status, stderr].filter(Boolean).join(': ') });
+      if (error === undefined) resolve({ kind: 'done', stdout: Buffer.concat(parts[channels.stdout] ?? []) });
+      else resolve({ kind: 'failed', message: [error, stderr].filter(Boolean).join(': ') });
     };
     const take = (chunk: Buffer): void => {
       rest = Buffer.concat([rest, chunk]);
@@ -69,7 +69,7 @@ function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise
         if (frame.opcode === 9) socket.write(maskedFrame(10, frame.payload));
         if (frame.opcode === 8) return finish();
         const [channel = 0] = frame.payload;
-        if (frame.opcode <= 2 && (size += frame.payload.length) <= mostBytes)
+        if (frame.opcode <= 2 && (size += frame.payload.length) <= maxOutputBytes)
           parts[channel]?.push(frame.payload.subarray(1));
       }
     };
@@ -79,8 +79,8 @@ function readStreams(socket: Duplex, head: Buffer, signal: AbortSignal): Promise
   });
 }
 
-/** Channel 3 ends with a Status, of a success too: without one the connection ended before the command. Undefined is success. */
-function messageOf(text: string): string | undefined {
+/** The command's error; undefined on success. Without a Status the connection ended before the command did. */
+function errorOf(text: string): string | undefined {
   if (text === '') return 'the connection ended before the command did';
   return /"status":\s*"Success"/.test(text) ? undefined : messageIn(text);
 }
@@ -88,11 +88,11 @@ function messageOf(text: string): string | undefined {
 interface Frame {
   opcode: number;
   payload: Buffer;
-  /** Of the whole frame in bytes. */
+  /** Bytes of the whole frame. */
   length: number;
 }
 
-/** RFC 6455 §5.2. A server's frames are not masked. Undefined until one is whole. */
+/** The first frame; undefined until it is complete. RFC 6455 §5.2: a server's frames are not masked. */
 function frameIn(bytes: Buffer): Frame | undefined {
   if (bytes.length < 2) return undefined;
   const short = bytes.readUInt8(1) & 0x7f;

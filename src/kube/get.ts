@@ -1,6 +1,6 @@
 import { PodexitError } from '../errors.ts';
 import type { ApiResponse, Cluster, ApiRequest } from './cluster.ts';
-import { growingMs } from './decide.ts';
+import { backoffMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
 import { podPath } from './resource-path.ts';
 import { readRefusal } from './status.ts';
@@ -8,8 +8,8 @@ import { delay } from './env.ts';
 import { notReached, unauthorized } from './server-errors.ts';
 
 /**
- * One GET, whatever its status is (a 404 is an answer too), sent again while the server is busy. Throws PodexitError
- * `server.unreachable`, `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
+ * Sends a GET, again while the server is busy, and returns any status but 401 (a 404 is an answer too). Throws
+ * PodexitError `server.unreachable`, `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
  */
 export async function getObject(
   cluster: Cluster,
@@ -26,21 +26,21 @@ export async function getObject(
   }
 }
 
-/** One 429 or 503 must not lose a fact, and no request may wait for ever: at most this many times, and ms in all. */
-const most = { times: 8, ms: 20_000 };
+/** One 429 or 503 must not lose a fact, and no request may wait for ever. */
+const retryLimits = { attempts: 8, totalMs: 20_000 };
 
 /**
- * A GET that is sent again where the server is busy or starting (429, 5xx), or a connection to it is lost that worked
- * before: after its `Retry-After`, else in growing steps. The last answer, whatever its status. Throws what
- * `Cluster.request` throws.
+ * Sends a GET, again if the server is busy or starting (429, 5xx), or if the connection fails after the server was once
+ * reached. Waits for the time in `Retry-After`, else backs off. Returns the last answer, whatever its status. Throws
+ * what `Cluster.request` throws.
  */
 export async function requestWithRetries(cluster: Cluster, request: ApiRequest): Promise<ApiResponse> {
   const { env } = cluster;
-  const until = env.now() + most.ms;
-  for (let times = 1; ; times++) {
+  const deadline = env.now() + retryLimits.totalMs;
+  for (let attempts = 1; ; attempts++) {
     const tried = await attempt(cluster, request);
-    const wait = waitAfter(cluster, tried, times);
-    if (wait === undefined || times >= most.times || env.now() + wait > until) {
+    const wait = retryDelay(cluster, tried, attempts);
+    if (wait === undefined || attempts >= retryLimits.attempts || env.now() + wait > deadline) {
       if (tried instanceof TransportFailure) throw tried;
       return tried;
     }
@@ -58,16 +58,16 @@ async function attempt(cluster: Cluster, request: ApiRequest): Promise<ApiRespon
   }
 }
 
-/** ms; undefined where asking again would not change the answer. */
-function waitAfter({ memory }: Cluster, tried: ApiResponse | TransportFailure, times: number): number | undefined {
-  const growing = growingMs(times - 1);
+/** ms; undefined if a retry would not change the answer. */
+function retryDelay({ memory }: Cluster, tried: ApiResponse | TransportFailure, attempts: number): number | undefined {
+  const growing = backoffMs(attempts - 1);
   if (tried instanceof TransportFailure) return memory.reached && !isUntrusted(tried) ? growing : undefined;
   const { status, body, headers } = tried;
   if (status !== 429 && status < 500) return undefined;
   return readRefusal(status, body, headers).retryAfterMs ?? growing;
 }
 
-/** A GET of a pod for a caller that can go on without it: whatever its status is; undefined where no answer came, or on abort. */
+/** Reads a pod for a caller that can do without it. Returns any status; undefined without an answer, or on abort. */
 export async function tryGetPod(
   cluster: Cluster,
   { namespace, name }: { namespace: string; name: string },

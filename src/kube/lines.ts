@@ -1,20 +1,20 @@
 import { within, type Env } from './env.ts';
 
-/** A line without its end, or how the stream of lines ended. */
+/** A line without its line break, or how the stream of lines ended. */
 export type LineEvent =
   /**
-   * `at`: when the chunk that completed it was taken, so that a slow consumer does not make later lines late; `since`: when its
-   * first bytes were taken, which is long before that on a slow link.
+   * `at`: when the chunk that completed the line was read, so that a slow consumer does not make later lines late.
+   * `since`: when its first bytes were read, which is much earlier on a slow link.
    */
   | { kind: 'line'; bytes: Buffer; cut: boolean; at: number; since: number }
-  /** `clean`: the response ended in order. What stood after the last line end is dropped. */
+  /** `clean`: the response ended normally. An incomplete last line is dropped. */
   | { kind: 'end'; clean: boolean }
-  /** `onLong: 'stop'` only: a line was longer than `mostBytes`. */
+  /** Only with `onLong: 'stop'`: a line was longer than `maxBytes`. */
   | { kind: 'oversized' };
 
 export interface LineOptions {
-  mostBytes: number;
-  /** A too long line is cut to `mostBytes`, or ends the reading. */
+  maxBytes: number;
+  /** Whether a line that is too long is cut to `maxBytes`, or ends the reading. */
   onLong: 'cut' | 'stop';
   /** Client clock, ms. */
   now(): number;
@@ -22,39 +22,39 @@ export interface LineOptions {
 
 /** A body, line by line. */
 export interface Lines {
-  /** The next line of the chunk that has been taken, if there is one: that takes no wait and no timer. */
-  left(this: void): LineEvent | undefined;
-  /** Resolves when a line is left, or the end; nothing comes after that. Never rejects. */
-  more(this: void): Promise<void>;
+  /** The next line that was already read, if any: without a wait, and without a timer. */
+  takeLine(this: void): LineEvent | undefined;
+  /** Resolves when a line or the end can be taken; nothing comes after the end. Never rejects. */
+  untilLine(this: void): Promise<void>;
 }
 
-/** The next line, or `undefined` where none came in time; a line that comes late is not lost. No promise where one is left. */
+/** The next line; `undefined` if none came in time (a late one is not lost). No promise for a line already read. */
 export type NextLine = (ms: number, signal: AbortSignal) => LineEvent | undefined | Promise<LineEvent | undefined>;
 
 export const nextLineOf =
-  ({ left, more }: Lines, env: Env): NextLine =>
+  ({ takeLine, untilLine }: Lines, env: Env): NextLine =>
   (ms, signal) =>
-    left() ?? within(env, more(), ms, signal).then(left);
+    takeLine() ?? within(env, untilLine(), ms, signal).then(takeLine);
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
 export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): Lines {
   const chunks = linesOfChunks(body, options);
-  let left: LineEvent[] = [];
-  let coming: Promise<void> | undefined;
-  const come = async (): Promise<void> => {
+  let buffered: LineEvent[] = [];
+  let reading: Promise<void> | undefined;
+  const readChunk = async (): Promise<void> => {
     const { value } = await chunks.next();
-    left = value ?? [{ kind: 'end', clean: true }];
-    coming = undefined;
+    buffered = value ?? [{ kind: 'end', clean: true }];
+    reading = undefined;
   };
   return {
-    left: () => left.shift(),
-    more: () => (left.length > 0 ? Promise.resolve() : (coming ??= come())),
+    takeLine: () => buffered.shift(),
+    untilLine: () => (buffered.length > 0 ? Promise.resolve() : (reading ??= readChunk())),
   };
 }
 
-/** Never throws. What comes of one chunk is never empty. */
+/** Never throws. Yields no empty arrays. */
 async function* linesOfChunks(body: AsyncIterable<unknown>, options: LineOptions): AsyncGenerator<LineEvent[], void> {
-  const pending = pendingLine(options.mostBytes);
+  const pending = pendingLine(options.maxBytes);
   try {
     for await (const chunk of body) {
       const lines = linesOf(chunk as Buffer, pending, options);
@@ -83,7 +83,7 @@ function linesOf(bytes: Buffer, pending: ReturnType<typeof pendingLine>, { onLon
 
 const lineFeed = 0x0a;
 
-function pendingLine(mostBytes: number) {
+function pendingLine(maxBytes: number) {
   let parts: Buffer[] = [];
   let length = 0;
   let cut = false;
@@ -91,7 +91,7 @@ function pendingLine(mostBytes: number) {
   return {
     isCut: () => cut,
     add(part: Buffer, at: number): void {
-      const room = mostBytes - length;
+      const room = maxBytes - length;
       if (part.length > room) cut = true;
       const kept = part.subarray(0, room);
       if (kept.length === 0) return;

@@ -4,8 +4,8 @@ import { takeLines } from './lines.ts';
 import { setAlarm, type Alarm } from './env.ts';
 
 /** What has been read of a log, over all its connections. */
-export interface Reading {
-  /** The stamp of the last line that was read, reported or not. */
+export interface LogProgress {
+  /** The timestamp of the last line that was read, reported or not. */
   last?: string;
   received: number;
   /** When it was first opened (client ms). */
@@ -13,16 +13,16 @@ export interface Reading {
 }
 
 /** ms between two reported lines of a container. */
-const interval = 50;
-/** A longer line is cut; the kubelet itself splits at 16 KiB. */
-const longestLine = 16 * 1024;
+const reportIntervalMs = 50;
+/** Bytes. A longer line is cut; the kubelet itself splits at 16 KiB. */
+const maxLogLineBytes = 16 * 1024;
 
-/** All lines until the end; true where the server ended it in order. */
+/** Reads all lines until the end; true if the server ended the log normally. */
 export async function readLines(
   cluster: Cluster,
   container: string,
   response: StreamedResponse,
-  reading: Reading,
+  progress: LogProgress,
   {
     signal,
     deliver,
@@ -30,24 +30,26 @@ export async function readLines(
   }: { signal: AbortSignal; deliver: Deliver; matters?: (text: string) => boolean },
 ): Promise<boolean> {
   const { env } = cluster;
-  const limit = createLogLimit(interval, matters);
+  const limit = createLogLimit(reportIntervalMs, matters);
   const report = (received: ReportedLine | undefined, at: number): void =>
     void (received && deliver({ kind: 'line', at, container, ...received }));
-  const lines = takeLines(response.body, { mostBytes: longestLine, onLong: 'cut', now: () => env.now() });
-  const seen = reading.last;
+  const lines = takeLines(response.body, { maxBytes: maxLogLineBytes, onLong: 'cut', now: () => env.now() });
+  const seen = progress.last;
   let alarm: Alarm | undefined;
   try {
     for (;;) {
-      let event = lines.left();
+      let event = lines.takeLine();
       if (event === undefined) {
         const due = limit.due();
-        // One alarm for all the lines of an interval: a timer for each would be most of the work of a chatty log.
+        // One timer for all lines of an interval: a timer for each line would be most of the work for a chatty log.
         if (due !== undefined && alarm?.at !== due) {
           alarm?.stop();
           alarm = setAlarm(env, due);
         }
-        await (due === undefined || alarm === undefined ? lines.more() : Promise.race([lines.more(), alarm.rung]));
-        event = lines.left();
+        await (due === undefined || alarm === undefined
+          ? lines.untilLine()
+          : Promise.race([lines.untilLine(), alarm.rung]));
+        event = lines.takeLine();
       }
       if (signal.aborted) return false;
       const now = event?.kind === 'line' ? event.at : env.now();
@@ -58,8 +60,8 @@ export async function readLines(
       }
       const line = readLogLine(event.bytes);
       if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
-      reading.last = line.time;
-      reading.received++;
+      progress.last = line.time;
+      progress.received++;
       report(limit.offer(line, now), now);
     }
   } finally {
@@ -68,21 +70,21 @@ export async function readLines(
   }
 }
 
-/** `2026-11-20T23:04:29.601234567Z text`; undefined for a line without a stamp, which is the kubelet's own remark. */
-export function readLogLine(bytes: Buffer): Stamped | undefined {
-  const space = bytes.subarray(0, longestStamp + 1).indexOf(0x20);
+/** Parses `2026-11-20T23:04:29.601234567Z text`; undefined without a timestamp: such a line is the kubelet's own. */
+export function readLogLine(bytes: Buffer): StampedLine | undefined {
+  const space = bytes.subarray(0, maxStampLength + 1).indexOf(0x20);
   const end = space === -1 ? bytes.length : space;
-  const time = bytes.toString('latin1', 0, Math.min(end, longestStamp));
+  const time = bytes.toString('latin1', 0, Math.min(end, maxStampLength));
   if (!stamp.test(time)) return undefined;
   return { time, text: bytes.toString('utf8', end + 1).replace(/\r$/, '') };
 }
 
-/** Whether a stamp is later than another, to the nanosecond; both are UTC where the kubelet writes them. */
+/** Whether timestamp `a` is later than `b`, to the nanosecond. The kubelet writes both in UTC. */
 export function isLater(a: string, b: string): boolean {
   return padded(a) > padded(b);
 }
 
-const longestStamp = 40;
+const maxStampLength = 40;
 const stamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** Trailing zeros are not written, so the fraction has no fixed length: `…:05Z`, `…:05.1Z`. */
@@ -91,27 +93,27 @@ function padded(time: string): string {
   return `${seconds}.${fraction.padEnd(9, '0')}`;
 }
 
-/** One line of a container's log, with the runtime's stamp. */
-export interface Stamped {
+/** One line of a container's log, with the container runtime's timestamp. */
+export interface StampedLine {
   /** RFC 3339, nanoseconds, node clock. */
   time: string;
   text: string;
 }
 
-export interface ReportedLine extends Stamped {
+export interface ReportedLine extends StampedLine {
   /** Lines left out since the last one that was reported. */
   skipped?: number;
 }
 
 /**
- * Lets at most one line pass in each interval, so that a container which logs 100 MB while it dies costs neither
- * memory nor time: the first line at once, then the last one of each interval. Lines that `matters` says yes to have an
- * allowance of their own, so that chatter cannot hide them.
+ * Reports at most one line per interval, so that a container which logs 100 MB while it exits costs neither memory nor
+ * time: the first line at once, then the last one of each interval. Lines that `matters` accepts have the same limit
+ * once more, so that chatter cannot hide them.
  */
 export interface LogLimit {
   /** The line, if it may be reported now. */
-  offer(line: Stamped, now: number): ReportedLine | undefined;
-  /** Client ms at which the line held back is due; undefined without one. */
+  offer(line: StampedLine, now: number): ReportedLine | undefined;
+  /** Client ms at which the line held back is due; undefined if there is none. */
   due(): number | undefined;
   /** The line held back. */
   release(now: number): ReportedLine | undefined;
@@ -121,9 +123,9 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
   let nextAt = Number.NEGATIVE_INFINITY;
   let nextThatMattersAt = Number.NEGATIVE_INFINITY;
   let skipped = 0;
-  let held: Stamped | undefined;
+  let held: StampedLine | undefined;
 
-  const report = (line: Stamped, now: number): ReportedLine => {
+  const report = (line: StampedLine, now: number): ReportedLine => {
     const received = skipped === 0 ? line : { ...line, skipped };
     skipped = 0;
     held = undefined;
@@ -134,10 +136,10 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
   return {
     offer(line, now) {
       const isDue = now >= nextAt;
-      const isSpecial = !isDue && now >= nextThatMattersAt && matters(line.text);
+      const isImportant = !isDue && now >= nextThatMattersAt && matters(line.text);
       if (held !== undefined) skipped++;
-      if (isSpecial) nextThatMattersAt = now + intervalMs;
-      if (isDue || isSpecial) return report(line, now);
+      if (isImportant) nextThatMattersAt = now + intervalMs;
+      if (isDue || isImportant) return report(line, now);
       held = line;
       return undefined;
     },

@@ -1,15 +1,15 @@
 /**
- * Keeps credentials out of everything that is printed: known secrets by their value, unknown ones by their form. Both,
- * because a server or a proxy may echo what it was sent.
+ * Keeps credentials out of everything that is printed: known secrets by their value, unknown ones by their form. Both
+ * are needed, because a server or a proxy may echo what it was sent.
  */
 export interface Redactor {
-  /** From now on this value is never shown, nor its base64 form. Short values are no secrets and would garble the text. */
+  /** Hides this value and its base64 from now on. Ignores short values: no secrets, and they would garble the text. */
   hide(secret: string | undefined): void;
   /** The text without secrets. */
   clean(text: string): string;
 }
 
-const shortestSecret = 4;
+const minSecretLength = 4;
 const mask = '<redacted>';
 
 export function createRedactor(): Redactor {
@@ -17,9 +17,9 @@ export function createRedactor(): Redactor {
   return {
     hide(secret) {
       const given = secret?.trim() ?? '';
-      if (given.length < shortestSecret) return;
+      if (given.length < minSecretLength) return;
       secrets.add(given);
-      // As it is sent: half a surrogate pair has no bytes, in headers or elsewhere.
+      // As it is sent: half a surrogate pair cannot be encoded, and is replaced.
       const value = given.toWellFormed();
       secrets.add(value);
       secrets.add(Buffer.from(value).toString('base64'));
@@ -28,20 +28,20 @@ export function createRedactor(): Redactor {
     clean(text) {
       let safe = text;
       for (const secret of secrets) safe = safe.replaceAll(secret, mask);
-      return forms.reduce((known, [form, instead]) => known.replace(form, instead), safe);
+      return secretPatterns.reduce((known, [form, instead]) => known.replace(form, instead), safe);
     },
   };
 }
 
-/** A URL as it may be shown: no user, no password, no query, no fragment. With a slash too few a password is in the path. */
+/** A URL without user, password, query and fragment. If a slash is missing, the password is in the path. */
 export function showUrl(url: string | URL): string {
   const parsed = typeof url !== 'string' ? url : URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) return '<not a URL>';
   return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' || parsed.pathname.includes('@') ? '' : parsed.pathname}`;
 }
 
-const forms: readonly (readonly [RegExp, string])[] = [
-  // A scheme and a word with a capital, a digit or a sign in it: "basic authentication" is no secret.
+const secretPatterns: readonly (readonly [RegExp, string])[] = [
+  // A scheme and a word with an upper-case letter, a digit or a symbol: "basic authentication" is no secret.
   [/\b([Bb]earer|[Bb]asic|[Nn]egotiate)\s+(?=\S*[A-Z0-9=._])[A-Za-z0-9+/=._~-]{4,}/g, `$1 ${mask}`],
   [/(\w+:\/\/)[^\s/]+@/g, `$1${mask}@`],
   [

@@ -1,13 +1,13 @@
 import { PodexitError } from '../errors.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
-import { isBudget, isSuccessor } from './delete-decide.ts';
+import { isRefusedByBudget, isUidConflict } from './delete-decide.ts';
 import { readPath } from './resource-path.ts';
-import { roleFor, type Wanted } from './role.ts';
+import { roleFor, type Permission } from './role.ts';
 import { readRefusal, type Refusal } from './status.ts';
 import { unauthorized } from './server-errors.ts';
 
-/** The one raw observation of a stream that the server refuses. */
+/** The raw observation for a stream that the server refuses. */
 export function refusedBy(
   cluster: Cluster,
   { stream, path, container }: { stream: StreamName; path: string; container?: string },
@@ -25,15 +25,15 @@ export function refusedBy(
   };
 }
 
-/** RBAC names what is missing; a webhook or a policy does not, and then this is undefined. */
-function readDenial(message: string): Wanted | undefined {
+/** The permission that RBAC denies; undefined if a webhook or a policy refused, since these name none. */
+function readDenial(message: string): Permission | undefined {
   const [, verb, resource, group] = denial.exec(message) ?? [];
   return verb === undefined || resource === undefined ? undefined : { verb, resource, group: group ?? '' };
 }
 
 const denial = /cannot (\w+) resource "([^"]*)" in API group "([^"]*)"/;
 
-/** What an answer that is no success says, without the secrets of this connection. */
+/** The refusal in an unsuccessful answer, without the secrets of this connection. */
 export function refusalOf(
   cluster: Pick<Cluster, 'clean'>,
   answer: Pick<ApiResponse, 'status' | 'body' | 'headers'>,
@@ -42,7 +42,7 @@ export function refusalOf(
   return { ...refusal, message: cluster.clean(refusal.message) };
 }
 
-/** Why a pod cannot be read (a GET, a list or a watch of it), as one sentence and a next step. */
+/** The error for a pod that cannot be read (by GET, list or watch). */
 export function refusedPod(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'reach'>,
   { namespace, name }: { namespace: string; name: string },
@@ -64,11 +64,11 @@ export function refusedPod(
   );
 }
 
-/** Why the pods of a namespace cannot be listed or watched: only a 403 is about rights. */
+/** The error for pods that cannot be listed or watched; only a 403 is about permissions. */
 export function refusedPods(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
   namespace: string,
-  { status, message, ...wanted }: Pick<Refusal, 'status' | 'message'> & Partial<Wanted>,
+  { status, message, ...wanted }: Pick<Refusal, 'status' | 'message'> & Partial<Permission>,
 ): PodexitError {
   if (status === 401) return unauthorized(cluster);
   if (status === 403) return forbiddenPods(namespace, cluster.clean(message), wanted);
@@ -84,8 +84,8 @@ const unreadableHints: Partial<Record<number, string>> = {
   404: "This is no Kubernetes API server: check the cluster's address in the kubeconfig, and what stands before it.",
 };
 
-/** 403 on pods: nothing can be done without them, so the hint holds the Role that is needed. */
-function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted> = {}): PodexitError {
+/** 403 on pods: podexit can do nothing without them, so the hint contains the Role that is needed. */
+function forbiddenPods(namespace: string, message: string, asked: Partial<Permission> = {}): PodexitError {
   const { verb = 'get', resource = 'pods', group = '' } = readDenial(message) ?? asked;
   const wanted = { verb, resource, group };
   return new PodexitError(
@@ -95,7 +95,7 @@ function forbiddenPods(namespace: string, message: string, asked: Partial<Wanted
   );
 }
 
-/** Another pod has the name now. */
+/** Another pod has this name now. */
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',
@@ -103,7 +103,7 @@ export const replacedPod = (namespace: string, name: string): PodexitError =>
     'Run the command again to trace the new pod.',
   );
 
-/** The server's no to a DELETE or an eviction, as one sentence and a next step. test/errors.ndjson has the real ones. */
+/** The error for a DELETE or an eviction that the server refuses. test/errors.ndjson has real refusals. */
 export function refusedDelete(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
   { namespace, name, evict }: { namespace: string; name: string; evict?: boolean },
@@ -114,7 +114,7 @@ export function refusedDelete(
   const pod = `pod "${name}" in namespace "${namespace}"`;
   const asked = evict ? 'eviction' : 'deletion';
   if (status === 401) return unauthorized(cluster);
-  // A server without the eviction API answers with another message, which says nothing about the pod.
+  // A server without the Eviction API answers 404 with another message, which says nothing about the pod.
   if (status === 404 && !/the requested resource/.test(message)) {
     return new PodexitError(
       'pod.gone',
@@ -122,8 +122,8 @@ export function refusedDelete(
       'Nothing is left to delete.',
     );
   }
-  if (isSuccessor(refusal)) return replacedPod(namespace, name);
-  if (isBudget(refusal)) return heldByBudget(cluster, pod, refusal);
+  if (isUidConflict(refusal)) return replacedPod(namespace, name);
+  if (isRefusedByBudget(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = status === 403 ? readDenial(message) : undefined;
   if (denied !== undefined) {
     return new PodexitError(

@@ -1,7 +1,7 @@
 import type { StreamName } from '../model/observation.ts';
 import { asString, metadataOf } from '../model/observe/read.ts';
 
-/** What an API path is about, in the words of a Role. */
+/** What an API path refers to, as RBAC names it. */
 export interface Resource {
   /** Empty for the core group. */
   group: string;
@@ -35,25 +35,25 @@ export function podPath(namespace: string, name: string, subresource?: 'log' | '
   return subresource === undefined ? path : `${path}/${subresource}`;
 }
 
-/** The Accept header that asks for metadata alone; a server that cannot do that sends all. */
+/** The Accept header for metadata only; a server that does not support it sends whole objects. */
 export function acceptMetadata(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }
 
-/** One collection, or a narrowed part of it. */
+/** One collection, or a part of it. */
 export interface WatchTarget {
   stream: StreamName;
   /** The collection, e.g. `/api/v1/namespaces/shop/pods`. */
   path: string;
-  /** The one object: narrows by `metadata.name`, and is what is read when the stream has long been silent. */
+  /** Selects one object by `metadata.name`, which is also read with a GET when the stream has been silent for long. */
   name?: string;
   fieldSelector?: string;
   labelSelector?: string;
 }
 
 /**
- * Of another name or another namespace than requested: from a server, or a proxy before it, that does not respect
- * the selector.
+ * The object has another name or namespace than requested: the server, or a proxy in front of it, does not respect the
+ * selector.
  */
 export function isForeign({ path, name }: WatchTarget, object: unknown): boolean {
   const metadata = metadataOf(object);
@@ -62,7 +62,7 @@ export function isForeign({ path, name }: WatchTarget, object: unknown): boolean
   return isOther(asString(metadata['name']), name) || isOther(asString(metadata['namespace']), namespaceIn(path));
 }
 
-/** Asked for each line of each watch, so the path is not taken apart as `readPath` does. */
+/** Called for each line of each watch, so it is cheaper than `readPath`. */
 function namespaceIn(path: string): string | undefined {
   const [, namespace] = /^\/apis?(?:\/[^/]+){1,2}\/namespaces\/([^/]+)\//.exec(path) ?? [];
   return namespace === undefined ? undefined : decodeURIComponent(namespace);

@@ -1,5 +1,5 @@
-/** One right, in the words of a Role. */
-export interface Wanted {
+/** One permission, as a Role names it. */
+export interface Permission {
   verb: string;
   resource: string;
   group: string;
@@ -12,8 +12,8 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Everything that a trace can use in the pod's namespace; all but the pods themselves is optional. */
-export const needed: readonly Rule[] = [
+/** Every permission that a trace can use in the pod's namespace; all but those on pods are optional. */
+export const namespaceRules: readonly Rule[] = [
   { group: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
   { group: '', resources: ['pods/log'], verbs: ['get'] },
   { group: '', resources: ['pods/eviction'], verbs: ['create'] },
@@ -29,41 +29,41 @@ export const needed: readonly Rule[] = [
 ];
 
 /** What only a ClusterRole can grant: the node, its Events and its Lease, and the namespace. All of it is optional. */
-export const neededInCluster: readonly Rule[] = [
+export const clusterRules: readonly Rule[] = [
   { group: '', resources: ['nodes', 'events'], verbs: ['get', 'list', 'watch'] },
   { group: '', resources: ['namespaces'], verbs: ['get'] },
   { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'list', 'watch'] },
 ];
 
 /**
- * A Role, ready for `kubectl apply -f -`, that grants what a trace needs in this namespace and also what was missing.
- * Who gets it is for the cluster's administrator to say, in a RoleBinding.
+ * A Role, ready for `kubectl apply -f -`, with the permissions that a trace needs in this namespace, and also the
+ * missing ones. The cluster's administrator decides in a RoleBinding who gets it.
  */
-export function roleFor(namespace: string, ...missing: Wanted[]): string {
-  const rules = [...needed, ...missing.filter((one) => !isGranted(one)).map(asRule)];
+export function roleFor(namespace: string, ...missing: Permission[]): string {
+  const rules = [...namespaceRules, ...missing.filter((one) => !isGranted(one)).map(asRule)];
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',
     'metadata:',
     '  name: podexit',
     `  namespace: ${quoted(namespace)}`,
-    ...printed(rules),
+    ...rulesYaml(rules),
     '',
   ].join('\n');
 }
 
-/** The optional rest, for the whole cluster. */
+/** A ClusterRole with the optional permissions for the whole cluster. */
 export const clusterRole = (): string =>
   [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: ClusterRole',
     'metadata:',
     '  name: podexit',
-    ...printed(neededInCluster),
+    ...rulesYaml(clusterRules),
     '',
   ].join('\n');
 
-const printed = (rules: readonly Rule[]): string[] => [
+const rulesYaml = (rules: readonly Rule[]): string[] => [
   'rules:',
   ...rules.flatMap((rule) => [
     `  - apiGroups: ${list([rule.group])}`,
@@ -72,11 +72,13 @@ const printed = (rules: readonly Rule[]): string[] => [
   ]),
 ];
 
-function isGranted({ group, resource, verb }: Wanted): boolean {
-  return needed.some((rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb));
+function isGranted({ group, resource, verb }: Permission): boolean {
+  return namespaceRules.some(
+    (rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb),
+  );
 }
 
-function asRule({ group, resource, verb }: Wanted) {
+function asRule({ group, resource, verb }: Permission) {
   return { group, resources: [resource], verbs: [verb] };
 }
 
@@ -84,7 +86,7 @@ function list(words: readonly string[]): string {
   return `[${words.map(quoted).join(', ')}]`;
 }
 
-/** JSON strings are YAML strings, and a namespace may look like a number. */
+/** JSON strings are YAML strings. Always quoted, since a namespace may look like a number. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -4,7 +4,7 @@ import type { Next, Outcome } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import { readPath, type WatchTarget } from './resource-path.ts';
 
-/** Why a stream cannot go on, as an error that names the server and the next step. */
+/** The error for a stream that cannot continue. */
 export function stopError(
   cluster: Cluster,
   because: Extract<Next, { next: 'stop' }>['because'],
@@ -20,7 +20,7 @@ export function stopError(
 export const isExecFailure = (error: unknown): boolean =>
   error instanceof PodexitError && error.code === 'auth.exec-failed';
 
-/** 401, also after the credentials were renewed. */
+/** 401, even after the credentials were renewed. */
 export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): PodexitError {
   const context = cluster.contextName === undefined ? '' : ` of context "${cluster.contextName}"`;
   return new PodexitError(
@@ -30,13 +30,13 @@ export function unauthorized(cluster: Pick<Cluster, 'server' | 'contextName'>): 
   );
 }
 
-/** What podexit holds of one line of a watch: many times what etcd stores of one object (1.5 MiB). */
-export const mostLineBytes = 32 * 1024 * 1024;
+/** The longest line of a watch that is read: many times the largest object that etcd stores (1.5 MiB). */
+export const maxWatchLineBytes = 32 * 1024 * 1024;
 
 function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.oversized-object',
-    `the pods cannot be read: ${server} sends more than ${mostLineBytes / 2 ** 20} MiB for one of them, and etcd stores no more than 1.5`,
+    `the pods cannot be read: ${server} sends more than ${maxWatchLineBytes / 2 ** 20} MiB for one of them, and etcd stores no more than 1.5`,
     'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get pod -o json | wc -c` asks the same.',
   );
 }
@@ -73,7 +73,7 @@ export function notReached(
   );
 }
 
-/** Why a stream has not begun, in one clause. */
+/** Why a stream has not started, in one clause. */
 export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: Outcome): string {
   const { resource } = readPath(path);
   if (outcome.kind === 'unanswered')
@@ -89,7 +89,7 @@ export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: 
   return `the list of ${resource} does not come to its end`;
 }
 
-/** The cause as it may be printed: Node's own errors may carry the whole request. */
+/** A cause that is safe to print: Node's own errors may contain the whole request. */
 function withoutSecrets(failure: TransportFailure, message: string): Error {
   return Object.assign(new Error(message), { code: failure.code });
 }

@@ -4,14 +4,14 @@ import { asObject, metadataOf } from '../model/observe/read.ts';
 /** A Kubernetes `Status`, read from an untrusted body. */
 export interface Refusal {
   status: number;
-  /** For example `Forbidden`, `NotFound`, `Expired`; empty where the body was no Status. */
+  /** For example `Forbidden`, `NotFound`, `Expired`; empty if the body was not a Status. */
   reason: string;
   message: string;
   causes: { reason: string; message: string }[];
   retryAfterMs?: number;
 }
 
-/** What an answer that is no success says; a body that is no Status leaves only the HTTP status. */
+/** Reads the Status in an unsuccessful answer. If the body is not a Status, only the HTTP status is known. */
 export function readRefusal(status: number, body: unknown, headers: IncomingHttpHeaders = {}): Refusal {
   const received = asObject(body);
   const details = asObject(received['details']);
@@ -24,14 +24,14 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
       reason: asText(asObject(cause)['reason']),
       message: asText(asObject(cause)['message']),
     })),
-    // 0 does not mean to retry at once and for ever: our own backoff holds then.
+    // 0 does not mean endless immediate retries: our own backoff applies.
     retryAfterMs:
-      seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), longestWaitSeconds) * 1000,
+      seconds === undefined || seconds <= 0 ? undefined : Math.min(Math.max(seconds, 1), maxRetryAfterSeconds) * 1000,
   };
 }
 
-/** Kubernetes asks for a few seconds; more than this comes from a broken proxy. */
-const longestWaitSeconds = 30;
+/** Kubernetes asks for a few seconds; a longer time comes from a broken proxy. */
+const maxRetryAfterSeconds = 30;
 
 /** Only seconds: the API server never sends a date there. */
 function retryAfterSeconds(header: string | undefined): number | undefined {
@@ -43,7 +43,7 @@ export function isFailureStatus(body: unknown): boolean {
   return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';
 }
 
-/** Where the next page of a list begins; empty where this was the last. */
+/** The token of the next page of a list; empty after the last page. */
 export const continueOf = (list: unknown): string => asText(metadataOf(list)['continue']);
 
 export function asArray(value: unknown): unknown[] {
@@ -58,22 +58,22 @@ function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** The version that an object or a list carries; undefined where it has none (then nothing can resume from it). */
+/** The resourceVersion of an object or a list; undefined if it has none, and then nothing can resume from it. */
 export function versionOf(object: unknown): string | undefined {
   const version = asText(metadataOf(object)['resourceVersion']);
   return version === '' || version === '0' ? undefined : version;
 }
 
 /**
- * Whether `a` is later than `b`, both of one resource. Kubernetes orders them as decimal numbers (KEP-5504); what is
- * no number is of no known order, and then nothing is later than anything.
+ * Whether `a` is later than `b`, both versions of one resource. Kubernetes orders them as decimal numbers (KEP-5504). A
+ * version that is not a number has no known order: the result is false.
  */
 export function isNewer(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined || !decimal.test(a) || !decimal.test(b)) return false;
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
-/** The latest version among objects; undefined where none has one. */
+/** The latest version among objects; undefined if none has one. */
 export function newestOf(objects: readonly unknown[]): string | undefined {
   return objects
     .map(versionOf)

@@ -4,32 +4,32 @@ import type { Cursor, Outcome } from './decide.ts';
 import { isNewer, newestOf, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
-/** Where one stream stands. */
+/** The position and the counters of one stream. */
 export interface Position extends Omit<Cursor, 'reached'> {
   synced: boolean;
-  /** Streaming lists in a row that did not bring the whole state. */
+  /** Consecutive streaming lists that did not bring the whole state. */
   streamingFailures: number;
-  /** Client clock, ms: up to here nothing can have been missed. */
-  goodAt: number;
-  /** The same where no bookmark is believed. */
-  sureAt: number;
-  /** The latest version of a list or a change that was received; bookmarks only say where to go on. */
+  /** Client clock, ms: until then nothing can be missing. */
+  completeUntil: number;
+  /** The same without trust in bookmarks. */
+  provenUntil: number;
+  /** The latest version of a received list or change; bookmarks only say where to resume. */
   received?: string;
-  /** The latest version of an object that was received: the server has no later one, unless the stream keeps it back. */
+  /** The latest version of a received object: the server has no later one, unless the stream does not deliver it. */
   newest?: string;
-  /** Client clock, ms: since then the server has had less than what was received, whenever it was asked. */
-  lessSince?: number;
-  /** Client clock, ms: since when lines have come without a pause, and the last of them. */
+  /** Client clock, ms: since then every answer of the server has lacked something that was received. */
+  serverBehindSince?: number;
+  /** Client clock, ms: when the first and the last line of the current burst came. */
   burst?: { since: number; until: number };
-  /** The last watch ended with a 401, and other credentials were found. */
+  /** The last watch ended with a 401, and the credentials were renewed. */
   renewed: boolean;
-  /** The objects that exist, by keyOf; of a named object one or none. */
+  /** The keys (`keyOf`) of the existing objects; at most one for a named object. */
   keys: Set<string>;
-  /** When it was doubted, it had brought all there was. */
+  /** When the run doubted the stream, it had delivered everything. */
   whole: boolean;
 }
 
-/** Reports a whole state with the gap before it, unless it is older than what was received already. */
+/** Reports a list, and the gap before it, unless the list is older than what was already received. */
 export function reportList(
   { target, position, deliver }: StreamContext,
   list: { resourceVersion: string; objects: unknown[]; sentAt: number; at: number },
@@ -38,7 +38,7 @@ export function reportList(
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
   if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') return { kind: 'behind' };
-  if (position.lost !== undefined && position.synced) deliver(gap(target, position.goodAt, at, position.lost));
+  if (position.lost !== undefined && position.synced) deliver(gap(target, position.completeUntil, at, position.lost));
   deliver({ kind: 'listed', at, stream, resourceVersion, objects, sentAt, name });
   if (!position.synced) deliver({ kind: 'synced', at, stream });
   Object.assign(position, {
@@ -46,8 +46,8 @@ export function reportList(
     received: resourceVersion,
     newest: newestOf(objects),
     synced: true,
-    goodAt: at,
-    sureAt: at,
+    completeUntil: at,
+    provenUntil: at,
     keys: new Set(objects.map(keyOf)),
     failures: 0,
     behind: 0,
@@ -55,26 +55,26 @@ export function reportList(
     streamingFailures: 0,
   });
   delete position.lost;
-  delete position.lessSince;
+  delete position.serverBehindSince;
   return undefined;
 }
 
-/** The stream did bring something, or is known to have nothing to bring. */
+/** The stream has delivered something, or provably has nothing to deliver. */
 export function resetFailures(position: Position): void {
   Object.assign(position, { failures: 0, relists: 0, dead: 0, renewed: false });
-  delete position.lessSince;
+  delete position.serverBehindSince;
 }
 
 /**
- * The position (of a bookmark or a list) is later than something that the stream never brought, so it is wrong. Back to what
- * the objects themselves prove.
+ * The position (of a bookmark or a list) is later than something that the stream never delivered, so it is wrong. Goes
+ * back to what the received objects prove.
  */
 export function rewind(position: Position): void {
-  const { newest, sureAt } = position;
+  const { newest, provenUntil } = position;
   delete position.resourceVersion;
   delete position.received;
   if (newest !== undefined) Object.assign(position, { resourceVersion: newest, received: newest });
-  position.goodAt = sureAt;
+  position.completeUntil = provenUntil;
 }
 
 function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): RawObservation {
@@ -82,15 +82,15 @@ function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause)
 }
 
 /**
- * A server that has not come as far as our position may be behind, or the bookmark was not its own: what was received is
- * then as good a place to go on from, and what comes twice is left out.
+ * A server without our position may be behind, or the bookmark may be another server's. So the stream resumes from what
+ * was received, and skips what comes twice.
  */
 export function doubtBookmark(position: Position, { causes }: Refusal): void {
   if (position.received === undefined || !causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return;
-  Object.assign(position, { resourceVersion: position.received, goodAt: position.sureAt });
+  Object.assign(position, { resourceVersion: position.received, completeUntil: position.provenUntil });
 }
 
-/** One stream, and all that its attempts share. */
+/** One stream, with what its attempts share. */
 export interface StreamContext {
   cluster: Cluster;
   target: WatchTarget;
@@ -100,25 +100,25 @@ export interface StreamContext {
   health: Health;
 }
 
-/** What a stream reports about itself while it runs; the run decides by it when enough is known. */
+/** What a stream reports about itself while it runs; from this the run decides when it knows enough. */
 export interface Health {
   /**
-   * What came after `since` (client ms) is not known, until it flows again: the connection is gone, or the stream is silent
-   * and the server does not answer whether it should be.
+   * What came after `since` (client ms) is not known, until `flows`: the connection is gone, or the stream is silent
+   * and the server does not answer.
    */
   lost(since: number): void;
   flows(): void;
-  /** Why the state has not been read yet, in words: `the server answers 503 to the list of pods`. Said at each failed try. */
+  /** After each failed try, why there is no state yet, in words: `the server answers 503 to the list of pods`. */
   waitingFor?: ((this: void, reason: string) => void) | undefined;
   /** Nothing that came until `at` (client ms) is missing. */
   sure(at: number): void;
-  /** Aborts when the run needs to know whether the stream has brought all there is. */
+  /** Aborts when the run needs to know whether the stream has delivered everything. */
   readonly doubted: AbortSignal;
-  /** The answer: it has. */
+  /** The answer: it has delivered everything. */
   whole(): void;
 }
 
-/** For callers that do not care. Each stream has its own: Node warns on stderr of the eleventh that listens to one signal. */
+/** For callers that ignore it. One for each stream: Node warns on stderr about the eleventh listener of a signal. */
 export const unwatchedHealth = (): Health => ({
   lost: () => {},
   flows: () => {},

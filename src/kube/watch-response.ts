@@ -1,19 +1,19 @@
-/** One watch response, line by line, and what ends it. */
+/** Reads one watch response, line by line, until something ends it. */
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
 import { nextLineOf, takeLines, type LineEvent, type NextLine } from './lines.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
-import { mostLineBytes } from './server-errors.ts';
+import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';
 import { isNewer, readRefusal, versionOf, type Refusal } from './status.ts';
 import { doubtBookmark, reportList, resetFailures, type Position, type StreamContext } from './watch-position.ts';
 
-/** ms after which a watch has lived, though it brought nothing: longer than any wait between two of them. */
-const longLifeMs = 6000;
+/** A watch that lasts this long resets the backoff even without a line. Longer than any wait between two watches. */
+const backoffResetMs = 6000;
 
-/** All lines of one watch response, until it ends or is found dead. `initial`: it begins with the whole state. */
+/** Reads a watch response until it ends or is found dead. `initial`: it begins with the whole state. */
 export async function followWatch(
   context: StreamContext,
   response: StreamedResponse,
@@ -26,14 +26,14 @@ export async function followWatch(
     if (outcome.refusal.status === 401 && !position.renewed && (await response.renew())) return { kind: 'renewed' };
   }
   // A stream that was dead, or ahead of its server, does not reset the backoff.
-  const hasLived = cluster.env.now() - response.at >= longLifeMs && !['dead', 'ahead'].includes(outcome.kind);
-  if (hasLived && !initial) Object.assign(position, { failures: 0, relists: 0 });
+  const lastedLong = cluster.env.now() - response.at >= backoffResetMs && !['dead', 'ahead'].includes(outcome.kind);
+  if (lastedLong && !initial) Object.assign(position, { failures: 0, relists: 0 });
   return outcome;
 }
 
 async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<Outcome> {
   const { env } = context.cluster;
-  const lines = takeLines(response.body, { mostBytes: mostLineBytes, onLong: 'stop', now: () => env.now() });
+  const lines = takeLines(response.body, { maxBytes: maxWatchLineBytes, onLong: 'stop', now: () => env.now() });
   const next = nextLineOf(lines, env);
   try {
     if (initial) {
@@ -47,50 +47,50 @@ async function readResponse(context: StreamContext, response: StreamedResponse, 
   }
 }
 
-/** ms without the end mark of a streaming list, after which the server is taken for one that gives none. */
-const longestBeforeEndMark = {
-  /** A server that knows streaming lists sends the end mark at once. */
+/** ms without the end mark of a streaming list, after which the server counts as one that does not support it. */
+const endMarkTimeoutMs = {
+  /** A server that supports streaming lists sends the end mark at once. */
   silence: 1000,
-  /** The same where another stream has already been given one. */
-  knownSilence: 15_000,
-  /** Lines that go on and on without it: a server that took no notice, and a busy collection. */
-  inAll: 20_000,
+  /** The same if another stream has already received an end mark. */
+  silenceIfSupported: 15_000,
+  /** With lines, but no end mark: the server ignored the parameter, and the collection is busy. */
+  total: 20_000,
 };
 
-/** The whole state, as one list: up to the end mark of a streaming list. */
+/** Reads the whole state, up to the end mark of a streaming list, and reports it as one list. */
 async function readInitialState(context: StreamContext, next: NextLine, sentAt: number): Promise<Outcome | undefined> {
   const { cluster, signal } = context;
   const { env, memory } = cluster;
   const state = new Map<string, unknown>();
-  const until = env.now() + longestBeforeEndMark.inAll;
+  const until = env.now() + endMarkTimeoutMs.total;
   for (;;) {
-    const { knownSilence, silence } = longestBeforeEndMark;
-    const event = await next(memory.streamingLists === 'given' ? knownSilence : silence, signal);
-    if (event === undefined || env.now() > until) return signal.aborted ? { kind: 'ended' } : withheld(cluster);
-    // Over, in order, before it began: a list shows whether there is a Kubernetes API at all.
-    if (event.kind === 'end' && event.clean && state.size === 0) return withheld(cluster);
+    const { silenceIfSupported, silence } = endMarkTimeoutMs;
+    const event = await next(memory.streamingLists === 'supported' ? silenceIfSupported : silence, signal);
+    if (event === undefined || env.now() > until) return signal.aborted ? { kind: 'ended' } : noStreamingLists(cluster);
+    // It ended normally, and empty: a plain list shows whether this is a Kubernetes API at all.
+    if (event.kind === 'end' && event.clean && state.size === 0) return noStreamingLists(cluster);
     if (event.kind !== 'line') return outcomeOf(event);
     const line = readWatchLine(event.bytes);
     if (line.kind === 'malformed') return { kind: state.size === 0 ? 'foreign' : 'cut' };
     if (line.kind === 'error')
-      return [400, 422].includes(line.refusal.status) ? withheld(cluster) : refusedInside(line);
+      return [400, 422].includes(line.refusal.status) ? noStreamingLists(cluster) : refusedByLine(line);
     if (line.kind === 'change') {
-      // Changes while the state is still being sent are a part of it.
+      // Changes before the end mark are part of the state.
       if (line.change === 'DELETED') state.delete(keyOf(line.object));
       else state.set(keyOf(line.object), line.object);
     } else if (line.initialEnd) {
       const { resourceVersion } = line;
-      if (resourceVersion === undefined) return withheld(cluster);
-      memory.streamingLists = 'given';
+      if (resourceVersion === undefined) return noStreamingLists(cluster);
+      memory.streamingLists = 'supported';
       const objects = [...state.values()];
       return reportList(context, { resourceVersion, objects, sentAt, at: event.at });
     }
   }
 }
 
-/** The other streams need not try it again. */
-function withheld(cluster: Cluster): Outcome {
-  cluster.memory.streamingLists = 'withheld';
+/** The other streams do not need to try it again. */
+function noStreamingLists(cluster: Cluster): Outcome {
+  cluster.memory.streamingLists = 'unsupported';
   return { kind: 'no-streaming-list' };
 }
 
@@ -98,12 +98,12 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
   const { cluster, target, position, signal, health } = context;
   const silence = createSilence(cluster.env, health);
   for (;;) {
-    health.sure(position.goodAt);
+    health.sure(position.completeUntil);
     if (health.doubted.aborted && isObjectGone(target, position)) markWhole(context);
     const isDoubted = health.doubted.aborted && !position.whole;
     const event = await next(silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
-    // Doubted only now: a stream whose object is gone needs no question.
+    // The doubt is new: first check whether the object is gone, since that needs no question.
     const isNewDoubt = health.doubted.aborted && !isDoubted && !position.whole;
     if (event === undefined && (silence.isTooEarly() || isNewDoubt)) continue;
     const found = event ?? (await checkSilence(context, next));
@@ -113,7 +113,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
         if (isDoubted) markWhole(context);
         break;
       case 'unanswered':
-        silence.unanswered(position.goodAt, found.retryAfterMs);
+        silence.unanswered(position.completeUntil, found.retryAfterMs);
         break;
       case 'dead':
       case 'ahead':
@@ -122,7 +122,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
         reportSlowLine(context, found);
         const outcome = handleLine(context, readWatchLine(found.bytes), found.at);
         if (outcome !== undefined) return outcome;
-        silence.broken();
+        silence.lineCame();
         break;
       }
       default:
@@ -131,7 +131,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
   }
 }
 
-/** The object is gone: whatever else the stream may bring is about another one. */
+/** The object is gone: anything that still comes is about another object. */
 const isObjectGone = ({ name }: WatchTarget, { whole, keys }: Position): boolean =>
   name !== undefined && keys.size === 0 && !whole;
 
@@ -140,10 +140,10 @@ function markWhole({ position, health }: StreamContext): void {
   health.whole();
 }
 
-/** ms from the first byte of a line to its last; and between two lines of one burst. */
+/** ms from the first to the last byte of a line; and between two lines of one burst. */
 const [slowLineMs, sameBurstMs] = [250, 50];
 
-/** What a slow link brings is as old as the first line of the burst: those behind it waited for its bytes. */
+/** On a slow link each line may be as old as the first line of its burst: it waited for the bytes before it. */
 function reportSlowLine(
   { target, position, deliver }: StreamContext,
   { at, since }: Extract<LineEvent, { kind: 'line' }>,
@@ -154,51 +154,51 @@ function reportSlowLine(
   if (at - since > slowLineMs) deliver({ kind: 'resumed', at, stream: target.stream, since: position.burst.since });
 }
 
-/** Delivers one line, then moves the cursor. */
+/** Delivers one line, then moves the position. */
 function handleLine({ target, position, deliver }: StreamContext, line: WatchLine, at: number): Outcome | undefined {
   if (line.kind === 'malformed') return { kind: 'cut' };
-  if (line.kind === 'error') return refusedInside(line);
+  if (line.kind === 'error') return refusedByLine(line);
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
   const { resourceVersion } = line;
   if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : { kind: 'unversioned' };
-  // A server that is behind the one we saw before repeats what we know; the cursor never goes back behind that.
+  // A server that is behind an earlier one repeats what is known; the position never goes back behind that.
   if (isNewer(position.received, resourceVersion)) return undefined;
   if (line.kind === 'change') {
     deliver({ kind: 'changed', at, stream: target.stream, change: line.change, object: line.object });
     position.keys[line.change === 'DELETED' ? 'delete' : 'add'](keyOf(line.object));
-    Object.assign(position, { received: resourceVersion, newest: resourceVersion, sureAt: at });
+    Object.assign(position, { received: resourceVersion, newest: resourceVersion, provenUntil: at });
   }
-  Object.assign(position, { resourceVersion, goodAt: at });
+  Object.assign(position, { resourceVersion, completeUntil: at });
   resetFailures(position);
   return undefined;
 }
 
-/** What an ERROR line inside a response says. */
-const refusedInside = ({ refusal }: Extract<WatchLine, { kind: 'error' }>): Outcome => ({
+/** The outcome of an ERROR line inside a response. */
+const refusedByLine = ({ refusal }: Extract<WatchLine, { kind: 'error' }>): Outcome => ({
   kind: 'refused',
   refusal,
-  frame: true,
+  isErrorLine: true,
   verb: 'watch',
 });
 
-/** Why there is no line. */
+/** The outcome if there is no line. */
 function outcomeOf(event: Exclude<LineEvent, { kind: 'line' }>): Outcome {
   if (event.kind === 'oversized') return { kind: 'oversized', verb: 'watch' };
   return { kind: event.clean ? 'ended' : 'cut' };
 }
 
-/** One line of a watch response, as far as the loop has to distinguish lines. */
+/** One line of a watch response, with the distinctions that the loop needs. */
 type WatchLine =
   | { kind: 'change'; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown; resourceVersion: string | undefined }
-  /** `initialEnd`: the state that a streaming list began with is complete. */
+  /** `initialEnd`: the end mark of a streaming list: its initial state is complete. */
   | { kind: 'bookmark'; resourceVersion: string | undefined; initialEnd: boolean }
   | { kind: 'error'; refusal: Refusal }
-  /** No JSON, or no line of a watch. */
+  /** Not JSON, or not a line of a watch. */
   | { kind: 'malformed' };
 
 const initialEndMark = 'k8s.io/initial-events-end';
 
-/** Total: whatever the bytes are, it is one of the four. */
+/** Never throws: any other bytes are `malformed`. */
 function readWatchLine(bytes: Buffer): WatchLine {
   const line = asObject(parseJson(bytes.toString('utf8')));
   const object = line['object'];

@@ -1,6 +1,6 @@
 import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
-import { decide, pick, type Next, type Outcome } from './decide.ts';
+import { decide, randomMs, type Next, type Outcome } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
 import { listObjects } from './list.ts';
@@ -20,12 +20,12 @@ import {
 import { followWatch } from './watch-response.ts';
 
 /**
- * The state of a collection and all that changes in it, for as long as the signal lives: `listed` and `synced` once,
- * then `changed`; `gap` and a new `listed` where history was lost; `refused` (and then the end) where the server
- * refuses it; `dated` for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
+ * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
+ * `changed`; `gap` and a new `listed` if history was lost; `refused`, as the last one, if the server refuses; `dated`
+ * for each answer. A lost connection loses nothing: `resumed` says that what comes next may be old.
  *
  * Ends quietly on abort, and when the cluster is closed. Throws PodexitError `auth.unauthorized`, `server.untrusted`,
- * `server.not-kubernetes`, and, where the server was never reached, `server.unreachable` or `auth.exec-failed`.
+ * `server.not-kubernetes`, and, if the server was never reached, `server.unreachable` or `auth.exec-failed`.
  */
 export async function watchObjects(
   cluster: Cluster,
@@ -33,28 +33,28 @@ export async function watchObjects(
   { signal, deliver, health = unwatchedHealth() }: { signal: AbortSignal; deliver: Deliver; health?: Health },
 ): Promise<void> {
   const { env, memory } = cluster;
-  const position = beginning(env.now());
+  const position = initialPosition(env.now());
   const context: StreamContext = { cluster, target, position, signal, deliver, health };
   const isOver = (): boolean => signal.aborted || cluster.closed.aborted;
-  let step: GoOn = { next: 'relist', wait: [0, 0] };
+  let step: RetryStep = { next: 'relist', wait: [0, 0] };
   for (;;) {
-    await pause(context, pick(step.wait, env.random()));
+    await pause(context, randomMs(step.wait, env.random()));
     if (isOver()) return;
     const outcome = await attempt(context, step);
     if (isOver()) return;
-    health.lost(position.goodAt);
+    health.lost(position.completeUntil);
 
     const next = decide(outcome, { ...position, reached: memory.reached });
     env.log(5, cluster.clean(`${target.stream}: ${outcome.kind}, next: ${next.next}`));
-    // One object of a stream that the answer can do without costs that stream alone.
-    const isLeftOut = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
-    if (next.next === 'stop' && !isLeftOut) throw stopError(cluster, next.because, outcome);
+    // An oversized object ends only its own stream, unless that is the pod's.
+    const endsOnlyStream = next.next === 'stop' && next.because === 'oversized' && target.stream !== 'pod';
+    if (next.next === 'stop' && !endsOnlyStream) throw stopError(cluster, next.because, outcome);
     if (next.next === 'refuse' || next.next === 'stop') {
       deliver(refusedBy(cluster, target, 'verb' in outcome ? outcome : { verb: 'watch' }));
       return;
     }
     if (!position.synced) health.waitingFor?.(waitingReason(cluster, target, outcome));
-    count(position, outcome);
+    countOutcome(position, outcome);
     if (next.next === 'relist' && next.lost !== undefined) {
       position.lost = next.lost;
       position.relists++;
@@ -63,14 +63,14 @@ export async function watchObjects(
   }
 }
 
-/** Ends early when the caller doubts the stream, or is done. The signal is made only where there is a wait. */
+/** Ends early when the caller doubts the stream, or aborts. Creates a signal only if there is a wait. */
 async function pause({ cluster, signal, health: { doubted } }: StreamContext, ms: number): Promise<void> {
   if (ms <= 0) return;
   const woken = AbortSignal.any([signal, cluster.closed, ...(doubted.aborted ? [] : [doubted])]);
   await delay(cluster.env, ms, woken);
 }
 
-const beginning = (now: number): Position => ({
+const initialPosition = (now: number): Position => ({
   failures: 0,
   behind: 0,
   relists: 0,
@@ -79,13 +79,13 @@ const beginning = (now: number): Position => ({
   renewed: false,
   synced: false,
   streamingFailures: 0,
-  goodAt: now,
-  sureAt: now,
+  completeUntil: now,
+  provenUntil: now,
   keys: new Set(),
   whole: false,
 });
 
-function count(position: Position, outcome: Outcome): void {
+function countOutcome(position: Position, outcome: Outcome): void {
   position.failures++;
   if (outcome.kind === 'behind') position.behind++;
   if (outcome.kind === 'dead') position.dead++;
@@ -93,33 +93,33 @@ function count(position: Position, outcome: Outcome): void {
   if (outcome.kind === 'renewed') position.renewed = true;
 }
 
-type GoOn = Extract<Next, { next: 'resume' | 'relist' }>;
+type RetryStep = Extract<Next, { next: 'resume' | 'relist' }>;
 
 /** One list or watch, from its request to its end. */
-async function attempt(context: StreamContext, step: GoOn): Promise<Outcome> {
+async function attempt(context: StreamContext, step: RetryStep): Promise<Outcome> {
   const { cluster, position, signal } = context;
   try {
     if (step.next === 'resume') return await watchOn(context, true);
     const isStreamed =
-      cluster.memory.streamingLists !== 'withheld' && position.streamingFailures < mostStreamingFailures;
+      cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < maxStreamingFailures;
     return isStreamed && !step.notOlder
       ? await streamList(context)
       : await listAndWatch(context, step.notOlder === true);
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
     if (signal.aborted) return { kind: 'ended' };
-    // A laptop wakes before its network does: once the server was reached, the plugin is tried again as the server is.
+    // A laptop wakes before its network does: once the server was reached, a failing plugin is retried like the server.
     if (isExecFailure(error) && cluster.memory.reached) return { kind: 'unanswered' };
     throw error;
   }
 }
 
-/** Whatever the server, or something before it, has against streaming lists: a plain list and a watch do the same. */
-const mostStreamingFailures = 2;
-/** ms until the headers of a streaming list: a watch is answered at once, and its state may take longer. */
+/** After so many failures, whatever their cause, a plain list and a watch bring the same. */
+const maxStreamingFailures = 2;
+/** ms until the headers of a streaming list: like any watch it is answered at once, only its state may take longer. */
 const streamingAnswerMs = 10_000;
 
-/** The list as the beginning of the watch (KEP-3157): one request, one connection, consistent. */
+/** A watch that begins with the list (KEP-3157): one request, one connection, consistent. */
 async function streamList(context: StreamContext): Promise<Outcome> {
   const { cluster, target, position, signal, deliver } = context;
   position.streamingFailures++;
@@ -139,7 +139,7 @@ async function streamList(context: StreamContext): Promise<Outcome> {
   if (response.status === 200) return await followWatch(context, response, { initial: true });
   const refused = await refusedWatch(context, response);
   if (response.status !== 400 && response.status !== 422) return refused;
-  cluster.memory.streamingLists = 'withheld';
+  cluster.memory.streamingLists = 'unsupported';
   return { kind: 'no-streaming-list' };
 }
 
@@ -151,7 +151,7 @@ async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<
   return reportList(context, result) ?? (await watchOn(context, false));
 }
 
-/** `resumes`: an earlier watch was cut, so what comes first may have happened at any time since then. */
+/** `resumes`: an earlier watch was cut, so the first lines may have happened at any time since then. */
 async function watchOn(context: StreamContext, resumes: boolean): Promise<Outcome> {
   const { cluster, target, position, signal, deliver } = context;
   const query = {
@@ -164,11 +164,11 @@ async function watchOn(context: StreamContext, resumes: boolean): Promise<Outcom
   response.dated.forEach(deliver);
   if (isForeignBody(response)) return foreign(response);
   if (response.status !== 200) return await refusedWatch(context, response);
-  if (resumes) deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.goodAt });
+  if (resumes) deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.completeUntil });
   return await followWatch(context, response, { initial: false });
 }
 
-/** Kubernetes answers in JSON, and says so. */
+/** Kubernetes answers in JSON, and its content type says so. */
 function isForeignBody({ status, headers }: StreamedResponse): boolean {
   const type = headers['content-type'];
   return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
@@ -182,5 +182,5 @@ function foreign(response: StreamedResponse): Outcome {
 async function refusedWatch({ position, signal }: StreamContext, response: StreamedResponse): Promise<Outcome> {
   const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
   doubtBookmark(position, refusal);
-  return { kind: 'refused', refusal, frame: false, verb: 'watch' };
+  return { kind: 'refused', refusal, isErrorLine: false, verb: 'watch' };
 }

@@ -28,7 +28,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
     namespace: 'shop',
     server: 'https://cluster',
     reach: '',
-    memory: { reached: true, streamingLists: 'given' },
+    memory: { reached: true, streamingLists: 'supported' },
     closed: stop.signal,
     env: {
       variables: {},

@@ -12,13 +12,13 @@ const failing: Cursor = { ...at7, failures: 3 };
 const answer = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'refused',
   refusal: { ...readRefusal(status, undefined), retryAfterMs },
-  frame: false,
+  isErrorLine: false,
   verb: 'watch',
 });
 const frame = (status: number): Outcome => ({
   kind: 'refused',
   refusal: readRefusal(status, undefined),
-  frame: true,
+  isErrorLine: true,
   verb: 'watch',
 });
 const failure = (code: string) => new TransportFailure('no answer', { sent: false, code });

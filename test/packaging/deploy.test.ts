@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load, loadAll } from 'js-yaml';
-import { needed, neededInCluster } from '../../src/kube/role.ts';
+import { namespaceRules, clusterRules } from '../../src/kube/role.ts';
 import { parseTarget } from '../../src/cli/target.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { archiveOf, platforms } from '../../scripts/release/platforms.ts';
@@ -42,8 +42,8 @@ const eachOf = (groups: readonly string[], resources: readonly string[], verbs: 
 
 describe('deploy/rbac.yaml', () => {
   it.each([
-    ['in the namespace what an error would ask for', 'Role', needed],
-    ['in the cluster what README says', 'ClusterRole', neededInCluster],
+    ['in the namespace what an error would ask for', 'Role', namespaceRules],
+    ['in the cluster what README says', 'ClusterRole', clusterRules],
   ])('grants %s, no more and no less', (_, kind, wanted) => {
     const granted = rbac.filter((one) => one.kind === kind).flatMap(({ rules = [] }) => rules);
     const plain = granted.flatMap(({ apiGroups, resources, verbs }) => eachOf(apiGroups, resources, verbs));

@@ -4,7 +4,7 @@ import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
 import type { Redactor } from '../redact.ts';
 import type { Env } from '../env.ts';
 
-/** What node:https takes for a connection to the API server. */
+/** The TLS options of a connection to the API server, as node:https takes them. */
 export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
   /** Whether the server's certificate is verified. */
   rejectUnauthorized: boolean;
@@ -15,19 +15,19 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
-  /** The number of the renewal, so that requests side by side renew only once. */
+  /** Counts the renewals, so that concurrent requests renew only once. */
   generation: number;
 }
 
 export interface Credentials {
-  /** Resolves what the next request carries; runs a plugin or reads a file where that is due. */
+  /** The credentials for the next request. Runs a plugin or reads a file if necessary. */
   identify(): Promise<Identity>;
-  /** After a 401 to a request that carried `generation`: true where there is something new to try. */
+  /** After a 401 to a request with this `generation`: true if there are new credentials to try. */
   renew(generation: number): Promise<boolean>;
 }
 
-/** What a source of credentials gives for the next request. */
-export interface Proof {
+/** The credentials that a source gives for the next request. */
+export interface Credential {
   /** For `Authorization: Bearer`. */
   token?: string;
   authorization?: string;
@@ -36,9 +36,9 @@ export interface Proof {
 }
 
 /** One way to authenticate. */
-export interface Source {
-  prove(): Promise<Proof>;
-  /** After a 401: forget what is cached. False where nothing can be renewed. */
+export interface CredentialSource {
+  getCredential(): Promise<Credential>;
+  /** Drops the cached credentials, after a 401. False if they cannot be renewed. */
   forget(): boolean;
 }
 
@@ -47,6 +47,6 @@ export interface ResolveOptions {
   user: UserEntry;
   env: Env;
   redactor: Redactor;
-  /** Aborted when the cluster is closed: a plugin is no longer waited for. */
+  /** Aborted when the cluster is closed, which ends a running plugin. */
   closed: AbortSignal;
 }

@@ -8,25 +8,24 @@ import { parseJson } from '../http/body.ts';
 import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
 import { asText } from '../status.ts';
 import type { Env } from '../env.ts';
-import type { Proof, ResolveOptions, Source } from './credentials.ts';
+import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
 import { windowsLaunch, type Launch } from './windows-launch.ts';
 
 /**
- * Credentials from an exec plugin (client.authentication.k8s.io), run as kubectl runs it: once, and again after the
- * expiry that it names or a 401. What it writes to stderr is shown to the user; what it writes to stdout never is.
- * Throws PodexitError `auth.exec-failed` (with the plugin's installHint where it is not installed) and
- * `auth.exec-needs-terminal`.
+ * Credentials from an exec plugin (client.authentication.k8s.io). As in kubectl, the plugin runs once, and again after
+ * its expirationTimestamp or a 401. Its stderr is shown to the user, its stdout never is. Throws PodexitError
+ * `auth.exec-failed` (with the plugin's installHint if it is not installed) and `auth.exec-needs-terminal`.
  */
-export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: ResolveOptions): Source {
-  let current: Promise<Credential> | undefined;
+export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: ResolveOptions): CredentialSource {
+  let current: Promise<ExpiringCredential> | undefined;
   return {
-    async prove() {
+    async getCredential() {
       const seen = current;
       const kept = await seen?.catch(() => undefined);
       const isDue = kept === undefined || env.now() >= kept.expiresAt;
-      // Requests side by side share one run: the second finds that the first has replaced it.
+      // Concurrent requests share one run: the second sees that the first has replaced `current`.
       if (isDue && current === seen) current = fresh();
-      return (await (current ??= fresh())).proof;
+      return (await (current ??= fresh())).credential;
     },
     forget() {
       current = undefined;
@@ -34,25 +33,25 @@ export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: 
     },
   };
 
-  async function fresh(): Promise<Credential> {
+  async function fresh(): Promise<ExpiringCredential> {
     const output = await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed);
-    const credential = readCredential(exec, output);
-    [credential.proof.token, credential.proof.key].forEach((secret) => redactor.hide(secret));
-    return credential;
+    const expiring = readCredential(exec, output);
+    [expiring.credential.token, expiring.credential.key].forEach((secret) => redactor.hide(secret));
+    return expiring;
   }
 }
 
-interface Credential {
-  proof: Proof;
+interface ExpiringCredential {
+  credential: Credential;
   /** Client clock, ms. */
   expiresAt: number;
 }
 
-/** A credential is a few kilobytes, and so is what a login asks of a person. */
-const mostBytes = 1_048_576;
+/** A credential has a few kilobytes, and so have the prompts of a login. */
+const maxOutputBytes = 1_048_576;
 
-/** How long a plugin may take, in ms: logging in in a browser takes minutes. kubectl waits without a limit. */
-const longest = { alone: 60_000, withPerson: 600_000 };
+/** A login in a browser takes minutes. kubectl waits without a limit. */
+const timeoutMs = { unattended: 60_000, interactive: 600_000 };
 
 function run(
   exec: ExecEntry,
@@ -69,20 +68,20 @@ function run(
   }
   return new Promise((done, reject) => {
     const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    // Its own process group can be killed as a whole; a plugin at a terminal would lose the terminal by it.
+    // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
     const isGroup = !info.interactive && env.platform !== 'win32';
-    const child = started(exec, launchOf(exec, env), {
+    const child = spawnPlugin(exec, launchOf(exec, env), {
       env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },
       stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
       detached: isGroup,
     });
-    const output = takeOutput(
+    const output = collectOutput(
       child,
       (text) => env.stderr.write(text),
-      () => stop(tooMuch),
+      () => stop(tooMuchOutput),
     );
-    const limit = info.interactive ? longest.withPerson : longest.alone;
+    const limit = info.interactive ? timeoutMs.interactive : timeoutMs.unattended;
     const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
     const abandon = (): void => stop('was ended, since nobody waits for it any more');
     closed.addEventListener('abort', abandon, { once: true });
@@ -92,7 +91,7 @@ function run(
     };
     function stop(why: string): void {
       settle();
-      endWithChildren(child, isGroup, env.platform);
+      killWithChildren(child, isGroup, env.platform);
       reject(failed(exec, why));
     }
     child.on('error', (error: NodeJS.ErrnoException) => {
@@ -108,16 +107,16 @@ function run(
   });
 }
 
-const tooMuch = `wrote more than ${mostBytes / 2 ** 20} MiB`;
+const tooMuchOutput = `wrote more than ${maxOutputBytes / 2 ** 20} MiB`;
 
-/** What it writes: stdout is kept for the returned function, stderr is the person's. Each has the same limit. */
-function takeOutput(child: ChildProcess, show: (text: string) => void, onTooMuch: () => void): () => string {
+/** Returns a function that reads the collected stdout, and shows stderr to the user. Both have the same size limit. */
+function collectOutput(child: ChildProcess, show: (text: string) => void, onTooMuch: () => void): () => string {
   const output: Buffer[] = [];
   const limited = (take: (chunk: Buffer) => void) => {
     let bytes = 0;
     return (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes <= mostBytes) take(chunk);
+      if (bytes <= maxOutputBytes) take(chunk);
       else onTooMuch();
     };
   };
@@ -133,14 +132,14 @@ function takeOutput(child: ChildProcess, show: (text: string) => void, onTooMuch
   return () => Buffer.concat(output).toString('utf8');
 }
 
-/** Whatever it has started is ended too, where the system can name it. Nothing that still holds its pipes is waited for. */
-function endWithChildren(child: ChildProcess, isGroup: boolean, platform: string): void {
+/** Also kills the plugin's children if the platform allows. Never waits for a process that still holds its pipes. */
+function killWithChildren(child: ChildProcess, isGroup: boolean, platform: string): void {
   try {
     if (isGroup && child.pid !== undefined) kill(-child.pid, 'SIGKILL');
     else if (platform === 'win32') spawn('taskkill', ['/t', '/f', '/pid', String(child.pid)], { stdio: 'ignore' });
     else child.kill('SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -151,8 +150,8 @@ function launchOf(exec: ExecEntry, { variables, platform }: Env): Launch {
   return { file: commandOf(exec), args: exec.args, verbatim: false };
 }
 
-/** Throws for what cannot even be tried: no command, or a NUL in an argument. */
-function started(exec: ExecEntry, { file, args, verbatim }: Launch, options: SpawnOptions): ChildProcess {
+/** Throws PodexitError if spawn itself throws: for an empty command, or a NUL in an argument. */
+function spawnPlugin(exec: ExecEntry, { file, args, verbatim }: Launch, options: SpawnOptions): ChildProcess {
   try {
     return spawn(file, [...args], { ...options, windowsVerbatimArguments: verbatim });
   } catch (error) {
@@ -160,7 +159,7 @@ function started(exec: ExecEntry, { file, args, verbatim }: Launch, options: Spa
   }
 }
 
-/** A bare name is looked for in PATH; a relative path starts at the kubeconfig, as in kubectl. */
+/** A bare name is looked up in PATH. A relative path is relative to the kubeconfig, as in kubectl. */
 function commandOf({ command, directory }: ExecEntry): string {
   const hasPath = command.includes('/') || command.includes(sep);
   return !hasPath || isAbsolute(command) ? command : resolve(directory, command);
@@ -171,7 +170,7 @@ function nameOf({ command }: ExecEntry): string {
   return `"${basename(command)}"`;
 }
 
-function readCredential(exec: ExecEntry, output: string): Credential {
+function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   const answer = asObject(parseJson(output));
   if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something that is no ExecCredential');
   if (answer['apiVersion'] !== exec.apiVersion)
@@ -181,7 +180,7 @@ function readCredential(exec: ExecEntry, output: string): Credential {
   if (!token && !(cert && key)) throw failed(exec, 'gave neither a token nor a client certificate with its key');
   const expiry = Date.parse(asText(status['expirationTimestamp']));
   return {
-    proof: { ...(token ? { token } : {}), ...(cert && key ? { cert, key } : {}) },
+    credential: { ...(token ? { token } : {}), ...(cert && key ? { cert, key } : {}) },
     expiresAt: Number.isNaN(expiry) ? Number.POSITIVE_INFINITY : expiry,
   };
 }
@@ -203,7 +202,7 @@ function notStarted(exec: ExecEntry, code: string): PodexitError {
   );
 }
 
-/** KUBERNETES_EXEC_INFO: what a plugin learns about the terminal and, where it asks for it, the cluster. */
+/** KUBERNETES_EXEC_INFO: tells the plugin about the terminal and, if it asks for it, the cluster. */
 function execInfo(
   exec: ExecEntry,
   cluster: ClusterEntry & { server: string },
@@ -214,7 +213,7 @@ function execInfo(
   return { interactive, json: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }) };
 }
 
-/** The extension of a cluster that is meant for exec plugins (client-go clientauthentication/v1 Cluster.config). */
+/** The cluster extension for exec plugins (client-go clientauthentication/v1 Cluster.config). */
 const configExtension = 'client.authentication.k8s.io/exec';
 
 function clusterInfo(cluster: ClusterEntry & { server: string }) {
@@ -231,7 +230,7 @@ function clusterInfo(cluster: ClusterEntry & { server: string }) {
   };
 }
 
-/** Always the data, also where the kubeconfig names a file. The file was read once already, so it is there. */
+/** Plugins always get data, even if the kubeconfig names a file. The file exists: resolve.ts has read it. */
 function authorityData({ certificateAuthorityData, certificateAuthority }: ClusterEntry): string | undefined {
   if (certificateAuthorityData) return certificateAuthorityData;
   return certificateAuthority === undefined ? undefined : readFileSync(certificateAuthority).toString('base64');

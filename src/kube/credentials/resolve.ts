@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isOverTls, type Impersonation, type UserEntry, type ClusterEntry } from '../kubeconfig/kubeconfig.ts';
-import type { Credentials, Identity, Proof, ResolveOptions, Source, TlsOptions } from './credentials.ts';
+import type { Credentials, Identity, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 
 /**
- * The identity of a run. Tokens, files, basic authentication and certificates are handled here; an exec plugin or a
- * legacy auth-provider is loaded only where the kubeconfig asks for one. Where there are several, the order is
- * client-go's: token file, token, basic, client certificate, exec, auth-provider. Without TLS none of them is sent (client-go ClientConfig), only whom
- * to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file` for a file that cannot be
- * read, and later the errors of exec plugins.
+ * The credentials of a run, from the first of these that is configured, in client-go's order: token file, token, basic,
+ * client certificate, exec plugin, auth-provider. The last two are loaded only if needed. Without TLS no credentials
+ * are sent (client-go ClientConfig), only the user to impersonate, which is no secret. Throws PodexitError
+ * `kubeconfig.bad-file` for an unreadable file, and later the errors of exec plugins.
  */
 export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
   const { cluster, user, redactor } = options;
@@ -22,11 +21,12 @@ export async function resolveCredentials(options: ResolveOptions): Promise<Crede
   return {
     async identify(): Promise<Identity> {
       const at = generation;
-      const proof = await source.prove();
-      [proof.token, proof.authorization?.split(' ')[1], proof.key].forEach((secret) => redactor.hide(secret));
+      const credential = await source.getCredential();
+      const { token, authorization: header, key } = credential;
+      [token, header?.split(' ')[1], key].forEach((secret) => redactor.hide(secret));
       return {
-        headers: { ...authorization(proof), ...impersonation },
-        tls: withCertificate(tls, proof),
+        headers: { ...authorization(credential), ...impersonation },
+        tls: withCertificate(tls, credential),
         generation: at,
       };
     },
@@ -39,32 +39,32 @@ export async function resolveCredentials(options: ResolveOptions): Promise<Crede
   };
 }
 
-function authorization({ token, authorization: whole }: Proof): OutgoingHttpHeaders {
+function authorization({ token, authorization: whole }: Credential): OutgoingHttpHeaders {
   if (token !== undefined) return { authorization: `Bearer ${token}` };
   return whole === undefined ? {} : { authorization: whole };
 }
 
-function withCertificate(tls: TlsOptions, { cert, key }: Proof): TlsOptions {
+function withCertificate(tls: TlsOptions, { cert, key }: Credential): TlsOptions {
   return cert === undefined || key === undefined ? tls : { ...tls, cert, key };
 }
 
-async function chooseSource(options: ResolveOptions): Promise<Source> {
+async function chooseSource(options: ResolveOptions): Promise<CredentialSource> {
   const { cluster, user, redactor } = options;
   [user.token, user.password].forEach((secret) => redactor.hide(secret));
-  // Anybody on the way could read them.
-  if (!isOverTls(cluster.server)) return fixed({});
+  // Without TLS anybody on the network could read credentials.
+  if (!isOverTls(cluster.server)) return fixedSource({});
   if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
-  if (user.username) return fixed({ authorization: basic(user.username, user.password ?? '') });
+  if (user.username) return fixedSource({ authorization: basic(user.username, user.password ?? '') });
   // With a client certificate no plugin runs (client-go exec.UpdateTransportConfig).
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
   if (user.authProvider !== undefined)
     return (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
-  return fixed({});
+  return fixedSource({});
 }
 
-function fixed(proof: Proof): Source {
-  return { prove: async () => proof, forget: () => false };
+function fixedSource(credential: Credential): CredentialSource {
+  return { getCredential: async () => credential, forget: () => false };
 }
 
 function basic(username: string, password: string): string {
@@ -72,15 +72,15 @@ function basic(username: string, password: string): string {
 }
 
 /** A token file is read for every request, since its owner renews it (client-go caches it for a minute). */
-function tokenSource({ token, tokenFile }: UserEntry): Source {
+function tokenSource({ token, tokenFile }: UserEntry): CredentialSource {
   let last = token;
   return {
-    async prove() {
+    async getCredential() {
       if (tokenFile !== undefined) last = readIfThere(tokenFile)?.trim() || last;
-      if (last === undefined) throw badFile('tokenFile', tokenFile ?? '');
+      if (last === undefined) throw unreadableFile('tokenFile', tokenFile ?? '');
       return { token: last };
     },
-    // A file may hold a new token by now.
+    // The file may contain a new token by now.
     forget: () => tokenFile !== undefined,
   };
 }
@@ -93,7 +93,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** The headers of "User impersonation" (Kubernetes documentation); a group is a header of its own each time. */
+/** The headers of "User impersonation" (Kubernetes documentation); each group is a separate header. */
 export function impersonationHeaders(as: Impersonation | undefined): OutgoingHttpHeaders {
   if (as?.user === undefined) return {};
   const headers: OutgoingHttpHeaders = { 'Impersonate-User': as.user };
@@ -106,7 +106,7 @@ export function impersonationHeaders(as: Impersonation | undefined): OutgoingHtt
   return headers;
 }
 
-/** client-go headerKeyEscape: whatever a header's name cannot hold, and `%`, becomes %XX of its UTF-8 bytes. */
+/** client-go headerKeyEscape: `%`, and what a header name cannot contain, becomes %XX of its UTF-8 bytes. */
 function escapeKey(key: string): string {
   return [...Buffer.from(key)]
     .map((byte) => {
@@ -119,13 +119,13 @@ function escapeKey(key: string): string {
 }
 
 /**
- * How the server is trusted, and the certificate that we show it. Throws PodexitError `kubeconfig.bad-file`, and over TLS
- * `kubeconfig.no-authority`.
+ * How the server's certificate is verified, and our client certificate. Throws PodexitError `kubeconfig.bad-file`, and
+ * with TLS `kubeconfig.no-authority`.
  */
 function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, redactor: Redactor): TlsOptions {
   const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
   const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
-  // A key alone is for nothing, and kubectl does not even read it.
+  // kubectl does not even read a key without a certificate.
   const key = cert === undefined ? undefined : readPem('client-key', user.clientKeyData, user.clientKey);
   redactor.hide(user.clientKeyData);
   redactor.hide(key);
@@ -139,7 +139,7 @@ function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, re
   };
 }
 
-/** Node would take an empty text for none, and trust all the world's authorities instead. */
+/** Node would treat an empty authority as none, and trust its built-in public authorities instead. */
 function assertAuthority(ca: string): void {
   if (ca.includes('-----BEGIN CERTIFICATE-----')) return;
   throw new PodexitError(
@@ -149,18 +149,18 @@ function assertAuthority(ca: string): void {
   );
 }
 
-/** Data before file, as client-go has it. */
+/** Data wins over a file, as in client-go. */
 function readPem(what: string, data: string | undefined, file: string | undefined): string | undefined {
   if (data) return Buffer.from(data, 'base64').toString('utf8');
   if (file === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw badFile(what, file);
+    throw unreadableFile(what, file);
   }
 }
 
-function badFile(what: string, file: string): PodexitError {
+function unreadableFile(what: string, file: string): PodexitError {
   return new PodexitError(
     'kubeconfig.bad-file',
     `the ${what} file ${file} cannot be read`,

@@ -1,7 +1,7 @@
 /**
- * How a credential plugin is started on Windows. Its kubeconfig names it as kubectl finds it: in PATH, with one of the
- * endings of PATHEXT. Node starts no .cmd or .bat (npm and gcloud bring such) without a shell, and does not quote for
- * one, so these go through cmd.exe with every argument quoted for it. Pure: `exists` is asked for files.
+ * Starts a credential plugin on Windows. Like kubectl, it looks the command up in PATH, with the extensions of PATHEXT.
+ * Node starts .cmd and .bat files (as npm and gcloud install) only with a shell, and does not quote arguments for it.
+ * So these files run in cmd.exe, with each argument quoted for it. Pure: `exists` looks files up.
  */
 import { win32 } from 'node:path';
 import { PodexitError } from '../../errors.ts';
@@ -14,26 +14,26 @@ export interface Launch {
   readonly verbatim: boolean;
 }
 
-export interface WindowsPlaces {
+export interface WindowsEnv {
   readonly variables: Variables;
   exists(file: string): boolean;
 }
 
-/** Throws PodexitError `auth.exec-failed` for an argument that a batch file cannot be given. */
-export function windowsLaunch(command: string, args: readonly string[], places: WindowsPlaces): Launch {
-  const file = found(command, places) ?? command;
+/** Throws PodexitError `auth.exec-failed` for an argument that cannot be passed to a batch file. */
+export function windowsLaunch(command: string, args: readonly string[], env: WindowsEnv): Launch {
+  const file = findInPath(command, env) ?? command;
   if (!/\.(cmd|bat)$/i.test(file)) return { file, args, verbatim: false };
-  const line = [file, ...args].map((word) => quoted(word, win32.basename(file))).join(' ');
+  const line = [file, ...args].map((word) => quotedForCmd(word, win32.basename(file))).join(' ');
   return {
-    file: places.variables['ComSpec'] ?? places.variables['COMSPEC'] ?? 'cmd.exe',
-    // No autorun, no `!VAR!`; the quotes around the whole are taken off by /s.
+    file: env.variables['ComSpec'] ?? env.variables['COMSPEC'] ?? 'cmd.exe',
+    // No AutoRun commands (/d), no `!VAR!` (/v:off); /s removes the outer quotes.
     args: ['/d', '/e:on', '/v:off', '/s', '/c', `"${line}"`],
     verbatim: true,
   };
 }
 
-/** Never in the current directory, where PATH does not name it: kubectl refuses that too. */
-function found(command: string, { variables, exists }: WindowsPlaces): string | undefined {
+/** Does not search the current directory unless PATH lists it; kubectl refuses that too. */
+function findInPath(command: string, { variables, exists }: WindowsEnv): string | undefined {
   const folders = /[\\/:]/.test(command)
     ? ['']
     : (variables['PATH'] ?? variables['Path'] ?? '').split(';').filter(Boolean);
@@ -45,11 +45,11 @@ function found(command: string, { variables, exists }: WindowsPlaces): string | 
 }
 
 /**
- * One argument for a batch file. In quotes only `"` and `%` mean something to cmd.exe: a quote is doubled, and before a
- * percent sign stands a variable that is empty (`%cd:~,%`), so that no name between two of them is looked up.
- * Backslashes before a quote are doubled for the program that splits the line in the end.
+ * Quotes one argument for a batch file. Inside quotes only `"` and `%` are special to cmd.exe. A quote is doubled. Each
+ * percent sign is followed by an empty variable (`%cd:~,%`), so that no text between two of them is read as a variable
+ * name. Backslashes before a quote are doubled for the program that finally splits the line.
  */
-function quoted(word: string, plugin: string): string {
+function quotedForCmd(word: string, plugin: string): string {
   if (/[\r\n\0]/.test(word))
     throw new PodexitError(
       'auth.exec-failed',

@@ -1,37 +1,37 @@
 import { PodexitError } from '../../errors.ts';
 import { TransportFailure } from './failure.ts';
 
-/** The body of an answer, as it comes; reading throws where it breaks off. */
+/** The body of an answer, as a stream. Reading throws if the connection breaks. */
 export interface Body extends AsyncIterable<unknown> {
-  /** Lets the rest go by unread. */
+  /** Discards the rest. */
   resume(): unknown;
-  /** Ends the answer, and over HTTP/1.1 its connection. */
+  /** Aborts the answer, and with HTTP/1.1 its connection. */
   destroy(): unknown;
 }
 
-/** More than any page of a list can be. */
-const mostBytes = 256 * 1024 * 1024;
-/** ms without a byte in the middle of an answer; sockets live in real time. The API server ends a request after 60 s. */
-export const longestSilenceMs = 65_000;
+/** Larger than any page of a list. */
+const maxBodyBytes = 256 * 1024 * 1024;
+/** ms without a byte inside an answer, in real time, as for all sockets. The API server ends a request after 60 s. */
+export const maxSilenceMs = 65_000;
 
 /**
- * The whole body as JSON; undefined where it is none. Throws TransportFailure where it breaks off, PodexitError
- * `server.endless-answer` where it does not end (asking again would bring as much again), and the abort.
+ * Reads the whole body as JSON; undefined if it is not JSON. Throws TransportFailure if the connection breaks,
+ * PodexitError `server.endless-answer` if the body exceeds `maxBytes` (a retry would be as large), and the abort error.
  */
-export async function readJson(body: Body, signal: AbortSignal | undefined, most = mostBytes): Promise<unknown> {
-  const whole = await readWhole(body, signal, most);
+export async function readJson(body: Body, signal: AbortSignal | undefined, maxBytes = maxBodyBytes): Promise<unknown> {
+  const whole = await readWhole(body, signal, maxBytes);
   if (whole === undefined)
     throw new PodexitError(
-      endless,
-      `an answer of the API server is too large: it went past ${most / 2 ** 20} MiB`,
+      tooLargeCode,
+      `an answer of the API server is too large: it went past ${maxBytes / 2 ** 20} MiB`,
       'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get --raw` asks the same.',
     );
   return parseJson(whole.toString('utf8'));
 }
 
-/** Undefined, and the rest unread, where it is more than we hold in memory. */
-async function readWhole(body: Body, signal: AbortSignal | undefined, most: number): Promise<Buffer | undefined> {
-  const silence = setTimeout(() => body.destroy(), longestSilenceMs);
+/** Undefined if the body exceeds `maxBytes`; the rest stays unread. */
+async function readWhole(body: Body, signal: AbortSignal | undefined, maxBytes: number): Promise<Buffer | undefined> {
+  const silence = setTimeout(() => body.destroy(), maxSilenceMs);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -39,7 +39,7 @@ async function readWhole(body: Body, signal: AbortSignal | undefined, most: numb
       silence.refresh();
       bytes += (chunk as Buffer).length;
       // Leaving the loop destroys the body.
-      if (bytes > most) return undefined;
+      if (bytes > maxBytes) return undefined;
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
@@ -52,13 +52,13 @@ async function readWhole(body: Body, signal: AbortSignal | undefined, most: numb
   return Buffer.concat(chunks);
 }
 
-/** Whether it is what readJson throws of a body that is too large, or has no end. */
+/** Whether this is readJson's error for a body that is too large. */
 export const isTooLarge = (error: unknown): error is PodexitError =>
-  error instanceof PodexitError && error.code === endless;
+  error instanceof PodexitError && error.code === tooLargeCode;
 
-const endless = 'server.endless-answer';
+const tooLargeCode = 'server.endless-answer';
 
-/** Undefined where it is no JSON; so deep a nesting that the parser gives up counts as none. */
+/** Undefined if it is not JSON, or nested too deeply for the parser. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -5,20 +5,20 @@ import type { Cluster, ClusterMemory, StreamedResponse, ApiRequest, SingleReques
 import type { Credentials, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Env } from '../env.ts';
-import { longestSilenceMs, readJson } from './body.ts';
+import { maxSilenceMs, readJson } from './body.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';
 
 export interface ClientOptions {
-  /** The API server's address; a path in it stays in front of every request's. */
+  /** The API server's address. Its path, if any, is put before the path of every request. */
   base: URL;
   transport: Transport;
   credentials: Credentials;
   userAgent: string;
   /**
-   * kubectl's --request-timeout; 0 or absent: none. Streams are bound by it only until their headers are there, writes only
-   * until they have a connection.
+   * kubectl's --request-timeout; 0 or absent: no limit. It limits streams only until their headers arrive, and writes
+   * only until they are connected.
    */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
@@ -43,35 +43,35 @@ export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 
     async request(request) {
       return await withTimeout(timeoutFor(options, request), request, async (bounded) => {
         const response = await stream(bounded);
-        const body = await readJson(response.body, request.signal, request.mostBytes);
+        const body = await readJson(response.body, request.signal, request.maxBytes);
         return { ...response, at: options.env.now(), body };
       });
     },
   };
 }
 
-/** A write that is abandoned may still be executed: only reading is cut short, and what has no connection yet. */
+/** Only for reads: an abandoned write may still be executed. (Connecting has its own limit.) */
 function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest): number | undefined {
   return method === 'GET' ? requestTimeoutMs : undefined;
 }
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-const mostRedirects = 5;
+const maxRedirects = 5;
 
-/** `generation`: of the credentials that the request carried. */
-type Authorized = Reply & { generation: number };
+/** `generation`: that of the credentials that were sent. */
+type AuthenticatedReply = Reply & { generation: number };
 
-/** Redirects: only for GET, and only within one origin, since a redirected request carries our credentials. */
-async function follow(options: ClientOptions, request: ApiRequest): Promise<Authorized> {
+/** Follows redirects, but only of a GET within one origin, since a redirected request carries our credentials. */
+async function follow(options: ClientOptions, request: ApiRequest): Promise<AuthenticatedReply> {
   let url = urlOf(options.base, request);
   for (let hops = 0; ; hops++) {
-    const reply = await authorized(options, (identity) => fresh(options, request, url, identity));
+    const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
     if (reply.status === 407)
       throw new TransportFailure('the proxy asks for credentials (407)', { sent: false, code: 'EPROXY' });
     if (!redirects.has(reply.status)) return reply;
     reply.body.resume();
     const next = resolve(reply.headers.location, url);
-    if (next === undefined || next.origin !== url.origin || request.method !== 'GET' || hops === mostRedirects) {
+    if (next === undefined || next.origin !== url.origin || request.method !== 'GET' || hops === maxRedirects) {
       throw redirected(options.base, next);
     }
     url = next;
@@ -82,11 +82,11 @@ function resolve(location: string | undefined, from: URL): URL | undefined {
   return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
-/** A 401 renews the credentials once; a request that the server did not authenticate was not executed. */
-async function authorized(
+/** After a 401 renews the credentials and sends again, once: a request that was not authenticated was not executed. */
+async function sendAuthenticated(
   { credentials }: ClientOptions,
   exchange: (identity: Identity) => Promise<Reply>,
-): Promise<Authorized> {
+): Promise<AuthenticatedReply> {
   for (let renewed = false; ; renewed = true) {
     const identity = await credentials.identify();
     const reply = await exchange(identity);
@@ -109,20 +109,20 @@ function send(
   });
 }
 
-/** By these headers the API server knows who sends: only the run itself sets them. */
-const ownHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
-/** ms: above any time limit of a probe, which aborts by itself. */
-const longestProbeMs = 65_000;
+/** Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection. */
+const reservedHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
+/** ms; longer than any probe's own timeout, which aborts its requests. */
+const maxProbeMs = 65_000;
 
-/** Neither redirects nor broken connections are followed up: what happens to this request is what a probe measures. */
+/** Follows no redirects, and retries no broken connections: a probe measures what happens to this one request. */
 async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
   const { base } = options;
   const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
   if (url.origin !== base.origin)
     throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
-  const allowed = Object.entries(headers).filter(([name]) => !ownHeaders.test(name));
-  const timeouts = { connectTimeoutMs: longestProbeMs, headersTimeoutMs: longestProbeMs };
-  return await authorized(options, (identity) =>
+  const allowed = Object.entries(headers).filter(([name]) => !reservedHeaders.test(name));
+  const timeouts = { connectTimeoutMs: maxProbeMs, headersTimeoutMs: maxProbeMs };
+  return await sendAuthenticated(options, (identity) =>
     send(options, identity, {
       ...{ method, url, signal, ...timeouts },
       headers: { accept: '*/*', ...Object.fromEntries(allowed) },
@@ -130,10 +130,10 @@ async function sendOnce(options: ClientOptions, { method, path, headers, signal 
   );
 }
 
-const mostStale = 3;
+const maxStaleTries = 3;
 
-/** A kept-alive connection that the server closed as we sent (RFC 9112 §9.3.1): a GET is sent again at once. */
-async function fresh(options: ClientOptions, request: ApiRequest, url: URL, identity: Identity): Promise<Reply> {
+/** Sends a GET again at once if the server closed a kept-alive connection while we sent (RFC 9112 §9.3.1). */
+async function retryStale(options: ClientOptions, request: ApiRequest, url: URL, identity: Identity): Promise<Reply> {
   const { env } = options;
   for (let tries = 1; ; tries++) {
     const started = env.now();
@@ -145,28 +145,28 @@ async function fresh(options: ClientOptions, request: ApiRequest, url: URL, iden
         headers: { ...bodyHeaders(body), accept: request.accept ?? 'application/json' },
         body,
         signal: request.signal,
-        connectTimeoutMs: limit(options.requestTimeoutMs, longestConnectMs),
-        headersTimeoutMs: limit(timeoutFor(options, request), request.answerWithinMs ?? longestSilenceMs),
+        connectTimeoutMs: limit(options.requestTimeoutMs, maxConnectMs),
+        headersTimeoutMs: limit(timeoutFor(options, request), request.answerWithinMs ?? maxSilenceMs),
         onSent: (sentAt) => request.onSent?.(sentAt),
       });
-      env.log(6, options.clean(`${request.method} ${shown(url)} ${reply.status} in ${reply.at - started} ms`));
+      env.log(6, options.clean(`${request.method} ${loggedUrl(url)} ${reply.status} in ${reply.at - started} ms`));
       return reply;
     } catch (error) {
       if (error instanceof TransportFailure) {
-        env.log(6, options.clean(`${request.method} ${shown(url)} failed: ${error.message}`));
+        env.log(6, options.clean(`${request.method} ${loggedUrl(url)} failed: ${error.message}`));
         reportShortage(error, options.memory, env);
-        if (error.stale && request.method === 'GET' && tries < mostStale) continue;
+        if (error.stale && request.method === 'GET' && tries < maxStaleTries) continue;
       }
       throw error;
     }
   }
 }
 
-/** kubectl's own limit. */
-const longestConnectMs = 30_000;
+/** Same as in kubectl. */
+const maxConnectMs = 30_000;
 
-function limit(wished: number | undefined, most: number): number {
-  return wished ? Math.min(wished, most) : most;
+function limit(requestedMs: number | undefined, maxMs: number): number {
+  return requestedMs ? Math.min(requestedMs, maxMs) : maxMs;
 }
 
 function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
@@ -174,7 +174,7 @@ function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
   return { 'content-type': 'application/json', 'content-length': body.length };
 }
 
-/** A path in the server's address stays in front of the request's own. */
+/** The path in the server's address goes before the request's own. */
 export function urlOf(
   base: URL,
   { path, query = {} }: Pick<ApiRequest, 'path'> & { query?: ApiRequest['query'] | URLSearchParams },
@@ -185,8 +185,8 @@ export function urlOf(
   return url;
 }
 
-/** With its selectors: they hold no secrets, and `clean` runs over it afterwards. */
-function shown(url: URL): string {
+/** Includes the selectors: they are no secrets, and the caller applies `clean`. */
+function loggedUrl(url: URL): string {
   return `${showUrl(url)}${url.search}`;
 }
 
@@ -225,9 +225,8 @@ function redirected(base: URL, next: URL | undefined): PodexitError {
 }
 
 /**
- * Headers whose values go out as the bytes of their UTF-8, as Go's and so kubectl's do: Node writes one byte for each
- * character, and refuses those beyond Latin-1. A body beside them must not be a string, since Node would then send the
- * headers in the body's encoding too.
+ * Makes Node send header values in UTF-8, as Go and so kubectl do: Node writes one byte for each character, and refuses
+ * those beyond Latin-1. The body must not be a string: Node would then send the headers in the body's encoding too.
  */
 function inUtf8(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(
@@ -239,8 +238,8 @@ const bytesOf = <T>(value: T): T | string =>
   typeof value === 'string' ? Buffer.from(value, 'utf8').toString('latin1') : value;
 
 /**
- * Where this machine itself has no room for one more connection: by Node's code. The server never receives such a request,
- * and in a report its gap looks like that of a lost connection.
+ * Messages by Node's error code, for connections that this machine cannot open. The server never receives such a
+ * request, and in a report the gap looks like a lost connection.
  */
 const shortages: Readonly<Record<string, string>> = {
   EMFILE: 'this process may open no more files (EMFILE), so some streams have gaps; raise the limit: ulimit -n 8192',
@@ -248,10 +247,10 @@ const shortages: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no free local port (EADDRNOTAVAIL), so some streams have gaps',
 };
 
-/** Says so on stderr, once for each cluster, at any `-v`. */
+/** Prints it on stderr, once for each cluster, at any `-v`. */
 export function reportShortage(failure: TransportFailure, memory: ClusterMemory, { log }: Pick<Env, 'log'>): void {
   const words = shortages[failure.code];
-  if (words === undefined || memory.shortOf === failure.code) return;
-  memory.shortOf = failure.code;
+  if (words === undefined || memory.reportedShortage === failure.code) return;
+  memory.reportedShortage = failure.code;
   log(0, words);
 }

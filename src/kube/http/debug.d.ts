@@ -1,4 +1,4 @@
-/** The one thing that proxy-agent.ts does with the package `debug`, which brings no types. */
+/** What proxy-agent.ts uses of the package `debug`, which has no types. */
 declare module 'debug' {
   const debug: { log: (...words: unknown[]) => void };
   export default debug;

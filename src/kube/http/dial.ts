@@ -6,17 +6,17 @@ import { asFailure, closedBefore, socketHost, socketPort, timeoutError, unusable
 export interface Dial<T> {
   base: URL;
   tls: TlsOptions;
-  /** ms until the TLS handshake is done; sockets live in real time. */
+  /** ms until the TLS handshake is done, in real time. */
   timeoutMs: number;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   signal: AbortSignal;
-  /** What else takes time, and is done while the handshake is under way. */
+  /** Slow work to do during the handshake. */
   meanwhile(): Promise<T>;
 }
 
 /**
- * A TLS connection to the server, which has chosen between HTTP/2 and HTTP/1.1 (its `alpnProtocol`, RFC 7301). Throws
- * TransportFailure (never sent), and PodexitError `auth.unusable` for a key that is none.
+ * Opens a TLS connection. The server chooses HTTP/2 or HTTP/1.1 (`alpnProtocol`, RFC 7301). Throws TransportFailure
+ * (never `sent`), and PodexitError `auth.unusable` for an invalid key.
  */
 export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): Promise<{ socket: TLSSocket; done: T }> {
   return new Promise((resolve, reject) => {
@@ -34,23 +34,22 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
       settled();
       reject(error);
     };
-    const watch = (one: Socket) => {
-      // Stays: until its first request there is no other listener.
-      one.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, { sent: false, stale: false })));
-      one.once('close', () =>
-        rejectWith(asFailure(closedBefore('its TLS handshake was done'), { sent: false, stale: false })),
-      );
+    const unsent = { sent: false, stale: false };
+    const rejectOnLoss = (connection: Socket) => {
+      // Never removed: until the first request there is no other listener.
+      connection.on('error', (error: NodeJS.ErrnoException) => rejectWith(asFailure(error, unsent)));
+      connection.once('close', () => rejectWith(asFailure(closedBefore('its TLS handshake was done'), unsent)));
     };
-    watch(plain);
+    rejectOnLoss(plain);
     const secured = (secure: TLSSocket) => {
       socket = secure;
-      watch(secure);
-      const doing = nextTurn().then(meanwhile);
+      rejectOnLoss(secure);
+      const work = nextTurn().then(meanwhile);
       secure.once('secureConnect', () => {
         settled();
-        // Finds a peer that vanished without a word, as the agent of HTTP/1.1 does.
+        // Detects a peer that vanished silently, as the agent of HTTP/1.1 does.
         secure.setKeepAlive(true, 15_000);
-        void doing.then((done) => resolve({ socket: secure, done }), rejectWith);
+        void work.then((done) => resolve({ socket: secure, done }), rejectWith);
       });
     };
     secureOver(plain, base, tls).then(secured, (error: Error) => {
@@ -60,7 +59,7 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
   });
 }
 
-/** TLS on a connection as soon as that is made. The modules for it are loaded while the connection's first packet is on its way. */
+/** Starts TLS once the connection is made. Loads the TLS modules while the connection's first packet is under way. */
 async function secureOver(plain: Socket, base: URL, options: TlsOptions): Promise<TLSSocket> {
   const connected = new Promise((resolve) => plain.once('connect', resolve));
   await nextTurn();
@@ -86,5 +85,5 @@ function usable(context: () => SecureContext): SecureContext {
   }
 }
 
-/** Of the event loop: the packets of this turn are on their way then. */
+/** The next turn of the event loop: by then the packets of this turn are under way. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -11,16 +11,16 @@ export interface Exchange {
   method: string;
   url: URL;
   headers: OutgoingHttpHeaders;
-  /** Bytes, never a string: beside one Node would send the headers in the body's encoding (inUtf8 in client.ts). */
+  /** Never a string: Node would then send the headers in the body's encoding (inUtf8 in client.ts). */
   body?: Buffer;
   tls: TlsOptions;
-  /** Works at any time, also before there is a connection. */
+  /** Aborts at any time, even before there is a connection. */
   signal?: AbortSignal;
-  /** ms until the connection is made, and from there until the answer's headers; sockets live in real time. */
+  /** ms until the connection is made, and from then until the answer's headers; in real time. */
   connectTimeoutMs: number;
   headersTimeoutMs: number;
   now(): number;
-  /** A connection is made, and the request goes out on it in this very turn; `sentAt` as in the reply. */
+  /** The request goes out on its connection in this turn; `sentAt` as in the reply. */
   onSent?(sentAt: number): void;
 }
 
@@ -29,34 +29,34 @@ export interface Reply {
   headers: IncomingHttpHeaders;
   /** Client clock, ms: not later than the moment the request left. */
   sentAt: number;
-  /** Client clock, ms: the headers had arrived. */
+  /** Client clock, ms: when the headers had arrived. */
   at: number;
   body: Body;
 }
 
-/** HTTP/1.1 with or without TLS: Node has a module for each, and a run loads the one that it needs. */
+/** Node's module for HTTP/1.1 with or without TLS; a run loads only the one that it needs. */
 export interface Wire {
   request: typeof request;
   agent: Agent;
 }
 
 /**
- * Sends it over HTTP/1.1 and waits for the headers. Throws TransportFailure where none came, PodexitError
+ * Sends a request over HTTP/1.1 and waits for the headers. Throws TransportFailure if none come, PodexitError
  * `auth.unusable`, and an AbortError on abort.
  */
 export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
-  // One signal ends a whole trace, and Node warns on stderr of the eleventh stream that listens to it.
+  // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
   if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;
     const request = openRequest(wire, options);
-    const arm = (ms: number, what: string): NodeJS.Timeout =>
+    const startTimeout = (ms: number, what: string): NodeJS.Timeout =>
       setTimeout(() => request.destroy(timeoutError(what, ms)), ms);
-    let timer = arm(options.connectTimeoutMs, 'no connection');
+    let timer = startTimeout(options.connectTimeoutMs, 'no connection');
 
     request.on('socket', (socket) => {
-      // Node takes its own listener away before the answer's end is read: an abort just then must not end the process.
+      // Node removes its listener before the answer's end is read: an abort in between must not crash the process.
       if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
       whenConnected(
         socket,
@@ -67,13 +67,13 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
           sent = true;
           options.onSent?.(sentAt);
           clearTimeout(timer);
-          timer = arm(options.headersTimeoutMs, 'no answer');
+          timer = startTimeout(options.headersTimeoutMs, 'no answer');
         },
       );
     });
     request.on('response', (body) => {
       clearTimeout(timer);
-      // The reader of the body sees its error there; an unread body must not end the process.
+      // Whoever reads the body gets its error; an unread body must not crash the process.
       body.on('error', ignore);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });
@@ -110,28 +110,28 @@ export function openRequest(
   }
 }
 
-/** The server closed the connection that it had kept as we sent. */
+/** The server closed a kept-alive connection while we sent. */
 function isStale({ code }: NodeJS.ErrnoException, { reusedSocket }: ClientRequest): boolean {
   return reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
-/** `connecting` is called at the last moment that is surely before the request left. */
-function whenConnected(socket: Socket, connecting: () => void, connected: () => void): void {
+/** Calls `beforeSend` at the last moment that is certainly before the request leaves. */
+function whenConnected(socket: Socket, beforeSend: () => void, onConnected: () => void): void {
   if (isSecure(socket)) {
-    // A finished handshake has negotiated a protocol; a socket that is being opened has none yet.
-    if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) return connected();
-    socket.once('connect', connecting);
-    socket.once('secureConnect', connected);
-  } else if (socket.connecting) socket.once('connect', connected);
-  else connected();
+    // A socket has no protocol until its handshake has finished.
+    if (socket.getProtocol() !== null && !socket.connecting && !isHandshaking(socket)) return onConnected();
+    socket.once('connect', beforeSend);
+    socket.once('secureConnect', onConnected);
+  } else if (socket.connecting) socket.once('connect', onConnected);
+  else onConnected();
 }
 
-/** Asked of the socket itself, since its class would have to be loaded. */
+/** Checked by a property, since the class TLSSocket would have to be loaded. */
 function isSecure(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** Node keeps this flag on the socket without naming it in its types. */
+/** Node sets this flag, but its types do not name it. */
 function isHandshaking(socket: TLSSocket): boolean {
   return (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true;
 }

@@ -1,8 +1,8 @@
 import { PodexitError } from '../../errors.ts';
 
 /**
- * A request that got no answer. `sent` says whether the server may have seen it: only where it is false is the request
- * provably not executed (no connection was made, or its TLS handshake did not finish).
+ * A request without an answer. `sent` says whether the server may have seen it. If false, the request provably was not
+ * executed: no connection was made, or its TLS handshake did not finish.
  */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
@@ -10,7 +10,7 @@ export class TransportFailure extends Error {
   readonly sent: boolean;
   /** Node's code, e.g. ECONNREFUSED. */
   readonly code: string;
-  /** The connection had been kept alive and the server closed it as we sent: a race that a new connection settles. */
+  /** The server closed a kept-alive connection while we sent: a race that a new connection avoids. */
   readonly stale: boolean;
 
   constructor(message: string, options: { sent: boolean; code: string; stale?: boolean; cause?: unknown }) {
@@ -21,7 +21,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Of what Node says of a request that got no answer. */
+/** Converts Node's error for a request without an answer. */
 export function asFailure(
   error: NodeJS.ErrnoException,
   { sent, stale }: { sent: boolean; stale: boolean },
@@ -32,12 +32,12 @@ export function asFailure(
   return new TransportFailure(message, { sent, code, stale, cause: error });
 }
 
-/** Trying both address families fails with one error that holds the two and says nothing itself. */
+/** If both address families fail, Node's error contains both errors and has no message of its own. */
 function firstOf(error: unknown): NodeJS.ErrnoException | undefined {
   return error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
 }
 
-/** The server's certificate is not one that the kubeconfig trusts: trying again changes nothing. */
+/** The kubeconfig does not trust the server's certificate: a retry changes nothing. */
 export function isUntrusted(failure: TransportFailure): boolean {
   return trustCodes.has(failure.code);
 }
@@ -57,8 +57,8 @@ const trustCodes = new Set([
 ]);
 
 /**
- * One sentence for what OpenSSL says in a line of its own format. Its alerts are those of RFC 8446 §6.2; undefined where the
- * error is not OpenSSL's.
+ * Describes an OpenSSL error in one sentence; undefined if it is not from OpenSSL. Its alerts are those of RFC 8446
+ * §6.2.
  */
 function tlsReason({ code = '', message }: NodeJS.ErrnoException): string | undefined {
   if (!/^(?:ERR_SSL_|EPROTO$)/.test(code) || !message.includes(':SSL routines:')) return undefined;
@@ -82,7 +82,7 @@ const tlsReasons: Readonly<Record<string, string>> = {
   'wrong version number': 'what answers there does not speak TLS; the address may have to begin with http://',
 };
 
-/** A URL writes an IPv6 address in brackets, a socket does not. */
+/** A URL puts an IPv6 address in brackets, a socket does not. */
 export function socketHost(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -100,7 +100,7 @@ export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
   return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
 }
 
-/** Node refuses at once what no connection could carry: a key that is no PEM, a token with a line break in it. */
+/** Node refuses at once what it cannot send: a key that is not PEM, a token with a line break. */
 export function unusable(error: NodeJS.ErrnoException): PodexitError {
   return new PodexitError(
     'auth.unusable',

@@ -1,4 +1,4 @@
-/** A module of its own: these libraries are read only where a proxy is used. */
+/** A separate module: these libraries are loaded only if a proxy is used. */
 import type { Agent } from 'node:http';
 import debug from 'debug';
 import { HttpProxyAgent } from 'http-proxy-agent';
@@ -6,8 +6,8 @@ import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
 
 /**
- * With DEBUG in the environment the proxy libraries would write the proxy's whole URL to stderr, password and all. Here,
- * and not in the bundler's settings, so that it holds from source too; the variable itself stays as it is, since
+ * With DEBUG in the environment the proxy libraries would print the proxy's URL to stderr, with its password. Disabled
+ * here, and not in the bundler's settings, so that it also holds when run from source. The variable itself stays, since
  * credential plugins inherit it.
  */
 debug.log = () => {};
@@ -15,7 +15,7 @@ debug.log = () => {};
 /** The agent for requests to an http or https server through `proxy` (http, https or socks5h). */
 export function proxyAgent(proxy: URL, isSecure: boolean, options: { keepAlive: boolean }): Agent {
   if (proxy.protocol === 'socks5h:') return new SocksProxyAgent(proxy, options);
-  // About the proxy's own certificate, where it has one; without it NODE_TLS_REJECT_UNAUTHORIZED=0 would decide.
+  // For an https proxy's own certificate: without it NODE_TLS_REJECT_UNAUTHORIZED=0 would decide.
   const verified = { ...options, rejectUnauthorized: true };
   return isSecure ? new HttpsProxyAgent(proxy, verified) : new HttpProxyAgent(proxy, verified);
 }

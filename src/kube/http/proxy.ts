@@ -1,11 +1,11 @@
-/** Which proxy kubectl would use for a server, and the address of one as it is used. */
+/** Chooses the proxy that kubectl would use for a server. */
 import { BlockList, isIP } from 'node:net';
 import { PodexitError } from '../../errors.ts';
 import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { socketHost, socketPort } from './failure.ts';
 
-/** A proxy's address, and where it was read: errors name that place, never the password in the address. */
+/** A proxy's address and its source: errors name the source, never the password in the address. */
 interface Proxy {
   address: string;
   /** For example `proxy-url in the kubeconfig`. */
@@ -15,13 +15,13 @@ interface Proxy {
 export interface ProxyOptions {
   /** The server. */
   base: URL;
-  /** The cluster's own; it goes before everything in the environment. */
+  /** `proxy-url` of the cluster; it wins over the environment. */
   proxyUrl?: string;
   variables: Variables;
   redactor: Redactor;
 }
 
-/** Undefined where the server is reached without one. Throws PodexitError `kubeconfig.invalid`. */
+/** Undefined if the server is reached without one. Throws PodexitError `kubeconfig.invalid`. */
 export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOptions): URL | undefined {
   const address = proxyUrl ?? proxyFor(base, variables);
   if (address === undefined) return undefined;
@@ -31,7 +31,7 @@ export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOption
   return url;
 }
 
-/** In each form in which it may come back: as written, decoded, and as the proxy gets it. */
+/** Hides the password in each form that may be echoed: as written, decoded, and as the proxy gets it. */
 function hideUser({ username, password }: URL, redactor: Redactor): void {
   redactor.hide(password);
   redactor.hide(decodeURIComponent(password));
@@ -52,12 +52,12 @@ function readProxy({ address, from }: Proxy): URL {
       `the user or the password in the proxy address ${shownProxy(url)} (${from}) has a "%" that begins no %XX of UTF-8`,
       `Correct ${from}: a "%" that is meant itself is written %25.`,
     );
-  // Go's socks5 leaves names to the proxy to resolve; in Node that is spelt socks5h.
+  // With socks5, Go lets the proxy resolve host names; Node's libraries call that socks5h.
   if (url.protocol === 'socks5:') return new URL(text.replace(/^socks5:/, 'socks5h:'));
   return url;
 }
 
-/** Go refuses such a URL too (net/url, "invalid URL escape"); Node's own URL keeps it as it is. */
+/** Go refuses other URLs too (net/url, "invalid URL escape"); Node's URL accepts them. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -67,7 +67,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Without a path, which a proxy has no use for: a password with a bare "/" in it would end there. */
+/** Without the path: a proxy does not use one, and it may be the end of a password with an unescaped "/". */
 const shownProxy = ({ protocol, host }: URL): string => `${protocol}//${host}`;
 
 const wrongProxy = (message: string, hint: string): PodexitError =>
@@ -77,7 +77,7 @@ const nameFor = (server: URL): string => (server.protocol === 'https:' ? 'HTTPS_
 
 /**
  * The proxy that kubectl would use for this server, by Go's rules (golang.org/x/net/http/httpproxy): HTTPS_PROXY or
- * HTTP_PROXY by the server's scheme, upper case first, unless NO_PROXY names the host; never for the machine itself.
+ * HTTP_PROXY by the server's scheme, upper case first, unless NO_PROXY names the host; never for localhost.
  */
 export function proxyFor(server: URL, variables: Variables): string | undefined {
   const name = nameFor(server);
@@ -85,7 +85,7 @@ export function proxyFor(server: URL, variables: Variables): string | undefined 
   if (proxy === '') return undefined;
   const host = socketHost(server).toLowerCase();
   const port = String(socketPort(server));
-  if (isLocal(host) || isExcepted(host, port, read(variables, 'NO_PROXY'))) return undefined;
+  if (isLocal(host) || isInNoProxy(host, port, read(variables, 'NO_PROXY'))) return undefined;
   return proxy;
 }
 
@@ -97,8 +97,8 @@ function isLocal(host: string): boolean {
   return host === 'localhost' || inRange(host, '127.0.0.0/8') || host === '::1';
 }
 
-/** NO_PROXY: `*`, addresses, CIDR ranges, domains with all below them (`.x` and `*.x`: only below), each with a port or not. */
-function isExcepted(host: string, port: string, list: string): boolean {
+/** NO_PROXY: `*`, addresses, CIDR ranges, domains and all below them (`.x`, `*.x`: only below); a port is optional. */
+function isInNoProxy(host: string, port: string, list: string): boolean {
   return list
     .split(',')
     .map((entry) => entry.trim().toLowerCase())

@@ -9,44 +9,44 @@ import { dial } from './dial.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure, asFailure, closedBefore, timeoutError, unusable } from './failure.ts';
 
-/** The connections of one run to one server, as long as it speaks HTTP/2. */
+/** The HTTP/2 connections of one run to one server. */
 export interface Sessions {
   /**
-   * Sends a request on a session that has room for it; undefined where the server has chosen HTTP/1.1. Throws what
-   * `dial` and `exchangeOver` throw, and the signal's reason on abort.
+   * Sends a request on a session with a free stream; undefined if the server has chosen HTTP/1.1. Throws what `dial`
+   * and `exchangeOver` throw, and the signal's reason on abort.
    */
   exchange(request: Exchange): Promise<Reply | undefined>;
-  /** The connection on which the server has chosen HTTP/1.1, once. */
+  /** Returns, once, the connection on which the server has chosen HTTP/1.1. */
   takeSpare(): TLSSocket | undefined;
   destroy(): void;
 }
 
-/** Connections to make for one request: a server that closes as many (GOAWAY) does not take it now. */
-const mostDialled = 4;
+/** A server that closes so many new connections (GOAWAY) does not accept this request now. */
+const maxDials = 4;
 
-/** Requests side by side wait for one connection, which they share: a second is made only where the first is full. */
+/** Concurrent requests share one connection, and wait for it. A second one is made only if the first is full. */
 export function createSessions(base: URL): Sessions {
   const stop = new AbortController();
   let pool: { session: Session; tls: TlsOptions }[] = [];
   let dialing: { tls: TlsOptions; done: Promise<void> } | undefined;
   let spare: TLSSocket | undefined;
-  let isFirstVersion = false;
+  let isHttp1 = false;
 
-  async function grow({ tls, connectTimeoutMs }: Exchange): Promise<void> {
+  async function addConnection({ tls, connectTimeoutMs }: Exchange): Promise<void> {
     const { socket, done: http2 } = await dial({
       ...{ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal },
       meanwhile: () => import('node:http2'),
     });
     if (stop.signal.aborted) return void socket.destroy();
-    isFirstVersion = socket.alpnProtocol !== 'h2';
-    if (isFirstVersion) spare = socket;
+    isHttp1 = socket.alpnProtocol !== 'h2';
+    if (isHttp1) spare = socket;
     else
       pool = [...pool.filter(({ session }) => session.isOpen()), { session: startSession(http2, socket, base), tls }];
   }
 
   function dialOnce(wanted: Exchange): Promise<void> {
     if (dialing !== undefined && isSameIdentity(dialing.tls, wanted.tls)) return dialing.done;
-    const done = grow(wanted).finally(() => {
+    const done = addConnection(wanted).finally(() => {
       if (dialing?.done === done) dialing = undefined;
     });
     dialing = { tls: wanted.tls, done };
@@ -55,10 +55,10 @@ export function createSessions(base: URL): Sessions {
 
   return {
     async exchange(request) {
-      for (let dialled = 0; dialled < mostDialled; dialled++) {
-        if (isFirstVersion) return undefined;
+      for (let dials = 0; dials < maxDials; dials++) {
+        if (isHttp1) return undefined;
         const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
-        // In this very turn, or requests side by side would all take the last room.
+        // In the same turn, or concurrent requests would all take the last free stream.
         if (found) return await exchangeOver(found.session, request);
         await unlessAborted(dialOnce(request), request.signal);
       }
@@ -78,7 +78,7 @@ export function createSessions(base: URL): Sessions {
   };
 }
 
-/** A plugin may hand out another certificate in the middle of a run; the rest of the options stays. */
+/** A plugin may return another certificate during a run; the other options do not change. */
 function isSameIdentity(one: TlsOptions, other: TlsOptions): boolean {
   return one.cert === other.cert && one.key === other.key;
 }
@@ -93,44 +93,44 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-/** Bytes that may be on their way before they are taken: what Go grants, and so kubectl (x/net/http2 transport.go). */
-const streamWindow = 4 * 1024 * 1024;
-/** Of all streams together; each is held back by its own window. */
-const connectionWindow = 256 * 1024 * 1024;
+/** Flow-control window of a stream, in bytes: the same as in Go, and so in kubectl (x/net/http2 transport.go). */
+const streamWindowBytes = 4 * 1024 * 1024;
+/** For all streams together; large, since each stream has its own window. */
+const connectionWindowBytes = 256 * 1024 * 1024;
 
-/** ms without a byte either way before the server is sent a PING, and how long its answer may take. */
-const quietMs = 10_000;
-const pongMs = 5_000;
+/** After this time without a byte in either direction the server gets a PING, and has this long to answer. */
+const pingAfterMs = 10_000;
+const pingTimeoutMs = 5_000;
 
 type Session = ReturnType<typeof startSession>;
 
 /**
- * One HTTP/2 connection, on a socket on which that was agreed. It lives until the server ends it, it is found dead, or
- * `destroy`. Node's module is handed in, since only TLS needs it loaded.
+ * One HTTP/2 connection, on a socket that has negotiated it. It lasts until the server ends it, until it is found dead,
+ * or until `destroy`. The caller passes in Node's module, which is loaded only for TLS.
  */
 function startSession({ connect, constants }: typeof http2, socket: TLSSocket, base: URL) {
   const connection = connect(base.origin, {
     createConnection: () => socket,
-    settings: { enablePush: false, initialWindowSize: streamWindow },
+    settings: { enablePush: false, initialWindowSize: streamWindowBytes },
   });
-  connection.setLocalWindowSize(connectionWindow);
+  connection.setLocalWindowSize(connectionWindowBytes);
   let streams = 0;
   let hasAnswered = false;
-  let lastTaken = Infinity;
+  let lastAcceptedId = Infinity;
   /** Neither end has closed it, or sent GOAWAY. */
   const isOpen = (): boolean => !connection.closed && !connection.destroyed;
   // Its streams report the same error.
   connection.on('error', () => undefined);
-  connection.on('goaway', (_code: number, lastStreamId: number) => (lastTaken = lastStreamId));
+  connection.on('goaway', (_code: number, lastStreamId: number) => (lastAcceptedId = lastStreamId));
   endWhenDead(connection);
 
   return {
     isOpen,
-    /** Takes one more stream now: it is open, and the server's limit of streams is not reached. */
+    /** It is open, and below the server's limit of concurrent streams. */
     hasRoom: (): boolean => isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity),
-    /** Something has come back on it before. */
+    /** The server has answered on it before. */
     hasAnswered: (): boolean => hasAnswered,
-    /** Throws TransportFailure where the session ended in between; then nothing was sent. */
+    /** Throws TransportFailure if the session has ended meanwhile; then nothing was sent. */
     open(headers: OutgoingHttpHeaders, signal: AbortSignal | undefined): ClientHttp2Stream {
       try {
         const stream = connection.request(headers, { endStream: false, signal });
@@ -142,30 +142,31 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
         throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
       }
     },
-    /** Whether the server has provably not executed it: it refused it, or sent GOAWAY before it (RFC 9113 §8.7, §6.8). */
+    /** The request provably was not executed: the server refused it, or sent GOAWAY before it (RFC 9113 §8.7, §6.8). */
     hasRefused: ({ id, rstCode }: ClientHttp2Stream): boolean =>
-      id === undefined || id > lastTaken || rstCode === constants.NGHTTP2_REFUSED_STREAM,
+      id === undefined || id > lastAcceptedId || rstCode === constants.NGHTTP2_REFUSED_STREAM,
     destroy: (): void => connection.destroy(),
   };
 }
 
-/** All streams share this connection, also the questions that doubt a silent one: so it is tested itself. */
+/** Closes a dead connection. The requests that check a silent stream use it too, so it needs its own test. */
 function endWhenDead(connection: ClientHttp2Session): void {
-  let patience: NodeJS.Timeout | undefined;
-  connection.setTimeout(quietMs, () => {
-    patience ??= setTimeout(() => connection.destroy(timeoutError('no sign of life', quietMs + pongMs)), pongMs);
+  let pingTimer: NodeJS.Timeout | undefined;
+  connection.setTimeout(pingAfterMs, () => {
+    const dead = timeoutError('no sign of life', pingAfterMs + pingTimeoutMs);
+    pingTimer ??= setTimeout(() => connection.destroy(dead), pingTimeoutMs);
     connection.ping(() => {
-      clearTimeout(patience);
-      patience = undefined;
+      clearTimeout(pingTimer);
+      pingTimer = undefined;
     });
   });
-  connection.once('close', () => clearTimeout(patience));
+  connection.once('close', () => clearTimeout(pingTimer));
 }
 
-/** As `exchange`, on a stream of an HTTP/2 connection. */
+/** Like `exchange`, but on a stream of an HTTP/2 connection. */
 function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
   const { signal, headersTimeoutMs } = options;
-  // One signal ends a whole trace, and Node warns on stderr of the eleventh stream that listens to it.
+  // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
   if (signal !== undefined) setMaxListeners(0, signal);
   const headers = headersOf(options);
   return new Promise((resolve, reject) => {
@@ -176,7 +177,7 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
     stream.end(options.body);
     const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
     let error: NodeJS.ErrnoException = closedBefore('the answer came');
-    // Stays: the reader of the body sees its error there; a body that nobody reads must not end the process.
+    // Never removed: whoever reads the body gets its error, and an unread body must not crash the process.
     stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       clearTimeout(timer);
@@ -190,7 +191,7 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
   });
 }
 
-/** HTTP/1.1 checks them by itself. */
+/** Validates the headers, which Node does itself only for HTTP/1.1. */
 function headersOf({ method, url, headers }: Exchange): OutgoingHttpHeaders {
   try {
     for (const [name, value] of Object.entries(headers)) {
@@ -203,7 +204,7 @@ function headersOf({ method, url, headers }: Exchange): OutgoingHttpHeaders {
   return { ...headers, ':method': method, ':path': `${url.pathname}${url.search}`, ':authority': url.host };
 }
 
-/** What the server refused may be sent again at once, and so may a question on a kept connection that just ended. */
+/** A refused request may be sent again at once (`stale`), and so may a GET on a kept connection that just ended. */
 function failureOf(
   session: Session,
   stream: ClientHttp2Stream,
@@ -214,7 +215,7 @@ function failureOf(
   return asFailure(error, { sent: true, stale: wasUsed && !session.isOpen() && error.code === 'ECONNRESET' });
 }
 
-/** Node ends the reading of a stream whose connection broke as if it had been read to its end. */
+/** If the connection breaks, Node ends the stream as if it were complete; `rstCode` tells the difference. */
 function bodyOf(stream: ClientHttp2Stream): Body {
   return {
     resume: () => stream.resume(),

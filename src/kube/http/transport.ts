@@ -5,15 +5,15 @@ import { chooseProxy, type ProxyOptions } from './proxy.ts';
 
 /** All connections of a run. */
 export interface Transport {
-  /** Sends one request and waits for the headers of its answer. Its throws are those of `exchange`. */
+  /** Sends one request and waits for the headers of its answer. Throws what `exchange` throws. */
   exchange(request: Exchange): Promise<Reply>;
-  /** Ends every connection. */
+  /** Closes every connection. */
   destroy(): void;
 }
 
 /**
- * HTTP/2 where the server grants it, so that all streams share one connection; else HTTP/1.1 with one agent: without
- * TLS, through a proxy, or where DISABLE_HTTP2 says so (client-go transport.go respects it too). Throws PodexitError
+ * HTTP/2 if the server offers it, so that all streams share one connection; else HTTP/1.1 with one agent. HTTP/1.1 also
+ * without TLS, through a proxy, or with DISABLE_HTTP2 (client-go transport.go respects it too). Throws PodexitError
  * `kubeconfig.invalid`.
  */
 export async function createTransport(options: ProxyOptions): Promise<Transport> {
@@ -35,7 +35,7 @@ export async function createTransport(options: ProxyOptions): Promise<Transport>
     },
     destroy() {
       sessions.destroy();
-      // The caller gets the reason; here nothing is left to destroy then.
+      // If `wire` was rejected, the caller of `exchange` got the error, and there is nothing to destroy.
       void wire?.then(
         ({ agent }) => agent.destroy(),
         () => undefined,
@@ -44,19 +44,19 @@ export async function createTransport(options: ProxyOptions): Promise<Transport>
   };
 }
 
-/** TCP keep-alive: finds a peer that vanished without a word, which a silent watch would not show. */
+/** TCP keep-alive detects a peer that vanished silently, which a silent watch would not show. */
 const keepAlive = { keepAlive: true, keepAliveMsecs: 15_000, scheduling: 'lifo' as const };
 
-/** HTTP/1.1 connections to the server `base`, through a proxy where there is one. */
+/** HTTP/1.1 connections to the server `base`, through `proxy` if there is one. */
 export async function createWire(base: URL, proxy: URL | undefined): Promise<Wire> {
   if (proxy === undefined) return directWire(base);
   const isSecure = base.protocol === 'https:';
   const [{ proxyAgent }, { request }] = await Promise.all([import('./proxy-agent.ts'), httpFor(base)]);
-  // Over http the proxy gets the whole URL of each request, which a connection that is used again would not be.
+  // For an http server the agent puts the whole URL into a request, as a proxy needs, but only on a new connection.
   return { agent: proxyAgent(proxy, isSecure, isSecure ? keepAlive : { keepAlive: false }), request };
 }
 
-/** `takeSpare` gives a connection that was made before, once. */
+/** `takeSpare` returns, once, a connection that is already open. */
 async function directWire(base: URL, takeSpare: () => Duplex | undefined = () => undefined): Promise<Wire> {
   const { Agent, request } = await httpFor(base);
   const agent = new Agent(keepAlive) as ConnectingAgent;
@@ -70,23 +70,23 @@ const httpFor = (base: URL) => (base.protocol === 'https:' ? import('node:https'
 /** Node documents it (http, agent.createConnection); its types for Node 20 lack it. */
 type ConnectingAgent = Agent & { createConnection(...options: unknown[]): Duplex };
 
-/** What was asked of the API server; no request is in two of them. */
+/** Requests to the API server; each is in exactly one of these. */
 export interface RequestCounts {
   watches: number;
   logs: number;
   others: number;
 }
 
-/** Counts into `counts`. A watch that goes on where it ended, as each does after some minutes, is no second one. */
-export function counted(transport: Transport, counts: RequestCounts): Transport {
+/** Adds each request to `counts`. A watch that resumes, as each does after some minutes, is not counted again. */
+export function countingTransport(transport: Transport, counts: RequestCounts): Transport {
   const watched = new Set<string>();
   return {
     ...transport,
     exchange(request) {
       const { pathname, searchParams } = request.url;
-      const narrowed = `${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`;
+      const watchKey = `${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`;
       if (!searchParams.has('watch')) counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
-      else if (!watched.has(narrowed)) counts.watches = watched.add(narrowed).size;
+      else if (!watched.has(watchKey)) counts.watches = watched.add(watchKey).size;
       return transport.exchange(request);
     },
   };

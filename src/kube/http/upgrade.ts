@@ -1,14 +1,14 @@
-/** One WebSocket to the API server, on a connection of its own: HTTP/1.1, since an Upgrade exists only there. */
+/** Opens a WebSocket to the API server, on a separate HTTP/1.1 connection, since HTTP/2 has no Upgrade. */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { openRequest, type Exchange, type Wire } from './exchange.ts';
 
 type UpgradeRequest = Pick<Exchange, 'url' | 'headers' | 'tls'> & { signal: AbortSignal };
 
-/** `socket` where the server switched protocols (101); else its answer's status and text. */
+/** `socket` if the server switched protocols (101); else the status and text of its answer. */
 export type Upgraded = { socket: Duplex; head: Buffer } | { status: number; text: string };
 
-/** Rejects where no connection is made, and with the signal's reason. Throws PodexitError `auth.unusable`. */
+/** Rejects if no connection is made, and with the signal's reason. Throws PodexitError `auth.unusable`. */
 export function upgrade(wire: Wire, { url, headers, tls, signal }: UpgradeRequest): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const webSocket = {

@@ -11,7 +11,7 @@ import {
 } from './kubeconfig.ts';
 import type { Loaded } from './load.ts';
 
-/** The one cluster and user that this run talks to. */
+/** The cluster and the user of this run. */
 export interface Chosen {
   contextName?: string;
   namespace: string;
@@ -20,17 +20,17 @@ export interface Chosen {
 }
 
 /**
- * Context, cluster and user as kubectl picks them, with the flags over them. Throws PodexitError
+ * Chooses context, cluster and user as kubectl does; flags win over the kubeconfig. Throws PodexitError
  * `kubeconfig.unknown-context` (or -cluster, -user), `kubeconfig.no-context`, `kubeconfig.no-server`,
  * `kubeconfig.bad-namespace`, `kubeconfig.contradictory`, `kubeconfig.no-client-key`, `usage.impersonation`.
  */
 export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
   const contextName = options.context ?? kubeconfig.currentContext;
   const context = contextName === undefined ? {} : chooseContext(kubeconfig, contextName, files);
-  const named = pick('cluster', kubeconfig.clusters, options.cluster ?? context.cluster);
+  const named = findEntry('cluster', kubeconfig.clusters, options.cluster ?? context.cluster);
   const cluster = withClusterFlags(named, options);
   if (cluster.server === undefined) throw noServer(kubeconfig, contextName, files);
-  const user = withUserFlags(pick('user', kubeconfig.users, options.user ?? context.user), options);
+  const user = withUserFlags(findEntry('user', kubeconfig.users, options.user ?? context.user), options);
   const server = withScheme(cluster.server, cluster, user);
   assertUsable({ ...cluster, server }, user);
   return {
@@ -41,7 +41,7 @@ export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: Con
   };
 }
 
-/** Half a surrogate pair, which YAML can write, cannot be in a path. */
+/** YAML can contain half a surrogate pair, which cannot be in a URL path. */
 function assertText(namespace: string): string {
   if (namespace.isWellFormed()) return namespace;
   throw new PodexitError(
@@ -51,7 +51,7 @@ function assertText(namespace: string): string {
   );
 }
 
-/** client-go DefaultServerURL: an address without a scheme is https where any TLS setting is given, else http. */
+/** client-go DefaultServerURL: an address without a scheme is https if any TLS setting is given, else http. */
 function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): string {
   if (server.includes('://')) return server;
   const hints = [
@@ -64,19 +64,19 @@ function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): str
   return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
-/** Also where the flags replace all of it: kubectl refuses a current context that does not exist even then. */
+/** Throws even if flags replace all of it: kubectl too refuses a current context that does not exist. */
 function chooseContext(kubeconfig: Kubeconfig, name: string, files: readonly string[]): ContextEntry {
   const context = kubeconfig.contexts.get(name);
   if (context !== undefined) return context;
   throw new PodexitError(
     'kubeconfig.unknown-context',
     `the context "${name}" is not in ${files.join(', ')}`,
-    known('contexts', kubeconfig.contexts),
+    namesHint('contexts', kubeconfig.contexts),
   );
 }
 
-/** Undefined names choose nothing; a name that does not exist is a mistake. */
-function pick<T extends object>(
+/** An undefined name chooses nothing; a name that does not exist is an error. */
+function findEntry<T extends object>(
   kind: 'cluster' | 'user',
   entries: ReadonlyMap<string, T>,
   name: string | undefined,
@@ -86,18 +86,18 @@ function pick<T extends object>(
   throw new PodexitError(
     `kubeconfig.unknown-${kind}`,
     `the ${kind} "${name}" is not in the kubeconfig`,
-    known(`${kind}s`, entries),
+    namesHint(`${kind}s`, entries),
   );
 }
 
-function known(what: string, entries: ReadonlyMap<string, unknown>): string {
+function namesHint(what: string, entries: ReadonlyMap<string, unknown>): string {
   const names = [...entries.keys()].sort();
   return names.length === 0 ? `It has no ${what} at all.` : `Its ${what} are: ${names.join(', ')}.`;
 }
 
 /**
- * By client-go's rule (getCluster): a flag on how to trust the server takes the place of all that the kubeconfig says on it,
- * and --server that of the name to check, which belonged to another address.
+ * As client-go's getCluster: a flag about trust replaces all trust settings of the kubeconfig. --server replaces its
+ * tls-server-name, which belongs to another address.
  */
 function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEntry {
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
@@ -115,7 +115,7 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
   };
 }
 
-/** By client-go's rule (getAuthInfo): each flag takes the place of what it names, and of nothing else. */
+/** As client-go's getAuthInfo: each flag replaces what it names, and nothing else. */
 function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = options;
   return {
@@ -131,7 +131,7 @@ function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
   };
 }
 
-/** A path on the command line starts at the working directory. */
+/** A path on the command line is relative to the working directory. */
 const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
 
 function impersonation(own: Impersonation | undefined, options: ConnectOptions): Impersonation | undefined {
@@ -177,7 +177,7 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
     return new PodexitError(
       'kubeconfig.no-context',
       'the kubeconfig has no current context',
-      `Choose one with --context or \`kubectl config use-context\`. ${known('contexts', kubeconfig.contexts)}`,
+      `Choose one with --context or \`kubectl config use-context\`. ${namesHint('contexts', kubeconfig.contexts)}`,
     );
   }
   return new PodexitError(

@@ -1,6 +1,6 @@
 import { PodexitError } from '../../errors.ts';
 
-/** A kubeconfig as its file has it, read into maps; every path in it is absolute (parse.ts). */
+/** The contents of a kubeconfig, with entries by name; every path is absolute (parse.ts). */
 export interface Kubeconfig {
   currentContext?: string;
   clusters: ReadonlyMap<string, ClusterEntry>;
@@ -17,7 +17,7 @@ export interface ClusterEntry {
   tlsServerName?: string;
   proxyUrl?: string;
   disableCompression?: boolean;
-  /** By name; `client.authentication.k8s.io/exec` is handed to exec plugins. */
+  /** By name; `client.authentication.k8s.io/exec` is passed to exec plugins. */
   extensions?: ReadonlyMap<string, unknown>;
 }
 
@@ -61,13 +61,13 @@ export interface ContextEntry {
 }
 
 /**
- * What client-go refuses before it sends anything: two answers to one question, of which either would be a guess. Throws
+ * Refuses contradictory settings, as client-go does before it sends anything: to choose one would be a guess. Throws
  * PodexitError `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
  */
 export function assertUsable(cluster: ClusterEntry & { server: string }, user: UserEntry): void {
   const isTls = isOverTls(cluster.server);
   assertTrust(cluster, isTls);
-  assertOneProof(user, isTls);
+  assertOneCredential(user, isTls);
   assertCertificate(user);
 }
 
@@ -76,7 +76,7 @@ export function isOverTls(server: string): boolean {
   return URL.canParse(server) && new URL(server).protocol === 'https:';
 }
 
-/** client-go validateClusterInfo, and over TLS TLSConfigFor. */
+/** client-go validateClusterInfo, and with TLS TLSConfigFor. */
 function assertTrust(cluster: ClusterEntry, isTls: boolean): void {
   const { certificateAuthority, certificateAuthorityData, insecureSkipTlsVerify } = cluster;
   if (certificateAuthority && certificateAuthorityData)
@@ -85,15 +85,15 @@ function assertTrust(cluster: ClusterEntry, isTls: boolean): void {
     throw contradictory('a certificate-authority', 'insecure-skip-tls-verify');
 }
 
-/** client-go validateAuthInfo, and over TLS HTTPWrappersForConfig. */
-function assertOneProof(user: UserEntry, isTls: boolean): void {
+/** client-go validateAuthInfo, and with TLS HTTPWrappersForConfig. */
+function assertOneCredential(user: UserEntry, isTls: boolean): void {
   const isBasic = Boolean(user.username || user.password);
   if (user.token && isBasic) throw contradictory('a token', 'basic authentication (username, password)');
   if (isTls && user.tokenFile && user.username) throw contradictory('a tokenFile', 'basic authentication (username)');
   if (user.exec && user.authProvider) throw contradictory('an exec plugin', 'an auth-provider');
 }
 
-/** client-go validateAuthInfo, which looks at a key only beside a certificate. */
+/** client-go validateAuthInfo, which checks a key only if there is a certificate. */
 function assertCertificate(user: UserEntry): void {
   const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
   if (!clientCertificate && !clientCertificateData) return;

@@ -12,7 +12,7 @@ export interface LoadOptions {
   /** --kubeconfig: this file and no other. */
   file?: string;
   variables: Variables;
-  /** --server: wherever that is, it is not for the service account of the pod that we may run in (client-go: ClientConfig). */
+  /** --server: with it, the service account of a pod that we run in is not used (client-go ClientConfig). */
   server?: string;
   /** Where Kubernetes mounts the service account of a pod. */
   serviceAccount?: string;
@@ -22,13 +22,13 @@ export interface Loaded {
   kubeconfig: Kubeconfig;
   /** The files that were looked for, for error texts. */
   files: readonly string[];
-  /** Inside a pod: the namespace where nothing else names one. */
+  /** Inside a pod: the namespace if nothing else names one. */
   ownNamespace?: string;
 }
 
 /**
- * The kubeconfig that kubectl would use: --kubeconfig alone (which must exist), else the list in KUBECONFIG (missing
- * and empty files are passed over), else ~/.kube/config; where these and --server give nothing, a pod's service account.
+ * The kubeconfig that kubectl would use: --kubeconfig alone (which must exist), else the files in KUBECONFIG (missing
+ * and empty ones are skipped), else ~/.kube/config; if these and --server give nothing, the service account of the pod.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
 export async function loadKubeconfig({ file, variables, server, serviceAccount }: LoadOptions): Promise<Loaded> {
@@ -38,7 +38,7 @@ export async function loadKubeconfig({ file, variables, server, serviceAccount }
     if (kubeconfig === undefined) throw missing(file);
     return { kubeconfig, files: [file], ownNamespace };
   }
-  const files = listed(variables);
+  const files = kubeconfigFiles(variables);
   const found = await Promise.all(files.map(readKubeconfig));
   const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
@@ -46,13 +46,13 @@ export async function loadKubeconfig({ file, variables, server, serviceAccount }
   return { kubeconfig: inside ?? kubeconfig, files, ownNamespace };
 }
 
-function listed(variables: Variables): string[] {
+function kubeconfigFiles(variables: Variables): string[] {
   const names = (variables['KUBECONFIG'] ?? '').split(delimiter).filter((name) => name !== '');
   if (names.length > 0) return [...new Set(names)];
   return [join(variables['HOME'] || variables['USERPROFILE'] || homedir(), '.kube', 'config')];
 }
 
-/** Undefined for a file that is not there. At once: until it is read there is nothing else to do. */
+/** Undefined if the file does not exist. Synchronous: there is nothing else to do until it is read. */
 async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
   let text: string;
   try {
@@ -74,8 +74,8 @@ function missing(file: string): PodexitError {
 }
 
 /**
- * Several files as one, by kubectl's rule: of entries of the same name the first wins whole, and so does the first
- * current-context ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
+ * Merges files as kubectl does: the first entry of a name wins as a whole, and so does the first current-context
+ * ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
  */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const currentContext = files.find((file) => file.currentContext !== undefined)?.currentContext;
@@ -92,10 +92,10 @@ function firstWins<T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> {
 }
 
 /** Where Kubernetes mounts the service account of a pod. */
-const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
+const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What a process inside a pod has instead of a kubeconfig; undefined where this is no pod. */
-export function inClusterKubeconfig(variables: Variables, directory = mounted): Kubeconfig | undefined {
+/** What a process inside a pod uses instead of a kubeconfig; undefined if we do not run in a pod. */
+export function inClusterKubeconfig(variables: Variables, directory = serviceAccountDirectory): Kubeconfig | undefined {
   const host = variables['KUBERNETES_SERVICE_HOST'];
   const port = variables['KUBERNETES_SERVICE_PORT'];
   if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
@@ -114,8 +114,8 @@ export function inClusterKubeconfig(variables: Variables, directory = mounted): 
   };
 }
 
-/** What kubectl takes inside a pod where neither flag nor context names one (client-go: inClusterClientConfig.Namespace). */
-function inClusterNamespace(variables: Variables, directory = mounted): string | undefined {
+/** kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace). */
+function inClusterNamespace(variables: Variables, directory = serviceAccountDirectory): string | undefined {
   if (inClusterKubeconfig(variables, directory) === undefined) return undefined;
   return variables['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
 }

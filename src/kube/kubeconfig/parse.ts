@@ -5,9 +5,9 @@ import { PodexitError } from '../../errors.ts';
 import { asArray } from '../status.ts';
 
 /**
- * Reads one kubeconfig file, whose YAML is `document`. Relative paths become absolute, against the file's own directory. An empty file is an
- * empty kubeconfig, as in kubectl. Throws PodexitError `kubeconfig.invalid`, which names the file and the place but
- * echoes nothing of it: it may hold credentials.
+ * Reads `document`, the YAML of one kubeconfig file. Relative paths are relative to the file's directory. An empty file
+ * is an empty kubeconfig, as in kubectl. Throws PodexitError `kubeconfig.invalid`, which names the file and the place
+ * but never a value, which may be a credential.
  */
 export function parseKubeconfig(document: unknown, file: string): Kubeconfig {
   const root = readFields(document, file);
@@ -25,7 +25,7 @@ function readNamed<T>(root: Fields, list: string, key: string, read: (entry: Fie
   for (const each of root.mappings(list)) {
     const name = each.text('name');
     if (name === undefined) throw each.wrong('has no name');
-    // kubectl loads no such file: which of the two is meant?
+    // Ambiguous, so kubectl refuses such a file.
     if (named.has(name)) throw each.wrong('has the name of an earlier one');
     named.set(name, read(each.mapping(key) ?? readFields({}, '')));
   }
@@ -106,25 +106,25 @@ function path(raw: Fields, name: string, directory: string): string | undefined 
 }
 
 /**
- * The fields of one mapping of a kubeconfig, each read as the type that kubectl wants. kubectl loads no file in which one of
- * them has another type: to pass over it would be to go on as somebody else, or in another namespace. What is null is absent.
- * All throw PodexitError `kubeconfig.invalid`, which names the file and the field.
+ * The fields of one mapping, each read as the type that kubectl expects. A wrong type is an error, as in kubectl: to
+ * ignore the field could mean another user or another namespace. null counts as absent. All methods throw PodexitError
+ * `kubeconfig.invalid`, which names the file and the field.
  */
 interface Fields {
-  /** Undefined where it is empty. */
+  /** Undefined if it is empty. */
   text(name: string): string | undefined;
-  /** Base64 that can be decoded; undefined where it is empty. */
+  /** Valid base64; undefined if it is empty. */
   data(name: string): string | undefined;
-  /** Undefined where it is off. */
+  /** Undefined if it is false. */
   flag(name: string): true | undefined;
   texts(name: string): string[];
-  /** Undefined where it is absent. */
+  /** Undefined if it is absent. */
   mapping(name: string): Fields | undefined;
   mappings(name: string): Fields[];
   names(): string[];
-  /** As it stands, of whatever type. */
+  /** The value, of any type. */
   raw(name: string): unknown;
-  /** The error about the mapping itself. */
+  /** An error about the mapping itself. */
   wrong(what: string): Error;
 }
 
@@ -169,7 +169,7 @@ function asText(value: unknown, file: string, place: string): string {
   throw invalid(file, notA(place, value, 'text'));
 }
 
-/** Go's encoding/base64, which passes over the ends of lines. */
+/** As Go's encoding/base64, which ignores line breaks. */
 function isBase64(text: string): boolean {
   const letters = text.replace(/[\r\n]+/g, '');
   return letters.length % 4 === 0 && /^[A-Za-z\d+/]*={0,2}$/.test(letters);

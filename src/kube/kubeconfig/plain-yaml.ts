@@ -1,7 +1,7 @@
 /**
- * YAML as kubectl and the tools of cloud providers write a kubeconfig: block mappings and lists whose values are plain words
- * or quoted without escapes. Undefined for everything else, which the YAML library reads; loading that library and using it
- * would take a tenth of the time to the DELETE. What is read here is what the library reads (test/kube/plain-yaml.test.ts).
+ * Reads YAML as kubectl and the tools of cloud providers write a kubeconfig: block mappings and lists whose values are
+ * plain words or quoted without escapes. Undefined for everything else, which is left to the YAML library: loading and
+ * using it would take a tenth of the time to the DELETE. The result is the library's (test/kube/plain-yaml.test.ts).
  */
 export function readPlainYaml(text: string): unknown {
   const lines = text.replace(/\n+$/, '').split('\n').map(readLine);
@@ -17,11 +17,11 @@ export function readPlainYaml(text: string): unknown {
 
 interface Line {
   indent: number;
-  /** Without its indentation: `key:`, `key: value`, or either behind `- `. */
+  /** Without its indentation: `key:`, `key: value`, or either after `- `. */
   rest: string;
 }
 
-/** Thrown where a text is more than plain, and never leaves this file. */
+/** Thrown if a text is not plain YAML; never leaves this file. */
 const notPlain = new Error('not plain YAML');
 
 function readLine(line: string): Line | undefined {
@@ -29,7 +29,7 @@ function readLine(line: string): Line | undefined {
   return match ? { indent: (match[1] ?? '').length, rest: match[2] ?? '' } : undefined;
 }
 
-/** The value that begins at line `at`, whose lines stand at `indent`, and the line after it. */
+/** The value that begins at line `at` with this indent, and the index of the line after it. */
 function readBlock(lines: readonly Line[], at: number, indent: number): [unknown, number] {
   return lines[at]?.rest.startsWith('- ') ? readList(lines, at, indent) : readMapping(lines, at, indent);
 }
@@ -78,5 +78,5 @@ function readScalar(text: string): unknown {
   return text;
 }
 
-/** Words that YAML, of one version or another, takes for something else than text. */
+/** Words that some version of YAML does not read as text. */
 const isReserved = (word: string): boolean => /^(?:y|n|yes|no|on|off|true|false|null|inf|nan)$/i.test(word);

@@ -11,7 +11,7 @@ import {
 import { invalid } from './parse.ts';
 
 /**
- * The first document of a kubeconfig, as kubectl's YAML has it. Throws PodexitError `kubeconfig.invalid`, which names the
+ * Reads the first document of a kubeconfig as kubectl does. Throws PodexitError `kubeconfig.invalid`, which names the
  * file and the line.
  */
 export function readYaml(text: string, file: string): unknown {
@@ -28,7 +28,7 @@ const based = /^[-+]?0(?:x[\da-f]+|o[0-7]+|b[01]+)$/i;
 const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 const special = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-/** Go's YAML reads more words as numbers than YAML's core does; where text is wanted, each of them is refused. */
+/** Go's YAML reads more words as numbers than YAML's core schema. A number is refused where text is expected. */
 function resolveNumber(source: string): number | typeof NOT_RESOLVED {
   if (special.test(source)) return Number.NaN;
   const plain = source.replaceAll('_', '');

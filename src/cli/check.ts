@@ -1,4 +1,4 @@
-/** `check TARGET`, `check -f FILE`, `check --all`: what a spec shows about a shutdown, without one. */
+/** `check TARGET`, `check -f FILE`, `check --all`: predicts shutdown problems from a spec, without a shutdown. */
 import type { Command } from 'commander';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
@@ -30,7 +30,7 @@ A check reads a spec and cannot know whether an application stops in time.
 Exit codes: 0 whatever it finds; 5 if --fail-on found something; 1 if input cannot be read.
 `;
 
-export const addCheck: AddCommand = (program, ports, set) => {
+export const addCheck: AddCommand = (program, ports, setExitCode) => {
   const check = program
     .command('check [target...]')
     .usage('TARGET | -f FILE | --all [flags]')
@@ -58,11 +58,11 @@ export const addCheck: AddCommand = (program, ports, set) => {
   hideLimits(check);
   addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: CheckFlags) => {
     const { check: run } = await import('../advice/check.ts');
-    set(await run(await optionsOf(words, flags, ports), ports));
+    setExitCode(await run(await optionsOf(words, flags, ports), ports));
   });
 };
 
-/** Limits of an exit are accepted, since a pipeline's flags may hold them, and judge nothing here. */
+/** Accepts the limits of an exit, since a pipeline may pass them to all commands, but a check cannot judge them. */
 function hideLimits(check: Command): void {
   for (const flag of [
     '--max-duration <duration>',
@@ -74,14 +74,14 @@ function hideLimits(check: Command): void {
 }
 
 async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
-  // Loaded here: the flags of a command cost each start.
+  // Loaded only now: whatever a command's flags load makes every start slower.
   const { failOnWords } = await import('../advice/finding.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
-  // Read here for its errors: a limit that means nothing is refused, though only an exit can break it.
+  // Only for its errors: an invalid limit is refused, though only an exit can break it.
   await policyFrom({ ...flags, failOn: undefined, config: false });
   const timeout = flags.timeout === undefined ? 0 : parseDuration(flags.timeout, '--timeout');
   return {

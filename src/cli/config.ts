@@ -2,32 +2,32 @@
 import { readFileSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 
-/** As commander hands them over, and as a config file has them. */
+/** The gates as texts, from commander or from a config file. */
 export interface GateWords {
   maxDuration?: string;
   maxGraceUsed?: string;
   minDrainLead?: string;
-  /** Codes, each word may hold several with commas between. */
+  /** Codes of findings; each word may contain several, separated by commas. */
   failOn?: string[];
   warnOnly?: boolean;
-  /** Of the config file only: false never asks before a deletion. */
+  /** Only in the config file: false never asks before a deletion. */
   confirm?: boolean;
-  /** --max-lost; where requests were sent it is 0 by itself. */
+  /** --max-lost; the default is 0 if requests were sent. */
   maxLost?: string;
 }
 
 export interface Config {
-  /** As it is named in errors. */
+  /** As errors name it. */
   file: string;
   words: GateWords;
 }
 
-/** In the working directory; used where it is there. */
+/** In the working directory; optional. */
 const configFile = '.podexit.yaml';
 
 /**
  * Reads the file that --config names, or the working directory's own; `false` reads none. Throws PodexitError
- * `config.missing` for a named file that is not there, `config.unreadable` for one that is there and cannot be read, and
+ * `config.missing` if a named file does not exist, `config.unreadable` if a file exists but cannot be read, and
  * `config.invalid` for unknown keys or values.
  */
 export async function readConfig(named: string | boolean | undefined): Promise<Config> {
@@ -57,7 +57,7 @@ async function parseConfig(text: string, file: string): Promise<GateWords> {
   const { loadAll } = await import('js-yaml');
   let documents: unknown[];
   try {
-    // Aliases may be nested or refer to themselves, and expand without end.
+    // Aliases may be nested or refer to themselves, and expand without an end.
     documents = loadAll(text, { maxAliases: 0 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
@@ -67,31 +67,31 @@ async function parseConfig(text: string, file: string): Promise<GateWords> {
   if (documents.length > 1) throw invalid(`${file} holds more than one document`, example);
   if (document === null || document === undefined) return {};
   if (typeof document !== 'object' || Array.isArray(document)) throw invalid(`${file} holds no keys`, example);
-  return Object.fromEntries(Object.entries(document).map(([key, value]) => wordOf(key, value, file)));
+  return Object.fromEntries(Object.entries(document).map(([key, value]) => gateOf(key, value, file)));
 }
 
 /** YAML reads `80` and `0` as numbers. */
-const text = (value: unknown): string | undefined =>
+const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 
-const texts = (value: unknown): string[] | undefined => {
+const asTexts = (value: unknown): string[] | undefined => {
   const list: unknown[] = [value].flat();
   return list.every((one) => typeof one === 'string') ? list : undefined;
 };
 
-const truth = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
 
-/** What each key is called here, and how its value is read; undefined: it cannot be that. */
+/** The property for each key, and how its value is read: undefined if the value is not valid. */
 const keys: Record<string, { name: keyof GateWords; read: (value: unknown) => unknown; like: string }> = {
-  'max-duration': { name: 'maxDuration', read: text, like: '30s' },
-  'max-grace-used': { name: 'maxGraceUsed', read: text, like: '80%' },
-  'min-drain-lead': { name: 'minDrainLead', read: text, like: '5s' },
-  'fail-on': { name: 'failOn', read: texts, like: '[drain-race, last-endpoint]' },
-  confirm: { name: 'confirm', read: truth, like: 'false' },
-  'warn-only': { name: 'warnOnly', read: truth, like: 'true' },
+  'max-duration': { name: 'maxDuration', read: asText, like: '30s' },
+  'max-grace-used': { name: 'maxGraceUsed', read: asText, like: '80%' },
+  'min-drain-lead': { name: 'minDrainLead', read: asText, like: '5s' },
+  'fail-on': { name: 'failOn', read: asTexts, like: '[drain-race, last-endpoint]' },
+  confirm: { name: 'confirm', read: asBoolean, like: 'false' },
+  'warn-only': { name: 'warnOnly', read: asBoolean, like: 'true' },
 };
 
-function wordOf(key: string, raw: unknown, file: string): [keyof GateWords, unknown] {
+function gateOf(key: string, raw: unknown, file: string): [keyof GateWords, unknown] {
   // A YAML key may be `constructor`, which every object has.
   const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
   if (!known)

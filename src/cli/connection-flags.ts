@@ -1,17 +1,17 @@
-/** kubectl's connection flags (cli-runtime config_flags.go), as one table: what they are called is what they mean there. */
+/** kubectl's connection flags (cli-runtime config_flags.go), as one table: same names, same meanings. */
 import { Option, type Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { parseDuration } from './usage.ts';
 
-/** As commander hands them over. */
+/** As commander parses them. */
 export interface ConnectionFlags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'version'> {
   requestTimeout?: string;
 }
 
-/** `list` may be repeated; `ignored` is accepted, since kubectl users have it in aliases, and changes nothing here. */
+/** `list`: may be repeated. `ignored`: accepted, since kubectl users have it in aliases, but without an effect. */
 type Row = readonly [flags: string, about: string, kind?: 'list' | 'ignored'];
 
-const rows: readonly Row[] = [
+const flagRows: readonly Row[] = [
   ['-n, --namespace <name>', "the pod's namespace"],
   ['--context <name>', 'the kubeconfig context to use'],
   ['--kubeconfig <file>', 'the kubeconfig file to use'],
@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
 
 export function addConnectionFlags(command: Command): Command {
   command.optionsGroup('Connection, as in kubectl:');
-  for (const [flags, about, kind] of rows)
+  for (const [flags, about, kind] of flagRows)
     if (kind === 'list') command.option(flags, about, collect);
     else command.option(flags, about);
   return command;
@@ -50,8 +50,8 @@ export const collect = (value: string, before: string[] = []): string[] => [...b
 
 export function connectionOf(flags: ConnectionFlags, version: string): ConnectOptions {
   const { requestTimeout } = flags;
-  // Empty is unset, as in kubectl: a variable of a script, most often.
-  const given = Object.entries(flags).filter(([name, value]) => taken.has(name) && value !== undefined && value !== '');
+  // Empty means unset, as in kubectl: mostly from an unset variable in a script.
+  const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');
   return {
     ...(Object.fromEntries(given) as Partial<ConnectOptions>),
     ...(requestTimeout === undefined || requestTimeout === '' ? {} : { requestTimeoutMs: timeoutOf(requestTimeout) }),
@@ -59,12 +59,12 @@ export function connectionOf(flags: ConnectionFlags, version: string): ConnectOp
   };
 }
 
-/** The flags that are options of the same name. */
-const taken: ReadonlySet<string> = new Set(
-  rows
+/** The flags that become options of the same name. */
+const connectOptionNames: ReadonlySet<string> = new Set(
+  flagRows
     .filter(([flags, , kind]) => kind !== 'ignored' && !flags.startsWith('--request-timeout'))
     .map(([flags]) => new Option(flags).attributeName()),
 );
 
-/** A bare number is seconds there (client-go ParseTimeout). */
+/** A bare number means seconds (client-go ParseTimeout). */
 const timeoutOf = (text: string): number => parseDuration(/^\d+$/.test(text) ? `${text}s` : text, '--request-timeout');

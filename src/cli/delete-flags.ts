@@ -1,4 +1,4 @@
-/** Which pod, and how it is deleted: kubectl's flags for `delete`, and ours beside them. */
+/** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
 import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
@@ -22,7 +22,7 @@ export interface DeleteFlags extends SelectorFlags {
   report?: string[];
 }
 
-/** The flags that name a pod; `check` has them too. */
+/** The flags that choose a pod; `check` has them too. */
 export function addTargetFlags(command: Command): Command {
   return command
     .optionsGroup('Which pod:')
@@ -52,27 +52,27 @@ const leaveOne = 'Leave out one of the two.';
 type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
-export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
+export function deletionOptions(words: readonly string[], flags: DeleteFlags): Chosen {
   if (flags.cascade !== undefined)
     throw usageError(
       'cascade',
       '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
-  const isDefault = (name: keyof typeof ofDeletion): boolean =>
+  const isDefault = (name: keyof typeof deletionFlags): boolean =>
     (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
-  const deletes = firstGiven(flags, ofDeletion, isDefault);
-  if ((flags.attach || flags.allTerminating) && deletes !== undefined)
+  const deletionFlag = firstGiven(flags, deletionFlags, isDefault);
+  if ((flags.attach || flags.allTerminating) && deletionFlag !== undefined)
     throw usageError(
       'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${deletes} does not go with it`,
+      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${deletionFlag} does not go with it`,
       leaveOne,
     );
   if (flags.retryEvict && !flags.evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
-  const one = flags.allTerminating ? firstGiven(flags, ofOnePod) : undefined;
-  if (one !== undefined)
-    throw usageError('all-terminating', `${one} is for one pod, and --all-terminating traces several`, leaveOne);
+  const onePodFlag = flags.allTerminating ? firstGiven(flags, onePodFlags) : undefined;
+  if (onePodFlag !== undefined)
+    throw usageError('all-terminating', `${onePodFlag} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
   if (target.kind === 'node') refuseDeletion(flags);
@@ -93,22 +93,22 @@ export function chosenBy(words: readonly string[], flags: DeleteFlags): Chosen {
 export const pickOf = ({ pick }: DeleteFlags): TraceOptions['pick'] =>
   pick === undefined ? undefined : oneOf(pick, picks, '--pick');
 
-/** Flags of a deletion, which say nothing where nothing is deleted. */
-const ofDeletion = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
-const ofOnePod = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
+/** Flags that mean nothing if nothing is deleted. */
+const deletionFlags = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
+const onePodFlags = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
 
 function firstGiven<K extends keyof DeleteFlags>(
   flags: DeleteFlags,
   names: Readonly<Record<K, string>>,
-  isIdle = (_name: K): boolean => false,
+  isDefault = (_name: K): boolean => false,
 ): string | undefined {
-  const name = (Object.keys(names) as K[]).find((one) => flags[one] !== undefined && !isIdle(one));
+  const name = (Object.keys(names) as K[]).find((one) => flags[one] !== undefined && !isDefault(one));
   return name && names[name];
 }
 
-/** What deletes the pods of a node is a command of its own. */
+/** Another command deletes the pods of a node, such as kubectl drain. */
 function refuseDeletion(flags: DeleteFlags): void {
-  const given = firstGiven(flags, ofDeletion);
+  const given = firstGiven(flags, deletionFlags);
   if (given !== undefined)
     throw usageError(
       'node',
@@ -133,10 +133,10 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
 }
 
 interface Grace {
-  /** Sent with the request; null leaves it to the pod. */
+  /** Sent with the request; null: the pod's own grace period. */
   seconds: number | null;
-  /** A flag named it: then it is asked for even where the pod is already terminating. */
-  named: boolean;
+  /** Set by a flag: then it is requested even if the pod is already terminating. */
+  isExplicit: boolean;
 }
 
 /** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
@@ -158,8 +158,8 @@ export function decideGrace({
   if (now && force) refuse('--force and --now', 'Use --force for grace 0, or --now for grace 1.');
   if (force && asked !== undefined && asked > 0)
     refuse('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
-  if (now) return { seconds: 1, named: true };
-  if (force) return { seconds: 0, named: true };
-  if (asked === undefined) return { seconds: null, named: false };
-  return { seconds: asked === 0 ? 1 : asked, named: true };
+  if (now) return { seconds: 1, isExplicit: true };
+  if (force) return { seconds: 0, isExplicit: true };
+  if (asked === undefined) return { seconds: null, isExplicit: false };
+  return { seconds: asked === 0 ? 1 : asked, isExplicit: true };
 }

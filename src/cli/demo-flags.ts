@@ -1,4 +1,4 @@
-/** The flags of `demo`; its cluster is loaded only to run one. */
+/** The flags of `demo`. Its cluster (demo.ts) is loaded only to run a scenario. */
 import { addDeleteFlags } from './delete-flags.ts';
 import type { DemoFlags } from './demo.ts';
 import { addOutputFlags, addTraceFlags } from './options.ts';
@@ -15,10 +15,10 @@ const demoExamples = `Examples:
   kubectl podexit demo rollout --serve --write-kubeconfig kc
 `;
 
-/** A scenario has its grace already, and nothing depends on its pod. */
-const refusedByDemo: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
+/** A scenario has a recorded grace period, and its pod has no dependents. */
+const refusedFlags: ReadonlySet<string> = new Set(['--grace-period', '--now', '--force', '--cascade']);
 
-export const addDemo: AddCommand = (program, ports, set, { main }) => {
+export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
   const demo = program
     .command('demo [scenario]')
     .description('try it without a cluster, on recorded deletions')
@@ -29,11 +29,11 @@ export const addDemo: AddCommand = (program, ports, set, { main }) => {
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
   const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
-  // Known, so that demo.ts can say why not.
-  for (const one of traced.options) if (refusedByDemo.has(one.long ?? '')) one.hideHelp();
+  // Parsed but hidden, so that demo.ts can explain why they are refused.
+  for (const option of traced.options) if (refusedFlags.has(option.long ?? '')) option.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
     const { runDemo } = await import('./demo.ts');
     const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
-    set(await runDemo({ main, scenario, flags, given }, ports));
+    setExitCode(await runDemo({ main, scenario, flags, given }, ports));
   });
 };

@@ -1,4 +1,4 @@
-/** `demo`: runs the very command that a user would run, against a cluster inside this program. */
+/** `demo`: runs the same command as a user would, against a cluster inside this program. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,14 +20,14 @@ import { signalCodes } from '../verdict/exit-code.ts';
 import type { Main } from './command.ts';
 import { wholeNumber, type Flags } from './options.ts';
 import { usageError } from './usage.ts';
-import { typed } from './words.ts';
+import { shellQuoted } from './words.ts';
 
 interface DemoCommand {
-  /** Runs the command line: handed in, so that the demo brings no second copy of the program. */
+  /** Runs the command line. Passed in, so that the demo does not bundle a second copy of the program. */
   main: Main;
   scenario?: string;
   flags: DemoFlags;
-  /** The flags that the command gets, as words: the demo adds nothing to what it does with them. */
+  /** The user's flags, as words: the command gets them unchanged. */
   given: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
       '--write-kubeconfig goes with --serve',
       'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
     );
-  // The report would blame the user, who asked for another grace than the recorded one.
+  // The report would blame the user, whose grace period differs from the recorded one.
   if (flags.force || flags.now || flags.gracePeriod !== undefined)
     throw usageError(
       'demo',
@@ -81,7 +81,7 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   }
 }
 
-/** Its name, and what the cluster knows of its end. */
+/** The pod's name, the requests to its cluster, and the recorded truth about its exit. */
 const podOf = (server: Loopback) => ({ name: server.pod, requests: server.requests, truth: () => server.truth() });
 
 function chosen(name: string, fixed: boolean): ShippedScenario {
@@ -126,7 +126,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
   return grace === undefined ? [] : grace === 0 ? ['--force'] : [`--grace-period=${grace}`];
 }
 
-/** The user's own flags come last, so that they win over what the scenario asks for. */
+/** The user's own flags come last, so that they win over those of the scenario. */
 async function trace(
   main: Main,
   server: Loopback,
@@ -138,7 +138,7 @@ async function trace(
   const forPeople = flags.output === undefined;
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-    if (!ports.stdout.isTty || forPeople) stderr.write(`${about}\n$ kubectl podexit ${typed(words)}\n\n`);
+    if (!ports.stdout.isTty || forPeople) stderr.write(`${about}\n$ kubectl podexit ${shellQuoted(words)}\n\n`);
     const yes = shipped.words === undefined ? ['--yes'] : [];
     const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
@@ -151,10 +151,10 @@ async function trace(
   }
 }
 
-/** Its commands name a kubeconfig that is deleted with it, so that none of them reaches a cluster of the user's. */
+/** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
 const demoIsOver = 'The cluster of this demo has ended: commands that are printed above for it no longer work.\n';
 
-/** A line each, so that the answer above stays on a small screen. */
+/** One line for each, so that the report above stays on a small screen. */
 function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {
   const next = scenarioAfter(shipped)?.name;
   const commands = [shipped.fixed !== undefined && !fixed && `${shipped.name} --fixed`, next].filter(Boolean);
@@ -171,7 +171,7 @@ async function serve(
   const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(`${about}
 serving at ${server.url} with ${kubeconfig}; try:
-  kubectl podexit ${typed([...words, '--kubeconfig', file ?? 'FILE'])}
+  kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
 It plays as it was recorded, whatever grace period is asked for, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
 `);
   await new Promise<void>((resolve) => {
@@ -194,7 +194,7 @@ function writeKubeconfig(file: string, text: string): void {
   }
 }
 
-/** A line each for programs; at a terminal no wider than it is. */
+/** One line for each, or at a terminal wrapped to its width. */
 function listScenarios(stdout: Output): void {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
   const help = Object.assign(new Help(), { minWidthToWrap: 1 });

@@ -1,8 +1,8 @@
-/** `explain [WORD]`: what the words of a report mean, or all words of a kind. */
+/** `explain [WORD]`: explains a word of a report, or all words of a kind. */
 import { explainTopic } from '../run/explain-topic.ts';
 import type { AddCommand } from './command.ts';
 
-export const addExplain: AddCommand = (program, ports, set) => {
+export const addExplain: AddCommand = (program, ports, setExitCode) => {
   program
     .command('explain [word]')
     .description('explain a word of a report, and what to do')
@@ -14,5 +14,5 @@ export const addExplain: AddCommand = (program, ports, set) => {
   kubectl podexit explain                 the kinds
 `,
     )
-    .action(async (word: string | undefined) => set(await explainTopic(word, ports)));
+    .action(async (word: string | undefined) => setExitCode(await explainTopic(word, ports)));
 };

@@ -1,4 +1,4 @@
-/** `fix`: what would mend the problems that a check finds, as a patch. */
+/** `fix`: prints a patch for the problems that a check finds. */
 import type { FixOptions } from '../advice/fix/fix.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { oneOf, usageError } from './usage.ts';
@@ -23,10 +23,10 @@ const examples = `Examples:
 Nothing is ever applied. Each change has a comment that says why.
 `;
 
-/** Beside the formats of advice/fix/fix.ts, which is loaded only to run. */
+/** The formats of advice/fix/fix.ts, which is loaded only to run. */
 export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
 
-export const addFix: AddCommand = (program, ports, set) => {
+export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = program
     .command('fix [target...]')
     .usage('TARGET | REPORT.json | -f FILE [flags]')
@@ -47,7 +47,7 @@ export const addFix: AddCommand = (program, ports, set) => {
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
     };
-    set(await run(options, ports));
+    setExitCode(await run(options, ports));
   });
 };
 
@@ -58,7 +58,7 @@ function sourceOf(words: readonly string[], names: readonly string[]): FixOption
   if (words.length === 0)
     throw usageError('target', 'nothing to fix was named', 'Name it: POD, deployment/NAME, -f FILE or REPORT.json');
   const [first = ''] = words;
-  // No name of Kubernetes ends like this and is meant: a report.
+  // A report: no Kubernetes name ends like this in practice.
   if (words.length === 1 && first.endsWith('.json')) return { kind: 'report', file: first };
   return { kind: 'target', target: parseTarget(words) };
 }

@@ -1,10 +1,10 @@
-/** Help as kubectl has it: examples and the flags of every day first; `options [COMMAND]` lists all of them. */
+/** Help as in kubectl: first examples and the common flags; `options [COMMAND]` lists all flags. */
 import { Help, type Command, type HelpConfiguration, type Option } from 'commander';
 import { oneOf } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
-/** Of the groups that several commands share, what the first page shows. */
-const everyDay: ReadonlySet<string> = new Set([
+/** The flags of the shared groups that the first page shows. */
+const firstPageFlags: ReadonlySet<string> = new Set([
   '--selector',
   '--grace-period',
   '--evict',
@@ -33,32 +33,32 @@ const sharedGroups: ReadonlySet<string> = new Set([
 ]);
 
 const isShared = ({ helpGroupHeading = '' }: Option): boolean => sharedGroups.has(helpGroupHeading);
-const isEveryDay = (option: Option): boolean => !isShared(option) || everyDay.has(option.long ?? '');
+const isOnFirstPage = (option: Option): boolean => !isShared(option) || firstPageFlags.has(option.long ?? '');
 
-/** Commander's page without the rarer flags. What a command shares with others stands under one heading. */
+/** Commander's page without the rarer flags. All flags that commands share are under one heading. */
 export const firstPage: HelpConfiguration = {
   visibleOptions(this: Help, command) {
-    return Help.prototype.visibleOptions.call(this, command).filter(isEveryDay);
+    return Help.prototype.visibleOptions.call(this, command).filter(isOnFirstPage);
   },
   groupItems<T extends Command | Option>(this: Help, all: T[], visible: T[], groupOf: (item: T) => string) {
     const heading = (item: T): string => (sharedGroups.has(groupOf(item)) ? 'Options:' : groupOf(item));
     return Help.prototype.groupItems.call(this, all, visible, heading as never) as Map<string, T[]>;
   },
-  // Text in parentheses or after a semicolon is for `options`.
+  // Text in parentheses or after a semicolon is only for `options`.
   optionDescription: ({ description }) => description.replace(/( \(|; )[^]*/, ''),
   subcommandTerm: (command) => command.name(),
 };
 
-/** The line below a first page that shows only some of the command's flags. */
+/** The line below a first page that does not show all flags of the command. */
 export function moreFlags(command: Command): string {
-  const rest = command.options.filter((one) => !one.hidden && !isEveryDay(one)).length;
+  const rest = command.options.filter((option) => !option.hidden && !isOnFirstPage(option)).length;
   if (rest === 0) return '';
   const words = command.parent ? `${command.parent.name()} options ${command.name()}` : `${command.name()} options`;
   return `\nUse "${words}" for ${rest} more flags.\n`;
 }
 
 /** `options [COMMAND]`: every flag, in groups. */
-export const addOptions: AddCommand = (program, { stdout }, set) => {
+export const addOptions: AddCommand = (program, { stdout }, setExitCode) => {
   program
     .command('options [command]')
     .description('list all flags, or all flags of a command')
@@ -66,7 +66,7 @@ export const addOptions: AddCommand = (program, { stdout }, set) => {
       const names = program.commands.map((one) => one.name());
       const word = name === undefined ? undefined : oneOf(name, names, 'options');
       stdout.write(allFlags(program.commands.find((one) => one.name() === word) ?? program, stdout.columns()));
-      set(0);
+      setExitCode(0);
     });
 };
 

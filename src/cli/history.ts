@@ -1,4 +1,4 @@
-/** `compare BEFORE AFTER` and `recommend REPORT…`: what reports of many exits say. */
+/** `compare BEFORE AFTER` and `recommend REPORT…`: conclusions from the reports of many exits. */
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { replayTextWith } from './replay-text.ts';
@@ -26,7 +26,7 @@ const recommendExamples = `Examples:
 It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
-export const addCompare: AddCommand = (program, ports, set, { runProgram }) => {
+export const addCompare: AddCommand = (program, ports, setExitCode, { runProgram }) => {
   const command = program
     .command('compare <before> <after>')
     .description('compare two exits or rollouts')
@@ -38,13 +38,13 @@ export const addCompare: AddCommand = (program, ports, set, { runProgram }) => {
     const failOnWorse = flags.failOn !== undefined;
     const replay = replayTextWith(runProgram, ports);
     const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
-    set(await compareFiles(options, ports));
+    setExitCode(await compareFiles(options, ports));
   });
 };
 
 export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
 
-export const addRecommend: AddCommand = (program, ports, set, { runProgram }) => {
+export const addRecommend: AddCommand = (program, ports, setExitCode, { runProgram }) => {
   const command = program
     .command('recommend [report...]')
     .description('find the grace period that a workload needs')
@@ -55,6 +55,7 @@ export const addRecommend: AddCommand = (program, ports, set, { runProgram }) =>
     const { recommend } = await import('../advice/history/recommend-command.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
     const replay = replayTextWith(runProgram, ports);
-    set(await recommend({ names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) }, ports));
+    const options = { names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) };
+    setExitCode(await recommend(options, ports));
   });
 };

@@ -18,14 +18,14 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
   }
 }
 
-/** kubectl's words for help and version: a pod of such a name is `pod/help`. */
+/** kubectl's words `help` and `version`. A pod of such a name is written `pod/help`. */
 function asFlags(argv: readonly string[]): readonly string[] {
   const [first, ...more] = argv;
   if (first === 'help') return [...more, '--help'];
   return first === 'version' && more.length === 0 ? ['--version'] : argv;
 }
 
-/** Asked of argv itself, since the error may be about the flags. */
+/** Read from argv itself, since the error may be about the flags. */
 function stdoutFormatOf(argv: readonly string[]): StdoutFormat {
   const asked = argv.flatMap((word, index) => {
     const match = /^(?:-o|--output)=?(.*)$/s.exec(word);
@@ -43,7 +43,7 @@ function isJson(format: string): boolean {
   }
 }
 
-/** Also written wrongly: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
+/** Includes misspelled forms: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
 const secretFlag = /^--?(?:token|password)/i;
 
 /** The error without the values of --token and --password. */
@@ -55,7 +55,7 @@ function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
   return new PodexitError(code, clean(message), clean(hint), { exitCode, cause });
 }
 
-/** Nothing, or the value; one of a few letters is no credential, and would garble the sentence. */
+/** The value of a secret flag, if it is one. A short value is no credential, and would garble the sentence. */
 function valueOf(word: string, next = ''): string[] {
   const [flag] = secretFlag.exec(word) ?? [];
   if (flag === undefined) return [];

@@ -1,11 +1,11 @@
-/** A mistyped command is taken for the name of a pod: the error then names the command that was probably meant. */
+/** A mistyped command looks like the name of a pod: the error then suggests the command that was probably meant. */
 import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 
-/** Errors that a word which is neither a pod nor a command leads to. */
+/** The errors for a word that is neither a pod nor a command. */
 const codes = ['usage.target', 'pod.not-found'];
 
-/** `word`: the first of the command line that is no flag. `commands`: their names. */
+/** `word`: the first word of the command line that is not a flag. `commands`: the names of all commands. */
 export function withSuggestion(error: unknown, word: string | undefined, commands: readonly string[]): unknown {
   if (!(error instanceof PodexitError) || !codes.includes(error.code) || word === undefined) return error;
   const meant = commandLike(word, commands);
@@ -14,7 +14,7 @@ export function withSuggestion(error: unknown, word: string | undefined, command
   return new PodexitError(code, message, `Did you mean the command "${meant}"? ${hint}`, { exitCode, cause });
 }
 
-/** By commander's own measure of similar words; undefined where none is similar. */
+/** The most similar command, by commander's own measure; undefined if none is similar. */
 function commandLike(word: string, commands: readonly string[]): string | undefined {
   const asked = new Command().exitOverride().configureOutput({ writeErr: () => {} });
   for (const name of commands) asked.command(name);

@@ -1,4 +1,4 @@
-/** Words of the command line, turned into typed options once; inner code sees only the types. */
+/** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
@@ -12,13 +12,13 @@ import {
 } from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
-import { chosenBy, decideGrace, type DeleteFlags } from './delete-flags.ts';
+import { deletionOptions, decideGrace, type DeleteFlags } from './delete-flags.ts';
 import { parseDuration, oneOf, usageError } from './usage.ts';
 import { confirmFrom, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
 import type { ProbeFlags } from './probe-flags.ts';
 import type { Command } from 'commander';
 
-/** As commander hands them over, like all flags here. */
+/** As commander parses them, like all flags here. */
 export interface OutputFlags {
   output?: string;
   report?: string[];
@@ -38,7 +38,7 @@ export interface Flags extends ConnectionFlags, DeleteFlags, OutputFlags, Pipeli
   v?: string;
 }
 
-/** Throws PodexitError for what makes no sense. */
+/** Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
   words: readonly string[],
   flags: Flags,
@@ -50,15 +50,15 @@ export async function traceOptions(
     now: flags.now,
     force: flags.force,
   });
-  const chosen = chosenBy(words, flags);
+  const chosen = deletionOptions(words, flags);
   const isNode = chosen.target.kind === 'node';
-  const never =
+  const attachFlag =
     (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
-  if (never && grace.named)
+  if (attachFlag && grace.isExplicit)
     throw usageError(
       'attach',
-      `${never} never deletes, so no grace flag goes with it`,
-      `Leave out ${never}, or the grace flag.`,
+      `${attachFlag} never deletes, so no grace flag goes with it`,
+      `Leave out ${attachFlag}, or the grace flag.`,
     );
   if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
     throw usageError(
@@ -71,7 +71,7 @@ export async function traceOptions(
     ...chosen,
     confirm: !flags.yes && (await confirmFrom(flags)),
     graceSeconds: grace.seconds,
-    insist: grace.named,
+    insist: grace.isExplicit,
     timeoutMs: timeout === 0 ? null : timeout,
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
@@ -93,7 +93,7 @@ export const formatFrom = ({ output }: Flags, isTty: boolean): Format =>
 export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
   report.map((file) => ({ file, format: formatOfFile(file) }));
 
-/** As of `--report`, which knows no format for it: stdout is for the report, or for the lines. */
+/** `-` is not a file here, nor for `--report`: stdout is for the report, or for the lines. */
 function recordingOf(file: string | undefined): string | undefined {
   if (file !== '-') return file;
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
@@ -107,7 +107,7 @@ export const lookOf = (flags: Flags): LookOptions => ({
   verbose: (wholeNumber(flags.v, '-v') ?? 0) > 0,
 });
 
-/** `unit`: what it is a number of, where that is not said by the flag itself. */
+/** `unit`: what the number counts, unless the flag's name says it. */
 export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[+-]?\d{1,10}$/.test(text))
@@ -138,14 +138,14 @@ const addLook = (command: Command): Command =>
 
 const colorFrom = ({ color = 'auto' }: OutputFlags) => oneOf(color, ['auto', 'always', 'never'], '--color');
 
-/** What `--logs` and `--no-logs` mean where a pod is traced. */
-const ofTrace = {
+/** The help for `--logs` and `--no-logs` of a trace. */
+const logHelp = {
   logs: "show (and record) the containers' log lines",
   noLogs: "do not follow the containers' logs at all",
 };
 
-/** Without `logs`, for a command that has none. */
-export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTrace } = { logs: ofTrace }): Command {
+/** Without `logs` for a command that has no logs. */
+export function addOutputFlags(command: Command, { logs }: { logs?: typeof logHelp } = { logs: logHelp }): Command {
   command
     .optionsGroup('Output:')
     .option(
@@ -161,7 +161,7 @@ export function addOutputFlags(command: Command, { logs }: { logs?: typeof ofTra
   return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
-/** Of the commands that print one document (src/advice): their formats beside table, json and yaml. */
+/** The formats of the commands that print one document (src/advice), besides table, json and yaml. */
 export const otherFormats = {
   check: ['markdown', 'sarif', 'junit'],
   why: ['markdown'],
@@ -181,9 +181,9 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
       ),
   );
 
-/** Throws `usage.output`, `usage.report` and usageError for what is none of them. */
+/** Throws `usage.output`, `usage.report` and usageError for unknown values. */
 export async function documentOptions(flags: OutputFlags, others: readonly string[]): Promise<OutputOptions> {
-  // Loaded here: the flags of a command cost each start.
+  // Loaded only now: whatever a command's flags load makes every start slower.
   const { assertFormat, reportFileOf } = await import('../advice/output.ts');
   assertFormat(flags.output, others);
   return {

@@ -1,4 +1,4 @@
-/** What a pipeline asks for beside the report: gates, GitHub Actions, OpenTelemetry. */
+/** Flags for pipelines: gates, GitHub Actions, OpenTelemetry. */
 import type { Command } from 'commander';
 import type { Publish } from '../run/documents.ts';
 import { collect } from './connection-flags.ts';
@@ -47,10 +47,10 @@ interface GateFlags extends GateWords {
   config?: string | boolean;
 }
 
-/** A flag wins over the same word of the file. Throws PodexitError for words that mean nothing, wherever they stand. */
+/** The gates of the flags and the config file; a flag wins. Throws PodexitError for invalid values of either. */
 export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
   const { file, words } = await readConfig(config);
-  /** `where` names the word as its writer knows it. */
+  /** `where`: the flag or the key, for error texts. */
   const gate = <K extends keyof GateWords>(
     key: K,
     name: string,
@@ -88,7 +88,7 @@ function maxLost(text: string, where: string): GateSpec {
 function maxGraceUsed(text: string, where: string): GateSpec {
   const match = /^(\d{1,6}(?:\.\d{1,6})?)\s*(%?)$/.exec(text.trim());
   const share = Number(match?.[1]);
-  // 0.8 without a sign could be meant as either, and one of them would fail every exit.
+  // 0.8 could mean 0.8% or 80%, and a wrong guess of 0.8% would fail every exit.
   if (!match || (match[2] === '' && share > 0 && share < 1))
     throw usageError('percentage', `${where}: "${text.slice(0, 80)}" is not a percentage`, 'Write it like 80%.');
   return { kind: 'max-grace-used', share: share / 100 };
@@ -97,7 +97,7 @@ function maxGraceUsed(text: string, where: string): GateSpec {
 const failOn = (words: readonly string[], where: string): GateSpec[] =>
   findingsIn(words, gateCodes, where).map((code) => ({ kind: 'fail-on', code }));
 
-/** Each word may hold several, with commas between. Throws `usage.finding` for what is none of `known`. */
+/** Each word may contain several, separated by commas. Throws `usage.finding` for a word that is not in `known`. */
 export function findingsIn<T extends string>(words: readonly string[], known: readonly T[], where: string): T[] {
   const codes = new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()));
   return [...codes].map((text) => {
@@ -107,6 +107,6 @@ export function findingsIn<T extends string>(words: readonly string[], known: re
   });
 }
 
-/** Whether to ask before a deletion at a terminal, by the config file. Throws as `policyFrom`. */
+/** Whether the config file lets podexit ask before a deletion at a terminal. Throws what `policyFrom` throws. */
 export const confirmFrom = async ({ config }: GateFlags): Promise<boolean> =>
   (await readConfig(config)).words.confirm ?? true;

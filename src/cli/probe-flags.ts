@@ -1,4 +1,4 @@
-/** `--probe` and what goes with it: requests that are sent while the pod shuts down, and how many of them may be lost. */
+/** `--probe` and related flags: requests sent while the pod shuts down, and how many of them may be lost. */
 import { readFileSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
@@ -47,7 +47,7 @@ export function addProbeFlags(command: Command): Command {
     );
 }
 
-/** Throws PodexitError `usage.probe` for what makes no sense. `env`: where PODEXIT_PROBE_HEADERS may stand. */
+/** Throws PodexitError `usage.probe` for invalid flags. `env` may contain PODEXIT_PROBE_HEADERS. */
 export async function probesFrom(
   flags: ProbeFlags,
   env: Readonly<Record<string, string | undefined>>,
@@ -55,7 +55,7 @@ export async function probesFrom(
   const { probe: targets = [] } = flags;
   if (targets.length === 0) return refuseAlone(flags);
   const { parseTarget, viaOf } = await import('../probe/target.ts');
-  // Everybody on this machine may read a command line (ps); the environment and files are the user's own.
+  // Hides the command line, which every user of this machine can read (ps). The environment and files are private.
   if (flags.probeHeader?.some((word) => !word.startsWith('@'))) process.title = 'kubectl-podexit';
   const rate = flags.probeRate === undefined ? undefined : rateOf(flags.probeRate);
   const shared = {
@@ -73,7 +73,7 @@ export async function probesFrom(
   });
 }
 
-/** None of these flags means anything without a target. */
+/** Refuses these flags without a target. */
 function refuseAlone(flags: ProbeFlags): [] {
   const names = ['Rate', 'Timeout', 'Method', 'Header', 'Expect', 'Keepalive', 'Ca', 'Insecure'] as const;
   const given = names.find((name) => flags[`probe${name}`] !== undefined);
@@ -109,7 +109,7 @@ function statusesOf(text: string): ProbeSettings['expect'] {
   });
 }
 
-/** Later ones go before earlier ones. Errors name a header, never its value. */
+/** A later header replaces an earlier one of the same name. Errors name a header, never its value. */
 function headersOf(words: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const lines = words.flatMap((word) =>

@@ -1,6 +1,6 @@
 /**
- * The ports of a real process: its streams, environment and signals reach the program through here alone. Beside it only
- * the entry touches `process` (start.ts: arguments and exit code).
+ * The ports of a real process: the program reaches its streams, environment and signals only through this file. The
+ * entry (start.ts) adds the arguments and the exit code.
  */
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
@@ -11,7 +11,7 @@ export function processPorts(): Ports {
   return {
     stdout: outputTo(1, () => process.stdout),
     stderr: outputTo(2, () => process.stderr),
-    // By the descriptor: creating a stream takes longer, and most runs never read it.
+    // Read from the descriptor: creating a stream takes longer, and most runs never read stdin.
     stdinIsTty: isatty(0),
     ask,
     env: process.env,
@@ -32,7 +32,7 @@ export function processPorts(): Ports {
 async function ask(question: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // While a terminal is being read, Ctrl-C reaches only the reader.
+  // While readline reads a terminal, Ctrl-C reaches only readline.
   lines.once('SIGINT', () => {
     process.emit('SIGINT');
     lines.close();
@@ -41,28 +41,28 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | und
   try {
     return await Promise.race([lines.question(question, signal ? { signal } : {}), ended]);
   } finally {
-    // Interrupted instead of answered: a terminal that is still being read would keep the process alive.
+    // Also after an interrupt: a terminal that is still being read would keep the process alive.
     lines.close();
   }
 }
 
-/** The stream is created when something is written: before the DELETE it would only delay that. */
+/** Creates the stream at the first write: earlier, it would only delay the DELETE. */
 function outputTo(descriptor: 1 | 2, create: () => NodeJS.WriteStream): Output {
-  let gone = false;
+  let isGone = false;
   let close = (): void => {};
   const closed = new Promise<void>((resolve) => (close = resolve));
   const onError = (error: NodeJS.ErrnoException): void => {
-    gone = true;
-    // A reader that has seen enough (`| head`) is no error of ours.
+    isGone = true;
+    // A reader that has seen enough (`| head`) is no error.
     if (error.code === 'EPIPE') return close();
     if (descriptor !== 1) return;
     process.exitCode = 1;
     process.stderr.write(`podexit: stdout cannot be written (${error.code ?? error.message})\n`);
   };
-  let known: NodeJS.WriteStream | undefined;
-  const stream = (): NodeJS.WriteStream => (known ??= create().on('error', onError));
+  let created: NodeJS.WriteStream | undefined;
+  const stream = (): NodeJS.WriteStream => (created ??= create().on('error', onError));
   return {
-    write: (text) => void (gone || stream().write(text)),
+    write: (text) => void (isGone || stream().write(text)),
     isTty: isatty(descriptor),
     // A terminal without a size reports 0.
     columns: () => stream().columns || 80,

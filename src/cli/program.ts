@@ -1,4 +1,4 @@
-/** The command tree. Commander parses; what it found becomes typed options and a call into the session. */
+/** The command tree. Commander parses; the result becomes typed options and a call into the run. */
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
@@ -10,19 +10,19 @@ import { addPipelineFlags } from './pipeline-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
-import { behindDashes, shownCommand, givenFlags, plainWords } from './words.ts';
+import { wordsAfterDashes, shownCommand, givenFlags, wordsForCommander } from './words.ts';
 import { plainMessage, unknownFlag, usageError, withHelpOf } from './usage.ts';
 
 /**
- * Runs a command line (without node and script). The exit code; throws PodexitError. `main`: what the demo runs its own command
- * line with, which also says errors.
+ * Runs a command line (without node and script) and returns its exit code. Throws PodexitError. `main` is for the demo:
+ * it runs a command line and also prints errors.
  */
 export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
-  const set = (result: number): void => void (code = result);
-  const program = await buildProgram(ports, set, { argv, main });
-  const words = plainWords(argv, program);
-  const moved = await behindCommand(words, () => buildProgram(ports, set, { argv, main }));
+  const setExitCode = (result: number): void => void (code = result);
+  const program = await buildProgram(ports, setExitCode, { argv, main });
+  const words = wordsForCommander(argv, program);
+  const moved = await moveFlagsBehindCommand(words, () => buildProgram(ports, setExitCode, { argv, main }));
   try {
     await program.parseAsync(moved, { from: 'user' });
     return code;
@@ -44,10 +44,10 @@ const flagError = (error: CommanderError, program: Command): Error =>
   error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));
 
 /**
- * Flags before a command's name belong to it, as with kubectl: `-n shop check web-0`. Commander would
- * parse them as the program's own flags, which the subcommand does not read.
+ * Flags before a command's name belong to the command, as with kubectl: `-n shop check web-0`. Commander would parse
+ * them as the program's own flags, which the subcommand does not read.
  */
-async function behindCommand(words: string[], build: () => Promise<Command>): Promise<string[]> {
+async function moveFlagsBehindCommand(words: string[], build: () => Promise<Command>): Promise<string[]> {
   const [first = ''] = words;
   if (!first.startsWith('-') || !words.some((word) => word in commands)) return words;
   const program = (await build()).configureOutput({ writeOut: () => {}, writeErr: () => {} });
@@ -65,10 +65,10 @@ async function behindCommand(words: string[], build: () => Promise<Command>): Pr
   return found[0] ?? words;
 }
 
-/** The whole tree, or only what a command line can reach: the flags of commands that it does not name cost each start. */
+/** Builds the whole tree, or only the commands that `argv` may use: the flags of the others would slow each start. */
 export async function buildProgram(
   ports: Ports,
-  set: (code: number) => void,
+  setExitCode: (code: number) => void,
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
 ): Promise<Command> {
   const { stdout, version } = ports;
@@ -91,15 +91,15 @@ export async function buildProgram(
   addConnectionFlags(
     addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
   ).action(async (words: string[], flags: Flags) => {
-    const command = behindDashes(program);
+    const command = wordsAfterDashes(program);
     const target = words.slice(0, words.length - command.length);
     const options = await traceOptions(target, flags, version, stdout.isTty);
     const shown = { command: shownCommand(program, target), probes: await probesFrom(flags, ports.env) };
-    set(await trace({ ...options, ...shown }, flags, command, ports));
+    setExitCode(await trace({ ...options, ...shown }, flags, command, ports));
   });
-  const speaksOfAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
+  const needsAllCommands = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, load] of Object.entries(commands))
-    if (speaksOfAll || argv.includes(name)) (await load())(program, ports, set, { main, runProgram });
+    if (needsAllCommands || argv.includes(name)) (await load())(program, ports, setExitCode, { main, runProgram });
   return program;
 }
 
@@ -119,8 +119,8 @@ async function trace(
       'a command after -- goes with a node or a rollout',
       'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
-  const isOne = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
-  if (isOne) return tracePod({ ...options, target }, ports);
+  const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
+  if (isSinglePod) return tracePod({ ...options, target }, ports);
   if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
     throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
   const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
@@ -146,7 +146,7 @@ const exampleLines = [
   ['demo', 'try it without a cluster'],
 ] as const;
 
-/** The texts of docs and help that repeat the table of verdict/exit-code.ts are compared with it by tests. */
+/** Docs and help repeat the table of verdict/exit-code.ts; tests compare them. */
 const exitCodes = `
 A pod named like a command is written pod/NAME.
 
@@ -160,15 +160,15 @@ Exit codes:
   128+ ended by a signal: 128 + its number`;
 
 /**
- * Krew's advice: what the user typed is `kubectl podexit` when kubectl started us. Newer kubectls say so themselves;
- * with older ones the shell's `_` still names the program that it started, since kubectl replaces itself by us.
+ * Krew's advice: show `kubectl podexit` if kubectl started us. Newer kubectls say so themselves. With older ones the
+ * shell's `_` still names kubectl, since kubectl replaces itself with us.
  */
 export const commandName = (env: Ports['env']): string =>
   env['KUBECTL_PATH'] !== undefined || /(^|[\\/])kubectl(\.exe)?$/.test(env['_'] ?? '')
     ? 'kubectl podexit'
     : 'kubectl-podexit';
 
-/** By name. Each has its own file, which is loaded only where a command line names it or asks for help. */
+/** By name. Each has its own file, loaded only if a command line names the command or asks for help. */
 const commands: Record<string, () => Promise<AddCommand>> = {
   check: async () => (await import('./check.ts')).addCheck,
   fix: async () => (await import('./fix.ts')).addFix,

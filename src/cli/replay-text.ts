@@ -1,4 +1,4 @@
-/** What `replay` prints, for commands that read recordings: so a recording says the same everywhere. */
+/** The output of `replay`, for commands that read recordings: so a recording gives the same result everywhere. */
 import type { ReplayText } from '../advice/history/reports.ts';
 import type { Ports } from '../run/ports.ts';
 import type { Main } from './command.ts';

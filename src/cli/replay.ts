@@ -10,7 +10,7 @@ const examples = `Examples:
   kubectl podexit replay rollout.ndjson web-1          one pod of a rollout
 `;
 
-export const addReplay: AddCommand = (program, ports, set) => {
+export const addReplay: AddCommand = (program, ports, setExitCode) => {
   const replay = program
     .command('replay <file> [pod]')
     .description('show a recorded run again, or one pod of it')
@@ -29,6 +29,6 @@ export const addReplay: AddCommand = (program, ports, set) => {
         policy: await policyFrom(flags),
         publish: publishFrom(flags),
       };
-      set(await replayFile(options, ports));
+      setExitCode(await replayFile(options, ports));
     });
 };

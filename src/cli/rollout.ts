@@ -1,10 +1,10 @@
-/** `rollout`: follows the next rollout of a workload, or starts it, to its end. */
+/** `rollout`: follows the next rollout of a workload to its end, or starts one. */
 import type { RolloutStart } from '../rollout/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addPipelineFlags } from './pipeline-flags.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { behindDashes, shownCommand } from './words.ts';
+import { wordsAfterDashes, shownCommand } from './words.ts';
 import { usageError } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
@@ -23,7 +23,7 @@ const examples = `Examples:
 It ends when the rollout is complete and the old pods are gone, or when it stalls.
 `;
 
-export const addRollout: AddCommand = (program, ports, set) => {
+export const addRollout: AddCommand = (program, ports, setExitCode) => {
   const rollout = program
     .command('rollout [target...]')
     .usage('TYPE/NAME [--restart | --image CONTAINER=IMAGE | -- COMMAND ARGS…] [flags]')
@@ -33,7 +33,7 @@ export const addRollout: AddCommand = (program, ports, set) => {
     .option('--image <container=image>', 'start it: kubectl set image');
   addConnectionFlags(addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(rollout))))).action(
     async (words: string[], flags: RolloutFlags) => {
-      const command = behindDashes(program);
+      const command = wordsAfterDashes(program);
       const target = words.slice(0, words.length - command.length);
       const options = await traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
       if (options.target.kind !== 'workload')
@@ -41,12 +41,12 @@ export const addRollout: AddCommand = (program, ports, set) => {
       const { traceSeveral } = await import('../rollout/trace-several.ts');
       const started = { probes: await probesFrom(flags, ports.env), start: startOf(flags, command) };
       const shown = shownCommand(rollout, target);
-      set(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));
+      setExitCode(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));
     },
   );
 };
 
-/** Throws usageError where there are several ways. */
+/** Throws usageError if there are several ways. */
 function startOf({ restart, image }: RolloutFlags, command: readonly string[]): RolloutStart | undefined {
   const ways: RolloutStart[] = [
     ...(restart ? [{ kind: 'restart' as const }] : []),

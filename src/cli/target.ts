@@ -1,8 +1,8 @@
-/** The words that name what is traced: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
+/** Parses the words that name the target: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
 import { workloadKinds, type AnyTarget, type Target, type WorkloadResource } from '../run/target.ts';
 import { usageError } from './usage.ts';
 
-/** kubectl's names for a kind: singular, plural, short; with or without the API group behind it. */
+/** kubectl's names for a kind: singular, plural, short; each with or without the API group after it. */
 const types: Record<WorkloadResource | 'pods', readonly string[]> = {
   pods: ['pod', 'pods', 'po'],
   deployments: ['deployment', 'deployments', 'deploy'],
@@ -19,8 +19,8 @@ export interface SelectorFlags {
 }
 
 /**
- * As kubectl reads the words of `delete`: pods by name, `TYPE NAME…`, or `TYPE/NAME…`; a node too. Throws usageError `target` for
- * words that name nothing, or several of what is not a pod.
+ * Reads words as `kubectl delete` does: pods by name, `TYPE NAME…`, or `TYPE/NAME…`; also a node. Throws usageError
+ * `target` for words that name nothing, or several things that are not pods.
  */
 export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = {}): AnyTarget {
   const [first = '', ...others] = words;
@@ -41,7 +41,7 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
 
 const nodeTypes = ['node', 'nodes', 'no'];
 
-/** `NAME` or `pod/NAME`, among several. */
+/** `NAME` or `pod/NAME`, one of several. */
 function podNamed(text: string, words: readonly string[]): string {
   if (nodeTypes.includes(text.split('/')[0] ?? '') && text.includes('/')) throw notOne(words);
   const target = parseTarget(text.includes('/') ? [text] : ['pod', text]);
@@ -70,17 +70,17 @@ export function parseTarget(words: readonly string[], { selector, fieldSelector 
 }
 
 /**
- * The resource behind a name such as `deploy`, `deployments.apps` or `deployments.v1.apps`. Another API group's kind of the same
- * name is none of ours: `services.serving.knative.dev`, `jobs.batch.volcano.sh`.
+ * The resource behind a name such as `deploy`, `deployments.apps` or `deployments.v1.apps`. A kind of the same name in
+ * another API group does not count: `services.serving.knative.dev`, `jobs.batch.volcano.sh`.
  */
 export function typeOf(text: string): WorkloadResource | 'pods' | undefined {
   const [name = '', ...behind] = text.toLowerCase().split('.');
   const found = (Object.keys(types) as (keyof typeof types)[]).find((resource) => types[resource].includes(name));
-  return found !== undefined && groupsOf(found).includes(behind.join('.')) ? found : undefined;
+  return found !== undefined && allowedSuffixes(found).includes(behind.join('.')) ? found : undefined;
 }
 
-/** What may follow its name: the group, the version and the group (that of the core is empty), or nothing. */
-function groupsOf(resource: keyof typeof types): string[] {
+/** What may follow the name: the group, or version and group (the core group is empty), or nothing. */
+function allowedSuffixes(resource: keyof typeof types): string[] {
   const [version = '', group = ''] = (resource === 'pods' ? 'v1' : workloadKinds[resource].group).split('/').reverse();
   return ['', group, `${version}.${group}`];
 }
@@ -96,7 +96,7 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
       'a name and a selector cannot be given together',
       'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
     );
-  // An unset variable in a script; kubectl refuses it for delete.
+  // Probably an unset variable in a script; kubectl refuses an empty selector for delete too.
   if (labels.trim() === '' && fields.trim() === '')
     throw usageError('target', 'the selector is empty, and would select every pod', 'Name labels: -l app=web');
   return { kind: 'selector', labels, fields };
@@ -104,7 +104,7 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
 
 const isType = (text: string): boolean => Object.values(types).some((words) => words.includes(text));
 
-/** As with kubectl's verbs for several kinds; a pod may still have such a name. */
+/** As in kubectl, a kind alone is an error; a pod may still have such a name. */
 const noName = (type: string): Error =>
   usageError(
     'target',
@@ -134,5 +134,5 @@ function nameFrom(name: string, resource: WorkloadResource | 'pods' | 'nodes'): 
   );
 }
 
-/** No kind and no name has a "=" in it: what follows one may be the value of a flag whose dashes were forgotten. */
+/** No kind or name contains "=": the text after it may be the value of a flag without its dashes. */
 const shown = (text: string): string => text.replace(/=[^]*$/, '=…').slice(0, 80);

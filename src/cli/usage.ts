@@ -1,14 +1,14 @@
-/** Values of flags, and what is said of words that mean nothing. */
+/** Parses values of flags, and describes invalid ones. */
 import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 
 const help = 'See: kubectl podexit --help';
 
-/** Wrong words on the command line: exit 1, and the legal values named. */
+/** An invalid command line: exit 1, and the error names the legal values. */
 export const usageError = (what: string, message: string, hint = help): PodexitError =>
   new PodexitError(`usage.${what}`, message, hint);
 
-/** The same error, with the help of the command that was meant: the program's own has another command's flags. */
+/** The same error, with the help of this command: the program's own help has the flags of another one. */
 export function withHelpOf(command: string, error: unknown): unknown {
   if (!(error instanceof PodexitError) || error.hint !== help) return error;
   const { code, message, exitCode, cause } = error;
@@ -23,19 +23,19 @@ export function oneOf<T extends string>(text: string, values: readonly T[], flag
   return found;
 }
 
-/** The values of a flag that may be repeated, and may have several with commas between. */
+/** The values of a flag that may be repeated, and may contain several separated by commas. */
 export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>
   texts.flatMap((text) => text.split(',')).map((word) => oneOf(word, values, flag));
 
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** 24 days. A timer of Node holds no more than 2^31 - 1 ms, and rings at once beyond that. */
-const longestMs = 576 * 3_600_000;
+/** 24 days. A timer of Node waits at most 2^31 - 1 ms, and fires at once for more. */
+const maxDurationMs = 576 * 3_600_000;
 
 /**
- * A Go duration (`90s`, `1h30m`, `1.5s`, `0`) in milliseconds, rounded up to
- * whole ones, since Node's timers take no others. `flag` is named in the error.
- * Throws PodexitError `usage.duration` for what Go does not read, and for more than 24 days.
+ * Parses a Go duration (`90s`, `1h30m`, `1.5s`, `0`) to milliseconds, rounded up to whole ones, since Node's timers
+ * take no others. Errors name `flag`. Throws PodexitError `usage.duration` if Go refuses it too, and for more than 24
+ * days.
  */
 export function parseDuration(text: string, flag: string): number {
   if (/^[+-]?0$/.test(text)) return 0;
@@ -43,19 +43,19 @@ export function parseDuration(text: string, flag: string): number {
   const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ''] ?? 0), 0);
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || !Number.isFinite(total))
     throw usageError('duration', `${flag}: "${text}" is not a duration`, 'Write it as Go does: 90s, 2m, 1h30m, 500ms.');
-  if (total > longestMs)
+  if (total > maxDurationMs)
     throw usageError('duration', `${flag}: "${text}" is too long`, 'At most 576h (24 days); 0 means no limit.');
   return Math.ceil(total);
 }
 
-/** Its name alone, since what follows it may be a credential: of commander's error. `program` knows the flags that might have been meant. */
+/** The error for an unknown flag: only its name, since its value may be a credential. Suggests a flag of `program`. */
 export function unknownFlag({ message }: CommanderError, program: Command): Error {
   const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
   const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
   return usageError('flags', complaintAbout(name, program) ?? `option '${name}' takes no value but true or false`);
 }
 
-/** Commander's own words, with the flag that was probably meant; undefined for a switch that exists. */
+/** Commander's own words, with the flag that was probably meant; undefined for an existing switch. */
 function complaintAbout(name: string, program: Command): string | undefined {
   const asked = new Command().exitOverride().configureOutput({ writeErr: () => {} });
   const named = program.commands.find((command) => command.name() === program.args[0]);
@@ -69,6 +69,6 @@ function complaintAbout(name: string, program: Command): string | undefined {
   }
 }
 
-/** Commander's message as one of ours: without its prefix, in one line. */
+/** Commander's message without its prefix, in one line. */
 export const plainMessage = ({ message }: CommanderError): string =>
   message.replace(/^error: /, '').replace(/\n/g, ' ');

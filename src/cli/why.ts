@@ -1,4 +1,4 @@
-/** `why [POD]`: an exit that is over. */
+/** `why [POD]`: explains a past exit. */
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { replayTextWith } from './replay-text.ts';
@@ -22,10 +22,10 @@ const examples = `Examples:
   zcat audit-*.gz | kubectl podexit why checkout-0 --audit-log -
 `;
 
-/** Exits for which a pipeline may fail. */
-export const failing: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
+/** Outcomes for which a pipeline may fail. */
+export const failOutcomes: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
-export const addWhy: AddCommand = (program, ports, set, { runProgram }) => {
+export const addWhy: AddCommand = (program, ports, setExitCode, { runProgram }) => {
   const why = program
     .command('why [target...]')
     .description('explain an exit that is over')
@@ -38,7 +38,7 @@ export const addWhy: AddCommand = (program, ports, set, { runProgram }) => {
       collect,
     )
     .optionsGroup('Pipelines:')
-    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failing.join(', ')}`, collect)
+    .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect)
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
     const { why: run } = await import('../advice/why/why.ts');
@@ -46,12 +46,12 @@ export const addWhy: AddCommand = (program, ports, set, { runProgram }) => {
       target: words.length === 0 ? undefined : parseTarget(words),
       from: flags.from ?? [],
       auditLogs: flags.auditLog ?? [],
-      failOn: severalOf(flags.failOn, failing, '--fail-on'),
+      failOn: severalOf(flags.failOn, failOutcomes, '--fail-on'),
       connection: connectionOf(flags, ports.version),
       verbosity: wholeNumber(flags.v, '-v') ?? 0,
       replay: replayTextWith(runProgram, ports),
       ...(await documentOptions(flags, otherFormats.why)),
     };
-    set(await run(options, ports));
+    setExitCode(await run(options, ports));
   });
 };

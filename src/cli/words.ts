@@ -1,7 +1,7 @@
-/** Command lines as kubectl's parser (pflag) reads them, rewritten for ours. Pure. */
+/** Rewrites command lines for kubectl's parser (pflag) into those for commander. Pure. */
 import type { Command, Option } from 'commander';
 
-/** Flags whose value may be left out, and what that means: pflag's NoOptDefVal. */
+/** Flags whose value is optional, and the default that they then have: pflag's NoOptDefVal. */
 const withoutValue: Record<string, string> = {
   '--dry-run': 'client',
   '--wait': 'true',
@@ -10,22 +10,22 @@ const withoutValue: Record<string, string> = {
 };
 
 /**
- * `--flag=true|false` for switches, `-n=NAME` for short flags, and `--dry-run` without its value. What stands after
- * `--` is left alone. A switch that is `=false` is left out, where nothing but the command line can turn it on.
+ * Accepts `--flag=true|false` for switches, `-n=NAME` for short flags, and `--dry-run` without its value. Words after
+ * `--` stay as they are. Drops a switch with `=false` if only the command line can turn it on.
  */
-export function plainWords(argv: readonly string[], program: Command): string[] {
+export function wordsForCommander(argv: readonly string[], program: Command): string[] {
   const options = [program, ...program.commands].flatMap((command) => command.options);
   const end = argv.indexOf('--');
   const until = end === -1 ? argv.length : end;
   const flags = argv.slice(0, until).map((word, index) => (isBareV(word, argv[index + 1]) ? '-v1' : word));
-  return [...flags.flatMap((word) => plain(word, options)), ...argv.slice(until)];
+  return [...flags.flatMap((word) => rewriteWord(word, options)), ...argv.slice(until)];
 }
 
 /** `-v` alone is level 1; a number behind it is its value. */
 const isBareV = (word: string, next: string | undefined): boolean =>
   (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
-/** The flags that stood on a command's line, as words again. */
+/** The flags that the command line sets, as words again. */
 export const givenFlags = (command: Command): string[] =>
   command.options.flatMap((option) => {
     const name = option.attributeName();
@@ -38,39 +38,39 @@ export const givenFlags = (command: Command): string[] =>
     return [value].flat().map((one) => `${flag}=${String(one)}`);
   });
 
-/** As a POSIX shell or PowerShell takes them. */
-export const typed = (words: readonly string[]): string =>
+/** Quoted for a POSIX shell or PowerShell if necessary. */
+export const shellQuoted = (words: readonly string[]): string =>
   words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 
-function plain(word: string, options: readonly Option[]): string[] {
+function rewriteWord(word: string, options: readonly Option[]): string[] {
   const [, name = '', value] = /^(-[^-=]|--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   if (name in withoutValue && value === undefined) return [`${name}=${withoutValue[name]}`];
   if (value === undefined) return [word];
   const option = options.find((one) => one.long === name || one.short === name);
-  if (option?.isBoolean()) return switched(word, name, value);
+  if (option?.isBoolean()) return rewriteSwitch(word, name, value);
   if (option?.short !== name) return [word];
   // A bare `-n` would take the next word for its value.
   return value === '' ? [`${option.long ?? name}=`] : [`${name}${value}`];
 }
 
-/** Switches that something else may have set: the config file, the environment. */
-const settled = new Set(['--warn-only', '--github']);
+/** Switches that the config file or the environment may have set. */
+const settableElsewhere = new Set(['--warn-only', '--github']);
 
-function switched(word: string, name: string, value: string): string[] {
+function rewriteSwitch(word: string, name: string, value: string): string[] {
   if (/^(true|t|1)$/i.test(value)) return [name];
   if (!/^(false|f|0)$/i.test(value)) return [word];
-  return settled.has(name) ? [name.replace('--', '--no-')] : [];
+  return settableElsewhere.has(name) ? [name.replace('--', '--no-')] : [];
 }
 
 /** The words after `--`: a command to run. */
-export function behindDashes(program: Command): string[] {
+export function wordsAfterDashes(program: Command): string[] {
   const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
   const dashes = rawArgs.indexOf('--');
   return dashes < 0 ? [] : rawArgs.slice(dashes + 1);
 }
 
 /** Flags whose values are never secret; of all others only the name is printed. */
-const shown: ReadonlySet<string> = new Set([
+const printableFlags: ReadonlySet<string> = new Set([
   '--namespace',
   '--context',
   '--selector',
@@ -95,7 +95,7 @@ export function shownCommand(command: Command, target: readonly string[]): strin
   const verb = command.parent ? [command.name()] : [];
   const flags = givenFlags(command).map((word) => {
     const [name = ''] = word.split('=', 1);
-    return shown.has(name) ? word : name;
+    return printableFlags.has(name) ? word : name;
   });
-  return typed(['kubectl', 'podexit', ...verb, ...target, ...flags]);
+  return shellQuoted(['kubectl', 'podexit', ...verb, ...target, ...flags]);
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { connectionOf } from '../../src/cli/connection-flags.ts';
 import { buildProgram, commandName } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/cli/options.ts';
-import { plainWords } from '../../src/cli/words.ts';
+import { wordsForCommander } from '../../src/cli/words.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -12,7 +12,7 @@ async function parse(...words: string[]): Promise<Flags> {
   const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
   const program = await buildProgram(ports, () => {});
   program.action(() => {});
-  program.parse(plainWords(words, program), { from: 'user' });
+  program.parse(wordsForCommander(words, program), { from: 'user' });
   return program.opts();
 }
 

@@ -1,4 +1,4 @@
-/** `__complete WORDS…`: what shells and kubectl ask. Candidates one a line, then cobra's directive. Never an error. */
+/** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { Ports } from '../../run/ports.ts';
@@ -10,12 +10,12 @@ import { recommendFailures } from '../history.ts';
 import { otherFormats, type Flags } from '../options.ts';
 import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';
-import { failing } from '../why.ts';
-import { plainWords } from '../words.ts';
+import { failOutcomes } from '../why.ts';
+import { wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
 
-/** A completion should take a second at most, and starting two processes takes some of it. */
-const patienceMs = 800;
+/** ms. A completion should take a second at most, and starting two processes takes a part of it. */
+const timeoutMs = 800;
 
 /** cobra's ShellCompDirective: the shell completes files by itself, or it does not. */
 const directives = { files: ':0', nothing: ':4' } as const;
@@ -26,28 +26,28 @@ export async function complete(argv: readonly string[], program: Command, ports:
   const words = commandFirst(argv.slice(0, -1), program);
   const wanted = wantedAt(words, current, program);
   const stop = new AbortController();
-  let late = false;
-  const patience = new Promise<Candidate[]>((resolve) => {
+  let timedOut = false;
+  const timeout = new Promise<Candidate[]>((resolve) => {
     const cancel = ports.clock.setTimeout(() => {
-      late = true;
+      timedOut = true;
       stop.abort();
       resolve([]);
-    }, patienceMs);
+    }, timeoutMs);
     stop.signal.addEventListener('abort', cancel);
   });
-  const found = await Promise.race([candidates(wanted, words, program, ports, stop.signal).catch(() => []), patience]);
+  const found = await Promise.race([candidates(wanted, words, program, ports, stop.signal).catch(() => []), timeout]);
   stop.abort();
   const lines = [...found, ...('also' in wanted ? wanted.also : [])]
-    .filter(({ word }) => word.startsWith(current) && isPlain(word))
+    .filter(({ word }) => word.startsWith(current) && needsNoQuotes(word))
     .map(({ word, about }) => (about === undefined ? word : `${word}\t${about.replace(/[^\x20-\x7e]+/g, ' ')}`));
   ports.stdout.write(`${[...lines, wanted.kind === 'files' ? directives.files : directives.nothing].join('\n')}\n`);
-  // A credential plugin that still runs would keep the shell waiting.
-  if (late) ports.leave(0);
+  // A credential plugin that is still running would keep the shell waiting.
+  if (timedOut) ports.leave(0);
   return 0;
 }
 
-/** A name that a shell would not take as it stands is no name of Kubernetes. */
-const isPlain = (word: string): boolean => /^[\w./:=@+,-]+$/.test(word);
+/** Whether a shell takes the word without quotes, as it does for all names in Kubernetes. */
+const needsNoQuotes = (word: string): boolean => /^[\w./:=@+,-]+$/.test(word);
 
 async function candidates(
   wanted: Wanted,
@@ -61,7 +61,7 @@ async function candidates(
   if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
   const { namesInCluster, namesInKubeconfig } = await import('../../run/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
-  // Completion cannot answer a question, and must not show one.
+  // A completion cannot answer a prompt, so it must not show one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };
   const names =
     wanted.kind === 'kubeconfig'
@@ -81,13 +81,13 @@ async function topics(): Promise<Candidate[]> {
   return [...new Set(words)].map((word) => ({ word }));
 }
 
-/** The flags that were typed so far, also behind a command; half a flag is none. */
+/** The flags that were typed so far, even after a command; an incomplete flag does not count. */
 function flagsIn(words: readonly string[], program: Command): Flags {
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   try {
-    command.parseOptions(plainWords(words, program));
+    command.parseOptions(wordsForCommander(words, program));
   } catch {
-    // What was read until then is what we know.
+    // What was parsed until then is what we know.
   }
   return command.opts();
 }
@@ -114,11 +114,11 @@ function wantedAt(words: readonly string[], current: string, program: Command): 
   const command = program.commands.find((one) => one.name() === words[0]) ?? program;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
   if (flag !== undefined)
-    return ofFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
+    return wantedForFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
   const before = optionNamed(command, words.at(-1) ?? '');
-  if (before?.required) return ofFlag(command, before, '', current);
+  if (before?.required) return wantedForFlag(command, before, '', current);
   if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
-  return ofPosition(positionals(words, command), current, command, program);
+  return wantedForArgument(positionals(words, command), current, command, program);
 }
 
 /** Moves a command's name ahead of the flags before it, which are its own (program.ts). */
@@ -139,7 +139,7 @@ const flagsOf = (command: Command): Candidate[] =>
     one.long == null || one.hidden ? [] : [{ word: one.long, about: one.description }],
   );
 
-/** Values of flags that mean something else in these commands. */
+/** Values of flags that have another meaning in these commands. */
 const ownFormats: Record<string, readonly string[]> = {
   ...Object.fromEntries(
     Object.entries(otherFormats).map(([name, formats]) => [name, ['table', 'json', 'yaml', ...formats]]),
@@ -147,7 +147,7 @@ const ownFormats: Record<string, readonly string[]> = {
   fix: fixFormats,
 };
 const ownFailures: Record<string, readonly string[]> = {
-  why: failing,
+  why: failOutcomes,
   compare: ['worse'],
   recommend: recommendFailures,
 };
@@ -166,7 +166,7 @@ const values: Record<string, readonly string[]> = {
 const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;
 
 /** `before`: the part of the word before the value, which must be printed with it; `typed`: the value so far. */
-function ofFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
+function wantedForFlag(command: Command, option: Option | undefined, before: string, typed: string): Wanted {
   const name = option?.long ?? '';
   if (name === '--fail-on') return codesAfter(ownFailures[command.name()] ?? gateCodes, before, typed);
   const known = (name === '--output' ? ownFormats[command.name()] : undefined) ?? values[name];
@@ -177,7 +177,7 @@ function ofFlag(command: Command, option: Option | undefined, before: string, ty
   return /<(file|folder)>/.test(option?.flags ?? '') ? { kind: 'files' } : { kind: 'nothing' };
 }
 
-/** Codes are separated by commas; those that are there already are not offered again. */
+/** Codes are separated by commas; those already typed are not offered again. */
 function codesAfter(all: readonly string[], before: string, typed: string): Wanted {
   const named = typed.split(',').slice(0, -1);
   const codes = all.filter((code) => !named.includes(code));
@@ -190,8 +190,8 @@ function positionals(words: readonly string[], command: Command): string[] {
   return own.filter((word, index) => !word.startsWith('-') && !optionNamed(command, own[index - 1] ?? '')?.required);
 }
 
-/** What the commands take that name no pod or workload. */
-const arguments_: Record<string, Wanted> = {
+/** The arguments of the commands that take neither pods nor workloads. */
+const commandArguments: Record<string, Wanted> = {
   replay: { kind: 'files' },
   recommend: { kind: 'files' },
   demo: { kind: 'later', load: scenarios },
@@ -201,11 +201,11 @@ const arguments_: Record<string, Wanted> = {
 
 const namingPods: readonly string[] = ['check', 'why', 'fix'];
 
-function ofPosition(before: readonly string[], current: string, command: Command, program: Command): Wanted {
+function wantedForArgument(before: readonly string[], current: string, command: Command, program: Command): Wanted {
   if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
   if (command.name() === 'compare') return before.length < 2 ? { kind: 'files' } : { kind: 'nothing' };
   if (command !== program && !namingPods.includes(command.name()))
-    return (before.length === 0 ? arguments_[command.name()] : undefined) ?? { kind: 'nothing' };
+    return (before.length === 0 ? commandArguments[command.name()] : undefined) ?? { kind: 'nothing' };
   const [type, slashed] = current.includes('/') ? current.split('/') : [];
   if (type !== undefined && slashed !== undefined && before.length === 0) return namesOf(typeOf(type), `${type}/`);
   if (before.length === 1) return namesOf(typeOf(before[0] ?? ''), '');

@@ -1,4 +1,4 @@
-/** The completion scripts: each hands the words to `kubectl-podexit __complete` and shows what comes back. */
+/** The completion scripts: each passes the words to `kubectl-podexit __complete` and shows the answer. */
 import { oneOf } from '../usage.ts';
 import type { AddCommand } from '../command.ts';
 
@@ -66,8 +66,8 @@ complete -c kubectl-podexit -n __kubectl_podexit_wants_files -F
 `;
 
 /**
- * PowerShell before 7.3, and where it is set to stay so, drops an empty argument of a program unless it is written `""`.
- * A word that was typed in quotes goes out as what it means; a name that PowerShell would take apart comes back in quotes.
+ * PowerShell before 7.3, or in Legacy mode, drops an empty argument unless it is written `""`. A word typed in quotes
+ * is passed without them; a name that PowerShell would split comes back in quotes.
  */
 const powershell = String.raw`# PowerShell completion for kubectl-podexit
 # kubectl-podexit completion powershell | Out-String | Invoke-Expression
@@ -89,7 +89,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-pode
 
 export const completionScripts: Record<Shell, string> = { bash, zsh, fish, powershell };
 
-export const addCompletion: AddCommand = (program, { stdout }, set) => {
+export const addCompletion: AddCommand = (program, { stdout }, setExitCode) => {
   program
     .command('completion <shell>')
     .description(`print the script for ${shells.join(', ')}`)
@@ -102,6 +102,6 @@ export const addCompletion: AddCommand = (program, { stdout }, set) => {
     )
     .action((shell: string) => {
       stdout.write(completionScripts[oneOf(shell, shells, 'completion')]);
-      set(0);
+      setExitCode(0);
     });
 };

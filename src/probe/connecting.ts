@@ -1,4 +1,4 @@
-/** A client that speaks over connections which it makes itself: one for each request, or one that is kept. */
+/** A client that makes its own connections: one for each request, or one that is kept. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { Cancel, Connection, ProbeClient, Settle } from './client.ts';
@@ -6,9 +6,9 @@ import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
   address: Address;
-  /** Speaks the protocol that was agreed on a connection that stands. `again`: see http2.ts. */
-  speak(socket: Socket, protocol: string | false, isKept: boolean, again?: (settle: Settle) => Cancel): Connection;
-  /** Sends this probe's one request. */
+  /** Speaks the negotiated protocol on an open connection. `resend`: see http2.ts. */
+  speak(socket: Socket, protocol: string | false, isKept: boolean, resend?: (settle: Settle) => Cancel): Connection;
+  /** Sends this probe's request. */
   ask(connection: Connection, settle: Settle): Cancel;
 }
 
@@ -17,7 +17,7 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   let kept: Connection | undefined;
   let isKeptBusy = false;
   let resent = 0;
-  const again = (settle: Settle): Cancel => {
+  const resend = (settle: Settle): Cancel => {
     resent += 1;
     return askOnce(speaker, open, settle);
   };
@@ -33,7 +33,7 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
     else {
       kept?.close();
       kept = undefined;
-      cancel = connectAndAsk({ speaker, open, again }, settled, (connection) => (kept = connection));
+      cancel = connectAndAsk({ speaker, open, resend }, settled, (connection) => (kept = connection));
     }
     return () => {
       isKeptBusy = false;
@@ -62,20 +62,20 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   };
 }
 
-interface Way {
+interface Attempt {
   speaker: Speaker;
-  /** How to end what is on its way. */
+  /** Functions that cancel the open requests. */
   open: Set<() => void>;
-  /** Of a connection that is kept. */
-  again?: (settle: Settle) => Cancel;
+  /** Only for a kept connection. */
+  resend?: (settle: Settle) => Cancel;
 }
 
-/** Connects, asks, and hands the connection over when that is settled. */
-function connectAndAsk({ speaker, open, again }: Way, settle: Settle, then: (connection: Connection) => void): Cancel {
+/** Connects, sends the request, and passes the connection to `then` when the request is settled. */
+function connectAndAsk({ speaker, open, resend }: Attempt, settle: Settle, then: (made: Connection) => void): Cancel {
   let cancel: Cancel = dial(
     speaker.address,
     (socket, protocol) => {
-      const connection = speaker.speak(socket, protocol, again !== undefined, again);
+      const connection = speaker.speak(socket, protocol, resend !== undefined, resend);
       cancel = speaker.ask(connection, (result, answeredAt) => {
         open.delete(end);
         settle(result, answeredAt);
@@ -95,7 +95,7 @@ function connectAndAsk({ speaker, open, again }: Way, settle: Settle, then: (con
   return end;
 }
 
-const askOnce = (speaker: Speaker, open: Way['open'], settle: Settle): Cancel =>
+const askOnce = (speaker: Speaker, open: Attempt['open'], settle: Settle): Cancel =>
   connectAndAsk({ speaker, open }, settle, (connection) => connection.close());
 
 export interface Address {
@@ -105,8 +105,8 @@ export interface Address {
 }
 
 /**
- * A connection of its own, with TLS where the address has it. Calls `connected` or `failed` once, and neither after a
- * cancel; errors of the socket after `connected` belong to who took it.
+ * Opens a connection, with TLS if the address has it. Calls `connected` or `failed` once, and neither after a cancel.
+ * After `connected` the caller handles the errors of the socket.
  */
 export function dial(
   { host, port, tls }: Address,
@@ -132,7 +132,7 @@ export function dial(
     work();
   };
   const fail = (error: NodeJS.ErrnoException): void => settle(() => failed(error));
-  // Stays: an error after all is settled must not end the process.
+  // Never removed: a late error must not crash the process.
   socket.on('error', fail);
   socket.once('lookup', () => (isResolving = false));
   socket.once('close', () => fail(closedEarly()));

@@ -1,6 +1,6 @@
 /**
- * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is measured
- * here: it retries by itself, and while it backs off it fails calls that it never sent. The two messages are one field each.
+ * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is
+ * measured: it retries by itself, and while it backs off it fails calls that it never sent. Each message has one field.
  */
 import type { Answer, OutgoingRequest, ProbeClient } from './client.ts';
 import { http2Connection } from './http2.ts';
@@ -21,7 +21,7 @@ export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, us
       port,
       tls: isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined,
     },
-    speak: (socket, _protocol, _isKept, again) => http2Connection(socket, `${scheme}://${authority}`, again),
+    speak: (socket, _protocol, _isKept, resend) => http2Connection(socket, `${scheme}://${authority}`, resend),
     ask: (connection, settle) => connection.exchange(request, message, judgeHealth, settle),
   });
 }

@@ -24,13 +24,13 @@ export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, u
       port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
       tls: isSecure ? tls : undefined,
     },
-    speak: (socket, protocol, isKept, again) =>
-      protocol === 'h2' ? http2Connection(socket, url.origin, again) : http1Connection(socket, isKept),
+    speak: (socket, protocol, isKept, resend) =>
+      protocol === 'h2' ? http2Connection(socket, url.origin, resend) : http1Connection(socket, isKept),
     ask: (connection, settle) => connection.exchange(request, undefined, judgeStatus(settings), settle),
   });
 }
 
-/** By its status alone: what a body says is the application's own affair. */
+/** Judges by the status alone: the meaning of a body is known only to the application. */
 export const judgeStatus =
   (settings: ProbeSettings) =>
   ({ status }: Answer): Result => {

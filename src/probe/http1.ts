@@ -2,7 +2,7 @@ import { Agent, request as sendRequest, type ClientRequest, type IncomingMessage
 import type { Socket } from 'node:net';
 import {
   createAnswerStart,
-  endless,
+  endlessInformational,
   type AnswerStart,
   type Connection,
   type Judge,
@@ -30,7 +30,7 @@ export function http1Connection(socket: Socket, isKept: boolean): Connection {
       };
       const start = createAnswerStart();
       request.on('information', () => {
-        if (!start.inform()) request.destroy(endless());
+        if (!start.inform()) request.destroy(endlessInformational());
       });
       request.on('response', (answer) => readAnswer(answer, start, judge, finish));
       request.on('upgrade', (answer, upgraded) => {
@@ -57,7 +57,7 @@ function open({ method, path, authority, headers }: OutgoingRequest, socket: Soc
   return sendRequest({ method, path, headers: all, ...(agent ? { agent } : { createConnection: () => socket }) });
 }
 
-/** Node's agent knows when a connection is free again; it is given this one, and never makes another. */
+/** An agent with this socket only: Node's agent knows when a connection is free again. */
 function oneSocketAgent(socket: Socket): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 }) as Agent & { createConnection(): Socket };
   agent.createConnection = () => socket;
@@ -68,7 +68,7 @@ function readAnswer(answer: IncomingMessage, start: AnswerStart, judge: Judge, f
   const judged = (): void => finish(judge({ status: answer.statusCode ?? 0, body: start.body() }));
   answer.on('data', function read(piece: Buffer) {
     if (start.take(piece)) return;
-    // What the parser holds still comes after the end.
+    // The parser may still deliver data that it holds.
     answer.off('data', read);
     judged();
     answer.destroy();

@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import {
   createAnswerStart,
-  endless,
+  endlessInformational,
   type Cancel,
   type Connection,
   type Judge,
@@ -18,15 +18,15 @@ import {
 } from './client.ts';
 import { closedEarly, resultOfError, type Result } from './result.ts';
 
-/** The server sent GOAWAY before it took the request (RFC 9113 §8.7): a client sends it again, and nothing is lost. */
-export type OnRefused = (settle: Settle) => Cancel;
+/** Sends a request again that the server did not take before its GOAWAY (RFC 9113 §8.7): nothing is lost. */
+export type Resend = (settle: Settle) => Cancel;
 
-/** HTTP/2 on a connection that stands. `again` sends a request that was provably not taken on another one. */
-export function http2Connection(socket: Socket, origin: string, again: OnRefused | undefined): Connection {
-  let lastTaken = Infinity;
+/** HTTP/2 on an open connection. `resend` sends a request that was provably not taken on another one. */
+export function http2Connection(socket: Socket, origin: string, resend: Resend | undefined): Connection {
+  let lastTakenId = Infinity;
   let broken: NodeJS.ErrnoException | undefined;
   const session = connect(origin, { createConnection: () => socket, settings: { enablePush: false } });
-  session.on('goaway', (_code: number, lastStreamId: number) => (lastTaken = lastStreamId));
+  session.on('goaway', (_code: number, lastStreamId: number) => (lastTakenId = lastStreamId));
   session.on('error', (error: NodeJS.ErrnoException) => (broken = error));
   const isUsable = (): boolean => !session.closed && !session.destroyed && !socket.destroyed;
 
@@ -37,23 +37,23 @@ export function http2Connection(socket: Socket, origin: string, again: OnRefused
     exchange(request, body, judge, settle) {
       const stream = session.request(headOf(request), { endStream: body === undefined });
       const answer = readAnswer(stream, judge);
-      let cancelAgain: Cancel | undefined;
+      let cancelResent: Cancel | undefined;
       let isCancelled = false;
       stream.on('close', () => {
         if (isCancelled) return;
         const { result, error } = answer();
         if (result) return settle(result);
-        const wasTaken = stream.id !== undefined && stream.id <= lastTaken;
-        if (again && (!wasTaken || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
-          return void (cancelAgain = again(settle));
-        settle(resultOfError(broken ?? plain(error) ?? closedEarly()));
+        const wasTaken = stream.id !== undefined && stream.id <= lastTakenId;
+        if (resend && (!wasTaken || stream.rstCode === constants.NGHTTP2_REFUSED_STREAM))
+          return void (cancelResent = resend(settle));
+        settle(resultOfError(broken ?? asReset(error) ?? closedEarly()));
       });
       stream.end(body);
       return () => {
         isCancelled = true;
         stream.close(constants.NGHTTP2_CANCEL);
         session.destroy();
-        return cancelAgain?.();
+        return cancelResent?.();
       };
     },
     close: () => session.destroy(),
@@ -65,7 +65,7 @@ function headOf({ method, path, authority, scheme, headers }: OutgoingRequest): 
   return { ':method': method, ':path': path, ':authority': authority, ':scheme': scheme, ...others };
 }
 
-/** What it came to, for when the stream is closed. */
+/** Reads the answer. Call the result when the stream is closed. */
 function readAnswer(stream: ClientHttp2Stream, judge: Judge): () => { result?: Result; error?: NodeJS.ErrnoException } {
   const start = createAnswerStart();
   let status = 0;
@@ -74,7 +74,7 @@ function readAnswer(stream: ClientHttp2Stream, judge: Judge): () => { result?: R
   let result: Result | undefined;
   const judged = (): void => void (result ??= judge({ status, body: start.body(), grpcStatus }));
   stream.on('headers', () => {
-    if (!start.inform()) stream.destroy(endless());
+    if (!start.inform()) stream.destroy(endlessInformational());
   });
   stream.on('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
     status = Number(answer[':status']);
@@ -91,12 +91,12 @@ function readAnswer(stream: ClientHttp2Stream, judge: Judge): () => { result?: R
   });
   stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
   return () => {
-    // Node ends the reading of a stream whose connection broke as if it had been read to its end.
+    // If the connection breaks, Node ends the stream as if it were complete; `rstCode` tells the difference.
     if (stream.rstCode === constants.NGHTTP2_NO_ERROR && status !== 0) judged();
     return { result, error };
   };
 }
 
-/** That the server reset a stream, as Node says it, is a reset and not an answer that nobody understands. */
-const plain = (error: NodeJS.ErrnoException | undefined): NodeJS.ErrnoException | undefined =>
+/** Node's error for a stream that the server reset means a reset, not an invalid answer. */
+const asReset = (error: NodeJS.ErrnoException | undefined): NodeJS.ErrnoException | undefined =>
   error?.code === 'ERR_HTTP2_STREAM_ERROR' || error?.code === 'ERR_HTTP2_SESSION_ERROR' ? closedEarly() : error;

@@ -1,5 +1,5 @@
 /** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
-import { createAnswerStart, keepsNone, type ProbeClient } from './client.ts';
+import { createAnswerStart, noKeptConnection, type ProbeClient } from './client.ts';
 import { judgeStatus } from './http.ts';
 import { failed, unexpected, type Result } from './result.ts';
 import type { ProbeSettings, ProxyTarget } from './target.ts';
@@ -10,8 +10,8 @@ export interface ProxiedPod {
 }
 
 /**
- * Sends one request to the API server, as it is: neither redirects nor broken connections are followed up. Rejects where the
- * API server itself gave no answer.
+ * Sends one request to the API server, without following redirects and without retries. Rejects if the API server
+ * itself gives no answer.
  */
 export type ProxyRequest = (request: {
   method: string;
@@ -20,24 +20,24 @@ export type ProxyRequest = (request: {
   signal: AbortSignal;
 }) => Promise<{ status: number; body: AsyncIterable<unknown> }>;
 
-export interface ProxyPlace {
+export interface ProxyContext {
   namespace: string;
   pod?: ProxiedPod;
   ask: ProxyRequest;
 }
 
-export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings, place: ProxyPlace): ProbeClient {
-  const path = proxyPath(target, place);
+export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings, context: ProxyContext): ProbeClient {
+  const path = proxyPath(target, context);
   const judge = judgeStatus(settings);
   const open = new Set<AbortController>();
   return {
-    ...keepsNone,
+    ...noKeptConnection,
     close: () => open.forEach((one) => one.abort()),
     send(_connection, settle) {
       const abort = new AbortController();
       open.add(abort);
       const { method, headers } = settings;
-      void place
+      void context
         .ask({ method, path, headers, signal: abort.signal })
         .then(async ({ status, body }) => judgeProxied(await readStart(body), status, judge))
         .catch((error: Error): Result => ({ kind: 'not-measured', reason: 'api-server', said: error.message }))
@@ -54,10 +54,10 @@ export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings
   };
 }
 
-function proxyPath({ kind, scheme, name, port, path }: ProxyTarget, { namespace, pod }: ProxyPlace): string {
+function proxyPath({ kind, scheme, name, port, path }: ProxyTarget, { namespace, pod }: ProxyContext): string {
   const object = kind === 'pod' ? (pod?.name ?? '') : name;
   const prefix = scheme === 'https' ? 'https:' : '';
-  // A port's place stays empty where only the scheme is given (apimachinery, net.SplitSchemeNamePort).
+  // With a scheme but no port, the port stays empty (apimachinery, net.SplitSchemeNamePort).
   const suffix = port === undefined ? (prefix === '' ? '' : ':') : `:${port}`;
   return `/api/v1/namespaces/${namespace}/${kind === 'pod' ? 'pods' : 'services'}/${prefix}${object}${suffix}/proxy${path}`;
 }
@@ -70,8 +70,8 @@ async function readStart(body: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 /**
- * The API server says in a Status why it reached no backend (k8s.io/apimachinery proxy, "error trying to reach service: dial tcp
- * …"). Its own refusals, too many requests and credentials that ran out, are no failures of the target.
+ * If the API server reaches no backend, it says why in a Status (k8s.io/apimachinery proxy, "error trying to reach
+ * service: dial tcp …"). Its own refusals (too many requests, expired credentials) are not failures of the target.
  */
 function judgeProxied(
   body: Buffer,
@@ -80,13 +80,13 @@ function judgeProxied(
 ): Result {
   const message = statusMessage(body);
   if (message === undefined) return judge({ status, body });
-  const cause = causes.find(([form]) => form.test(message))?.[1];
+  const cause = failureCauses.find(([form]) => form.test(message))?.[1];
   if (cause !== undefined) return failed(cause, `HTTP ${status}: ${message}`, { status });
   if (status === 429 || status === 401) return { kind: 'not-measured', reason: 'api-server', said: `HTTP ${status}` };
   return unexpected(status, `HTTP ${status}: ${message}`);
 }
 
-const causes = [
+const failureCauses = [
   [/^error trying to reach service: .*(?:connection refused|no route to host)/, 'refused'],
   [/^error trying to reach service: .*(?:i\/o timeout|deadline exceeded|Client\.Timeout|timed? ?out)/, 'timeout'],
   [/^error trying to reach service: .*no such host/, 'dns'],
@@ -94,11 +94,11 @@ const causes = [
   [/^error trying to reach service: .*(?:EOF|reset by peer|broken pipe|closed)/, 'reset'],
 ] as const;
 
-/** Undefined where the body is not a Status of the API server. */
+/** Undefined if the body is not a Status of the API server. */
 function statusMessage(body: Buffer): string | undefined {
   if (body[0] !== 0x7b && body[0] !== 0x65) return undefined;
   const text = body.toString('utf8');
-  // Older servers write the words alone.
+  // Older servers send only the message.
   if (text.startsWith('error trying to reach service: ')) return text.slice(0, 300);
   try {
     const { kind, apiVersion, status, message } = JSON.parse(text) as Record<string, unknown>;

@@ -1,19 +1,19 @@
-/** What one request came to: what the target did, or what this machine could not do. */
+/** The result of one request: what the target did, or what this machine could not do. */
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 
-/** `said`: what the target answered, or Node said of it, in a few words. */
+/** `said`: the target's answer or Node's error, in a few words. */
 export type Result =
   | { kind: 'succeeded'; said: string }
-  /** `isAnswer`: something came back, so it has a latency. */
+  /** `isAnswer`: something came back, so there is a latency. */
   | { kind: 'failed'; failure: ProbeFailureKind; status?: number; isAnswer: boolean; said: string }
   | { kind: 'not-measured'; reason: NotMeasuredReason; said: string };
 
 export const succeeded = (said: string): Result => ({ kind: 'succeeded', said });
 
-/** Without an answer, where `more` does not say otherwise. */
+/** A failure, without an answer unless `more` says otherwise. */
 export const failed = (
   failure: ProbeFailureKind,
-  said: string = words[failure],
+  said: string = failureWords[failure],
   more: { status?: number; isAnswer?: boolean } = {},
 ): Result => ({ kind: 'failed', failure, isAnswer: false, said, ...more });
 
@@ -23,8 +23,8 @@ export const unexpected = (status: number, said: string): Result => failed('http
 /** A request that got no answer in time. */
 export const timedOut = (stage: 'dns' | undefined): Result => failed(stage ?? 'timeout');
 
-/** This machine's own exhaustion is never counted as the target's failure. */
-const ownTrouble: Readonly<Record<string, NotMeasuredReason>> = {
+/** What this machine lacks never counts as a failure of the target. */
+const machineTroubles: Readonly<Record<string, NotMeasuredReason>> = {
   EADDRNOTAVAIL: 'no-local-port',
   EADDRINUSE: 'no-local-port',
   EMFILE: 'no-file-handle',
@@ -35,9 +35,9 @@ const ownTrouble: Readonly<Record<string, NotMeasuredReason>> = {
   ENETDOWN: 'no-network',
 };
 
-const kinds: Readonly<Record<string, ProbeFailureKind>> = {
+const failureByCode: Readonly<Record<string, ProbeFailureKind>> = {
   ECONNREFUSED: 'refused',
-  // A firewall or a router refuses in the target's place.
+  // A firewall or a router refuses instead of the target.
   EHOSTUNREACH: 'refused',
   EACCES: 'refused',
   EPERM: 'refused',
@@ -52,14 +52,14 @@ const kinds: Readonly<Record<string, ProbeFailureKind>> = {
   HOSTNAME_MISMATCH: 'tls',
 };
 
-const families: readonly [prefix: RegExp, kind: ProbeFailureKind][] = [
+const failureByPattern: readonly [prefix: RegExp, kind: ProbeFailureKind][] = [
   [/^EAI_/, 'dns'],
   [/^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|INVALID_)/, 'tls'],
-  // The parser of HTTP/1.1, and the session of HTTP/2: bytes came that mean nothing.
+  // Invalid bytes, from Node's parser of HTTP/1.1 or its session of HTTP/2.
   [/^(?:HPE_|ERR_HTTP_|ERR_HTTP2_ERROR|ERR_STREAM_PREMATURE)/, 'http'],
 ];
 
-const words: Readonly<Record<ProbeFailureKind, string>> = {
+const failureWords: Readonly<Record<ProbeFailureKind, string>> = {
   refused: 'connection refused',
   reset: 'connection reset',
   timeout: 'timed out',
@@ -68,21 +68,21 @@ const words: Readonly<Record<ProbeFailureKind, string>> = {
   http: 'no HTTP answer',
 };
 
-/** A request that ended in an error of Node's. */
+/** The result of a request that ended in one of Node's errors. */
 export function resultOfError(error: NodeJS.ErrnoException): Result {
   const code = codeOf(error);
-  const reason = ownTrouble[code];
+  const reason = machineTroubles[code];
   if (reason !== undefined) return { kind: 'not-measured', reason, said: code };
-  const failure = kinds[code] ?? families.find(([prefix]) => prefix.test(code))?.[1] ?? 'reset';
-  return failed(failure, code === '' ? undefined : `${words[failure]} (${code})`);
+  const failure = failureByCode[code] ?? failureByPattern.find(([prefix]) => prefix.test(code))?.[1] ?? 'reset';
+  return failed(failure, code === '' ? undefined : `${failureWords[failure]} (${code})`);
 }
 
 export const closedEarly = (): NodeJS.ErrnoException =>
   Object.assign(new Error('the connection was closed before the answer came'), { code: 'ECONNRESET' });
 
-/** Trying several addresses fails with one error that holds the others: this machine's trouble with one family says nothing of the target. */
+/** If all addresses fail, the error contains one for each; trouble of this machine says nothing about the target. */
 function codeOf(error: NodeJS.ErrnoException): string {
   const each = error instanceof AggregateError ? (error.errors as NodeJS.ErrnoException[]) : [error];
   const codes = each.map(({ code }) => code ?? '');
-  return codes.find((code) => code !== '' && !(code in ownTrouble)) ?? codes[0] ?? '';
+  return codes.find((code) => code !== '' && !(code in machineTroubles)) ?? codes[0] ?? '';
 }

@@ -1,37 +1,37 @@
 /**
- * Sends on schedule, whatever became of what was sent (an open model: a slow answer delays no later request, so latencies
- * and losses are not flattered). By any moment no more was sent than the rate allows since the start.
+ * Sends at a fixed rate, whatever happens to the requests (an open model: a slow answer delays no later request, and so
+ * hides no latencies or losses). At any moment no more requests were sent than the rate allows since the start.
  */
 
-export interface Pace {
+export interface ScheduleOptions {
   ratePerSecond: number;
-  /** The run's clock, ms: it goes on while the machine sleeps, the monotonic one may not. */
+  /** The run's clock, ms: unlike the monotonic clock it always goes on while the machine sleeps. */
   now(): number;
   /** A request is due. */
   send(): void;
   /**
-   * This process did not run for a while, at least `standstillMs`. `missed` requests will not be sent: those of a long standstill
-   * are not made up for. Comes before what arrived meanwhile is read.
+   * This process did not run for at least `standstillMs`. `missed` requests are skipped: a long standstill is not made
+   * up for. Called before anything that arrived meanwhile is read.
    */
   onStandstill(kind: Standstill, missed: number): void;
 }
 
-/** A busy machine lets a process wait and takes its answers meanwhile; one that sleeps takes nothing, and its connections may break. */
+/** `busy`: the process waited while its machine received answers. `asleep`: it received none; connections may break. */
 export type Standstill = 'busy' | 'asleep';
 
-/** ms: who did not run for so long cannot tell what others did meanwhile. */
+/** A process that did not run for so long cannot judge what others did meanwhile. */
 export const standstillMs = 250;
-/** ms: what is late by less is sent late, at most at twice the rate since a burst could harm the target; the rest not at all. */
-const latestMs = 1000;
-/** ms that count for what one look may send: on a busy machine looks are that far apart. */
-const burstMs = 50;
-/** ms between two looks at the clock, where nothing is due for longer. */
-const lookMs = 100;
+/** A later request is skipped. Others are sent late, at most at twice the rate, since a burst could harm the target. */
+const maxLatenessMs = 1000;
+/** One tick sends at most twice what is due in this time: on a busy machine ticks are that far apart. */
+const catchUpMs = 50;
+/** Ticks are never further apart, even if no request is due. */
+const maxTickMs = 100;
 
 export type Schedule = ReturnType<typeof startSchedule>;
 
 /** Begins at once. */
-export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace) {
+export function startSchedule({ ratePerSecond, now, send, onStandstill }: ScheduleOptions) {
   const intervalMs = 1000 / ratePerSecond;
   const start = performance.now();
   let next = 0;
@@ -39,38 +39,38 @@ export function startSchedule({ ratePerSecond, now, send, onStandstill }: Pace) 
   let last = { monotonic: start, client: now() };
   let timer = setTimeout(tick, 0);
 
-  /** ms since the last look: a machine that slept shows on the run's clock alone. */
-  const sleptUntil = (monotonic: number, client: number): number => client - last.client - (monotonic - last.monotonic);
+  /** ms that the machine slept since the last tick: only the run's clock shows them. */
+  const sleptMs = (monotonic: number, client: number): number => client - last.client - (monotonic - last.monotonic);
 
   function tick(): void {
     const monotonic = performance.now();
     const client = now();
     const late = monotonic - expected;
     const sinceLast = Math.max(monotonic - last.monotonic, 1);
-    const slept = sleptUntil(monotonic, client);
+    const slept = sleptMs(monotonic, client);
     last = { monotonic, client };
-    const firstDue = Math.ceil((monotonic - latestMs - start) / intervalMs);
+    const firstDue = Math.ceil((monotonic - maxLatenessMs - start) / intervalMs);
     if (late >= standstillMs || slept >= standstillMs || firstDue > next) {
       const asleep = slept >= standstillMs ? Math.floor(slept / intervalMs) : 0;
       onStandstill(slept >= standstillMs ? 'asleep' : 'busy', Math.max(0, firstDue - next) + asleep);
       next = Math.max(next, firstDue);
     }
-    const most = Math.ceil((2 * Math.min(sinceLast, burstMs)) / intervalMs);
-    for (let sent = 0; sent < most && start + next * intervalMs <= monotonic; sent++) {
+    const maxSends = Math.ceil((2 * Math.min(sinceLast, catchUpMs)) / intervalMs);
+    for (let sent = 0; sent < maxSends && start + next * intervalMs <= monotonic; sent++) {
       next += 1;
       send();
     }
-    const wait = Math.min(start + next * intervalMs - performance.now(), lookMs);
+    const wait = Math.min(start + next * intervalMs - performance.now(), maxTickMs);
     expected = performance.now() + Math.max(wait, 0);
     timer = setTimeout(tick, Math.max(wait, 0));
   }
 
   return {
-    /** How it stands still, or did and has not noticed yet: what the system says on waking comes before any timer. */
+    /** A standstill that no tick has noticed yet: after a wake-up, what the system reports comes before any timer. */
     standstill(): Standstill | undefined {
       const [monotonic, client] = [performance.now(), now()];
-      if (sleptUntil(monotonic, client) >= standstillMs) return 'asleep';
-      return client - last.client >= lookMs + standstillMs ? 'busy' : undefined;
+      if (sleptMs(monotonic, client) >= standstillMs) return 'asleep';
+      return client - last.client >= maxTickMs + standstillMs ? 'busy' : undefined;
     },
     stop: (): void => clearTimeout(timer),
   };

@@ -1,4 +1,4 @@
-/** The requests of one probe between their sending and their end: time limits, standstills, and how many wait at once. */
+/** Sends the requests of one probe and waits for their results: timeouts, standstills, and how many wait at once. */
 import type { Cancel, ProbeClient } from './client.ts';
 import { resultOfError, timedOut, type Result } from './result.ts';
 import { standstillMs, type Standstill } from './schedule.ts';
@@ -7,7 +7,7 @@ import type { Settled, Tally } from './tally.ts';
 interface SenderOptions {
   client: ProbeClient;
   timeoutMs: number;
-  /** Every second request goes over the kept connection while that is free. */
+  /** Every second request uses the kept connection if it is free. */
   hasKept: boolean;
   /** Client clock, ms. */
   now(): number;
@@ -17,24 +17,24 @@ interface SenderOptions {
   onSettled(settled: Settled): void;
 }
 
-/** Requests that wait for their answers: each holds a socket. */
-const mostWaiting = 2000;
+/** Open requests; each holds a socket. */
+const maxWaiting = 2000;
 
 export type Sender = ReturnType<typeof createSender>;
 
 export function createSender(options: SenderOptions) {
   const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
-  const [waiting, idlers] = [new Set<() => void>(), [] as (() => void)[]];
-  const wake = (): void => idlers.splice(0).forEach((resolve) => resolve());
+  const [waiting, idleWaiters] = [new Set<() => void>(), [] as (() => void)[]];
+  const wake = (): void => idleWaiters.splice(0).forEach((resolve) => resolve());
   let [turn, skipped] = [0, 0];
-  const pauses = createPauses(options);
+  const standstills = createStandstills(options);
 
   function send(): boolean {
     if (client.resent > skipped) {
       skipped += 1;
       return false;
     }
-    if (waiting.size >= mostWaiting) {
+    if (waiting.size >= maxWaiting) {
       tally.miss('too-many-waiting', 1);
       return false;
     }
@@ -48,7 +48,7 @@ export function createSender(options: SenderOptions) {
       const settledAt = now();
       onSettled({
         connection,
-        result: pauses.fairly(result, sentAt),
+        result: standstills.withoutStandstills(result, sentAt),
         sentAt,
         settledAt,
         latencyMs: answeredAt - started,
@@ -70,17 +70,17 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
-    /** Sends the next request; false: it is not sent. */
+    /** Sends the next request; false if it is skipped. */
     send,
     /** This process, or its machine, stood still until now. */
     stoodStill(kind: Standstill, missed: number): void {
-      pauses.ended(kind);
+      standstills.ended(kind);
       client.forgetKept();
       if (missed > 0) tally.miss('standstill', missed);
     },
-    /** Resolves when nothing is on its way any more. */
-    idle: () => new Promise<void>((resolve) => (waiting.size === 0 ? resolve() : void idlers.push(resolve))),
-    /** Gives up what is on its way, uncounted. */
+    /** Resolves when no request is open. */
+    idle: () => new Promise<void>((resolve) => (waiting.size === 0 ? resolve() : void idleWaiters.push(resolve))),
+    /** Cancels the open requests without counting them. */
     abort(): void {
       waiting.forEach((one) => one());
       waiting.clear();
@@ -89,13 +89,13 @@ export function createSender(options: SenderOptions) {
   };
 }
 
-/** When this process stood still, and what that means for a result. */
-function createPauses({ now, standstill }: Pick<SenderOptions, 'now' | 'standstill'>) {
-  /** Client ms at which the last one of each kind ended. */
+/** Knows when this process stood still, and what that means for a result. */
+function createStandstills({ now, standstill }: Pick<SenderOptions, 'now' | 'standstill'>) {
+  /** Client ms: the end of the last standstill of each kind. */
   const until: Record<Standstill, number> = { busy: -Infinity, asleep: -Infinity };
   return {
     ended: (kind: Standstill): void => void (until[kind] = now()),
-    fairly(result: Result, sentAt: number): Result {
+    withoutStandstills(result: Result, sentAt: number): Result {
       if (result.kind !== 'failed') return result;
       const current = standstill();
       const isOwn = (['busy', 'asleep'] as const).some(
@@ -107,24 +107,24 @@ function createPauses({ now, standstill }: Pick<SenderOptions, 'now' | 'standsti
 }
 
 /**
- * What the target said itself, and so did not depend on who was listening, is a failure whatever this process did meanwhile: an
- * answer, an API server's word that it reached nobody, a connection that was refused or reset. While a machine sleeps connections
- * break by themselves; while a process waits for its turn the system keeps them.
+ * Whether a standstill may have caused this failure. It has not if the target itself spoke, whoever was listening: an
+ * answer, the API server's statement that it reached no backend, a refused or reset connection. But while a machine
+ * sleeps, connections break by themselves; while only the process waits, the system keeps them.
  */
 const isDoubtful = (result: Extract<Result, { kind: 'failed' }>, standstill: Standstill): boolean =>
   !result.isAnswer &&
   result.status === undefined &&
   (standstill === 'asleep' || result.failure === 'timeout' || result.failure === 'dns');
 
-/** An answer may have come while this process did not run: it is read before the request is given up. Returns how to stop it. */
+/** A late timer waits once more, since an answer may have come that is not read yet. Returns how to stop the timer. */
 function startTimer(ms: number, giveUp: () => void): () => void {
   const started = performance.now();
   let timer = setTimeout(() => {
-    if (performance.now() - started - ms <= lateMs) giveUp();
+    if (performance.now() - started - ms <= normalLatenessMs) giveUp();
     else timer = setTimeout(giveUp, standstillMs);
   }, ms);
   return () => clearTimeout(timer);
 }
 
-/** ms that a timer may be late on a busy machine without that meaning anything. */
-const lateMs = 20;
+/** A timer may be this late on a busy machine without a standstill. */
+const normalLatenessMs = 20;

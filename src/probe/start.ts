@@ -16,7 +16,7 @@ export interface ProbeOptions {
   /** Client clock, whole ms. */
   now(): number;
   userAgent: string;
-  /** Asks the API server, for `service/…` and `pod`. */
+  /** Sends a request to the API server, for `service/…` and `pod`. */
   ask: ProxyRequest;
   namespace: string;
   /** The pod that the target `pod` means. */
@@ -30,7 +30,7 @@ export type Probes = ReturnType<typeof startProbes>;
 /** An observation that has no number yet. */
 export type DeliverProbe = (observation: { at: number } & ProbeObservation) => void;
 
-/** `signal` ends all of it at once; what is on its way then is not counted. */
+/** `signal` stops everything at once; open requests are not counted then. */
 export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal: AbortSignal) {
   const all = options.probes.map((settings, index) =>
     startProbe({ ...options, settings, probe: (options.firstProbe ?? 0) + index }, deliver, signal),
@@ -40,17 +40,17 @@ export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal
   return {
     /** Each target answered for a second without a failure; rejects with PodexitError `probe.not-answering`. */
     ready,
-    /** Delivers what is counted until now, so that what follows is counted apart. */
+    /** Delivers the counts until now, so that later requests are counted separately. */
     flush: (): void => all.forEach((one) => one.flush()),
-    /** Sends no more, waits for what is on its way (at most its time limit), and delivers the rest. */
+    /** Stops sending, waits for the open requests (at most their timeout), and delivers the rest. */
     stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
   };
 }
 
 /** ms between two observations of a probe. */
 const sliceMs = 500;
-/** ms without a failure after which the next one is said at once. */
-const newsMs = 1000;
+/** After this time without a failure, the next one is delivered at once. */
+const failureNewsMs = 1000;
 
 type OneProbe = Omit<ProbeOptions, 'probes'> & { settings: ProbeSettings; probe: number };
 
@@ -65,7 +65,7 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
     const counts = tally.take(at);
     if (counts) deliver({ at, ...counts });
   };
-  deliver({ at: started, ...introduction(options) });
+  deliver({ at: started, ...probeStarted(options) });
   const { sender, schedule } = startSending(options, { client, tally, trial, flush });
   const slices = setInterval(flush, sliceMs);
   const trialTimer = setTimeout(trial.over, trialMs);
@@ -96,7 +96,7 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
   };
 }
 
-const introduction = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
+const probeStarted = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
   kind: 'probe-started',
   probe,
   target: settings.target.shown,
@@ -107,7 +107,7 @@ const introduction = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
   pod: settings.target.kind === 'pod' ? pod?.uid : undefined,
 });
 
-/** The schedule, and what becomes of what it sends. The first failure after a while is delivered at once. */
+/** Starts the schedule, and handles the results. The first failure after a while is delivered at once. */
 function startSending(
   { settings, now }: OneProbe,
   { client, tally, trial, flush }: { client: ProbeClient; tally: Tally; trial: Trial; flush(): void },
@@ -124,7 +124,7 @@ function startSending(
       tally.add(settled);
       trial.settled(settled);
       if (settled.result.kind !== 'failed') return;
-      const isNews = settled.settledAt - lastFailure > newsMs;
+      const isNews = settled.settledAt - lastFailure > failureNewsMs;
       lastFailure = settled.settledAt;
       if (isNews) flush();
     },

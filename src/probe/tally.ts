@@ -1,4 +1,4 @@
-/** What was settled since the last observation, added up: memory does not grow with the number of requests. */
+/** Counts the requests that were settled since the last observation: memory does not grow with their number. */
 import {
   bucketOf,
   type NotMeasuredReason,
@@ -38,12 +38,12 @@ export function createTally(probe: number, hasKept: boolean, start: number) {
       const { failure: kind, status } = result;
       countFailure(slice, { kind, connection, status }, kind === 'timeout' || kind === 'dns' ? sentAt : settledAt);
     },
-    /** Requests that were due, and never sent. */
+    /** Counts requests that were due but never sent. */
     miss(reason: NotMeasuredReason, count: number): void {
       isEmpty = false;
       countMissed(slice, reason, count);
     },
-    /** What was added since the last time; undefined where that is nothing. The next slice begins `at`. */
+    /** What was added since the last call; undefined if nothing was. The next slice begins `at`. */
     take(at: number): ProbeCounts | undefined {
       if (isEmpty) {
         slice.since = at;

@@ -29,11 +29,11 @@ export interface GrpcTarget {
 export interface ProxyTarget {
   kind: 'service' | 'pod';
   scheme: 'http' | 'https';
-  /** The Service's name; none for `pod`. */
+  /** The Service's name; empty for `pod`. */
   name: string;
   /** A number or a port's name; without one the API server chooses. */
   port?: string;
-  /** Begins with a slash, and has the query. */
+  /** Begins with a slash, and includes the query. */
   path: string;
   shown: string;
 }
@@ -43,9 +43,9 @@ export type ProbeTarget = HttpTarget | TcpTarget | GrpcTarget | ProxyTarget;
 /** How one target is probed: `--probe` and the flags that go with it. */
 export interface ProbeSettings {
   target: ProbeTarget;
-  /** Of kept and new connections together. */
+  /** For kept and new connections together. */
   ratePerSecond: number;
-  /** From the sending to the end of the answer, connecting included. */
+  /** From the sending to the end of the answer, including the connection. */
   timeoutMs: number;
   /** HTTP only. */
   method: string;
@@ -57,11 +57,11 @@ export interface ProbeSettings {
   keepalive: boolean;
   /** PEM: the authorities that TLS trusts instead of the system's. */
   ca?: string;
-  /** TLS verifies nothing. */
+  /** Does not verify the server's certificate. */
   insecure: boolean;
 }
 
-/** The one connection that clients keep means nothing where the API server connects, or where nothing is sent on it. */
+/** A kept connection is useless if the API server makes the connection, or if nothing is sent on it (TCP). */
 export const keepsConnection = ({ target, keepalive }: ProbeSettings): boolean =>
   keepalive && (target.kind === 'http' || target.kind === 'grpc');
 
@@ -76,7 +76,7 @@ export function parseTarget(text: string): ProbeTarget {
   return proxyTarget(text) ?? wrong(text);
 }
 
-/** How its requests travel, as reports name it. */
+/** The way of the requests to this target, as reports name it. */
 export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
   kind === 'service' ? 'service-proxy' : kind === 'pod' ? 'pod-proxy' : 'url';
 
@@ -104,15 +104,15 @@ function grpcTarget(text: string): GrpcTarget {
   return { kind: 'grpc', host, port, service, isSecure, shown };
 }
 
-/** A URL of an unknown scheme keeps neither IPv6 nor a missing port as http does, so it is read as http. */
+/** Parsed as http: for an unknown scheme, URL treats IPv6 and a missing port in another way. */
 function hostAndPort(text: string, scheme: RegExp): { host: string; port: number; path: string } {
   const url = asUrl(text.replace(scheme, 'http:'));
-  const stated = /^\w+:\/\/(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(text)?.[1];
-  if (stated === undefined || url.hostname === '') throw wrongTarget(`"${shownText(text)}" names no port`, forms);
-  return { host: withoutBrackets(url.hostname), port: Number(stated), path: url.pathname };
+  const port = /^\w+:\/\/(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(text)?.[1];
+  if (port === undefined || url.hostname === '') throw wrongTarget(`"${shownText(text)}" names no port`, targetForms);
+  return { host: withoutBrackets(url.hostname), port: Number(port), path: url.pathname };
 }
 
-const proxied =
+const proxyForm =
   /^(service|services|svc|pod)(?:\/(?:(https?):)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?))?(?::([a-z0-9-]{1,15}))?(\/.*)?$/i;
 
 /** `service/NAME[:PORT][/path]`, `service/https:NAME:PORT`, `pod[:PORT][/path]`. */
@@ -121,7 +121,7 @@ function proxyTarget(text: string): ProxyTarget | undefined {
     const [, scheme, port, path] = /^pod(?:\/?(https?):)?(?::?([a-z0-9-]{1,15}))?(\/.*)?$/.exec(text) ?? [];
     return behindProxy('pod', '', scheme, port, path);
   }
-  const [, kind, scheme, name, port, path] = proxied.exec(text) ?? [];
+  const [, kind, scheme, name, port, path] = proxyForm.exec(text) ?? [];
   return kind === undefined || name === undefined ? undefined : behindProxy('service', name, scheme, port, path);
 }
 
@@ -138,7 +138,7 @@ function behindProxy(
   return { kind, scheme: scheme as ProxyTarget['scheme'], name, port, path, shown };
 }
 
-/** As a URL writes it: `..` and control characters cannot lead out of the proxy's path. */
+/** Normalized by URL: `..` and control characters cannot leave the proxy's path. */
 function asPath(text: string): string {
   const { pathname, search } = new URL(text, 'http://host');
   return `${pathname}${search}`;
@@ -150,7 +150,7 @@ const withoutQuery = (path: string): string => {
 };
 
 function asUrl(text: string): URL {
-  if (!URL.canParse(text)) throw wrongTarget(`"${shownText(text)}" is not a URL`, forms);
+  if (!URL.canParse(text)) throw wrongTarget(`"${shownText(text)}" is not a URL`, targetForms);
   const url = new URL(text);
   return url.hostname === '' ? wrong(text) : url;
 }
@@ -158,18 +158,18 @@ function asUrl(text: string): URL {
 const shownUrl = (url: URL): string =>
   `${url.protocol}//${url.host}${url.pathname === '/' || url.pathname.includes('@') ? '' : url.pathname}`;
 
-/** What could not be read may hold a password anywhere in front of an @. */
+/** A text that cannot be parsed may contain a password anywhere before an @. */
 const shownText = (text: string): string => (text.includes('@') ? '…' : text.replace(/[?#].*$/s, '…').slice(0, 80));
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 const inBrackets = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-const forms =
+const targetForms =
   'A target is http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH].';
 
 const wrongTarget = (message: string, hint: string): PodexitError =>
   new PodexitError('usage.probe', `--probe: ${message}`, hint);
 
 function wrong(text: string): never {
-  throw wrongTarget(`"${shownText(text)}" is not a target`, forms);
+  throw wrongTarget(`"${shownText(text)}" is not a target`, targetForms);
 }

@@ -17,7 +17,7 @@ export function createTrial(target: ProbeTarget, start: number) {
   let resolve = (): void => undefined;
   let reject = (_error: Error): void => undefined;
   const passed = new Promise<void>((done, failed) => ([resolve, reject] = [done, failed]));
-  // A caller that never asks must not be ended by an unhandled rejection.
+  // If nobody awaits it, a rejection must not crash the process.
   passed.catch(() => undefined);
   const conclude = (): void => {
     if (!isOver || open > 0) return;
@@ -25,7 +25,7 @@ export function createTrial(target: ProbeTarget, start: number) {
     else reject(notAnswering(target, ownTrouble));
   };
   return {
-    /** Resolves when the second is over and all that was sent in it was answered; rejects with `probe.not-answering`. */
+    /** Resolves when the second is over and all its requests were answered; rejects with `probe.not-answering`. */
     passed,
     sent: (at: number): void => void (at < start + trialMs && (open += 1)),
     settled({ result, sentAt }: Settled): void {
@@ -41,7 +41,7 @@ export function createTrial(target: ProbeTarget, start: number) {
       isOver = true;
       conclude();
     },
-    /** Nobody waits for it any more. */
+    /** Nobody awaits it any more. */
     cancel: resolve,
   };
 }
@@ -56,7 +56,7 @@ function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitE
   );
 }
 
-/** The API server refuses its proxy, in the words of its Status. */
+/** The API server refuses the use of its proxy; its Status says so. */
 const isForbidden = ({ kind }: ProbeTarget, result: Result | undefined): boolean =>
   (kind === 'service' || kind === 'pod') &&
   result?.kind === 'failed' &&

@@ -22,7 +22,7 @@ export interface Config {
   words: GateWords;
 }
 
-/** In the working directory; optional. */
+/** Read from the working directory if it exists. */
 const configFile = '.podexit.yaml';
 
 /**
@@ -76,7 +76,7 @@ const asText = (value: unknown): string | undefined =>
 
 const asTexts = (value: unknown): string[] | undefined => {
   const list: unknown[] = [value].flat();
-  return list.every((one) => typeof one === 'string') ? list : undefined;
+  return list.every((item) => typeof item === 'string') ? list : undefined;
 };
 
 const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);

@@ -50,7 +50,7 @@ export const collect = (value: string, before: string[] = []): string[] => [...b
 
 export function connectionOf(flags: ConnectionFlags, version: string): ConnectOptions {
   const { requestTimeout } = flags;
-  // Empty means unset, as in kubectl: mostly from an unset variable in a script.
+  // Empty means unset, as in kubectl: usually it comes from an unset variable in a script.
   const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');
   return {
     ...(Object.fromEntries(given) as Partial<ConnectOptions>),

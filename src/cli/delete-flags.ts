@@ -102,7 +102,7 @@ function firstGiven<K extends keyof DeleteFlags>(
   names: Readonly<Record<K, string>>,
   isDefault = (_name: K): boolean => false,
 ): string | undefined {
-  const name = (Object.keys(names) as K[]).find((one) => flags[one] !== undefined && !isDefault(one));
+  const name = (Object.keys(names) as K[]).find((key) => flags[key] !== undefined && !isDefault(key));
   return name && names[name];
 }
 

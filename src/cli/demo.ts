@@ -101,7 +101,7 @@ function chosen(name: string, fixed: boolean): ShippedScenario {
   if (!fixed) return found;
   const [fixedOne] = found.fixed === undefined ? [] : scenariosNamed(found.fixed);
   if (fixedOne !== undefined) return fixedOne;
-  const pairs = shippedScenarios.filter((one) => one.fixed !== undefined);
+  const pairs = shippedScenarios.filter((scenario) => scenario.fixed !== undefined);
   throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${namesOf(pairs)}`);
 }
 

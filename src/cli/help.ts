@@ -63,9 +63,9 @@ export const addOptions: AddCommand = (program, { stdout }, setExitCode) => {
     .command('options [command]')
     .description('list all flags, or all flags of a command')
     .action((name: string | undefined) => {
-      const names = program.commands.map((one) => one.name());
+      const names = program.commands.map((command) => command.name());
       const word = name === undefined ? undefined : oneOf(name, names, 'options');
-      stdout.write(allFlags(program.commands.find((one) => one.name() === word) ?? program, stdout.columns()));
+      stdout.write(allFlags(program.commands.find((command) => command.name() === word) ?? program, stdout.columns()));
       setExitCode(0);
     });
 };
@@ -74,12 +74,12 @@ function allFlags(command: Command, columns: number | undefined): string {
   const help = new Help();
   help.prepareContext({ helpWidth: columns ?? 80, outputHasColors: false });
   const visible = help.visibleOptions(command);
-  const groups = help.groupItems([...command.options], visible, (one) => one.helpGroupHeading ?? 'Options:');
-  const width = Math.max(...visible.map((one) => help.optionTerm(one).length));
+  const groups = help.groupItems([...command.options], visible, (option) => option.helpGroupHeading ?? 'Options:');
+  const width = Math.max(...visible.map((option) => help.optionTerm(option).length));
   const lines = [...groups].flatMap(([heading, options]) => [
     '',
     heading,
-    ...options.map((one) => help.formatItem(help.optionTerm(one), width, help.optionDescription(one), help)),
+    ...options.map((option) => help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help)),
   ]);
   return `The flags of ${[command.parent?.name(), command.name()].filter(Boolean).join(' ')}:\n${lines.join('\n')}\n`;
 }

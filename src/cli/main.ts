@@ -43,14 +43,14 @@ function isJson(format: string): boolean {
   }
 }
 
-/** Includes misspelled forms: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
+/** Matches misspelled forms too: `--tokenVALUE`, `--token:VALUE`, `-token=VALUE`, `--TOKEN VALUE`. */
 const secretFlag = /^--?(?:token|password)/i;
 
 /** The error without the values of --token and --password. */
 function withoutGivenSecrets(error: unknown, argv: readonly string[]): unknown {
   if (!(error instanceof PodexitError)) return error;
   const secrets = argv.flatMap((word, index) => valueOf(word, argv[index + 1]));
-  const clean = (text: string): string => secrets.reduce((safe, one) => safe.replaceAll(one, '<redacted>'), text);
+  const clean = (text: string): string => secrets.reduce((safe, secret) => safe.replaceAll(secret, '<redacted>'), text);
   const { code, message, hint, exitCode, cause } = error;
   return new PodexitError(code, clean(message), clean(hint), { exitCode, cause });
 }

@@ -144,13 +144,13 @@ const logHelp = {
   noLogs: "do not follow the containers' logs at all",
 };
 
-/** Without `logs` for a command that has no logs. */
+/** `logs`: the help for `--logs` and `--no-logs`; absent for a command without them. */
 export function addOutputFlags(command: Command, { logs }: { logs?: typeof logHelp } = { logs: logHelp }): Command {
   command
     .optionsGroup('Output:')
     .option(
       '-o, --output <format>',
-      `${[...namedFormats, ...templateFormats.map((one) => `${one}=…`)].join(', ')}; default: live at a terminal, else lines`,
+      `${[...namedFormats, ...templateFormats.map((format) => `${format}=…`)].join(', ')}; default: live at a terminal, else lines`,
     )
     .option(
       '--report <file>',

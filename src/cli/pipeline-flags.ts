@@ -101,7 +101,7 @@ const failOn = (words: readonly string[], where: string): GateSpec[] =>
 export function findingsIn<T extends string>(words: readonly string[], known: readonly T[], where: string): T[] {
   const codes = new Set(words.flatMap((word) => word.split(',')).map((word) => word.trim()));
   return [...codes].map((text) => {
-    const code = known.find((one) => one === text);
+    const code = known.find((code) => code === text);
     if (code !== undefined) return code;
     throw usageError('finding', `${where}: unknown finding "${text.slice(0, 80)}"`, `There are: ${known.join(', ')}`);
   });

@@ -115,7 +115,7 @@ function headersOf(words: readonly string[]): Record<string, string> {
   const lines = words.flatMap((word) =>
     word.startsWith('@') ? readText(word.slice(1), '--probe-header').split('\n') : [word],
   );
-  for (const line of lines.map((one) => one.trim())) {
+  for (const line of lines.map((text) => text.trim())) {
     if (line === '' || line.startsWith('#')) continue;
     const [, name = '', value = ''] = /^([^:]*):\s*(.*)$/s.exec(line) ?? [];
     try {

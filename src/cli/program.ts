@@ -38,7 +38,7 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
 }
 
 const namedCommand = ({ args: [first], commands: all }: Command): string | undefined =>
-  all.find((one) => one.name() === first)?.name();
+  all.find((command) => command.name() === first)?.name();
 
 const flagError = (error: CommanderError, program: Command): Error =>
   error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));

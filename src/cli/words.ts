@@ -21,7 +21,7 @@ export function wordsForCommander(argv: readonly string[], program: Command): st
   return [...flags.flatMap((word) => rewriteWord(word, options)), ...argv.slice(until)];
 }
 
-/** `-v` alone is level 1; a number behind it is its value. */
+/** `-v` alone is level 1; a number after it is its value. */
 const isBareV = (word: string, next: string | undefined): boolean =>
   (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
@@ -35,7 +35,7 @@ export const givenFlags = (command: Command): string[] =>
     if (option.isBoolean() || option.negate) return value === !option.negate ? [flag] : [];
     // `--no-config` sets what `--config FILE` reads.
     if (typeof value === 'boolean') return [];
-    return [value].flat().map((one) => `${flag}=${String(one)}`);
+    return [value].flat().map((text) => `${flag}=${String(text)}`);
   });
 
 /** Quoted for a POSIX shell or PowerShell if necessary. */
@@ -46,7 +46,7 @@ function rewriteWord(word: string, options: readonly Option[]): string[] {
   const [, name = '', value] = /^(-[^-=]|--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   if (name in withoutValue && value === undefined) return [`${name}=${withoutValue[name]}`];
   if (value === undefined) return [word];
-  const option = options.find((one) => one.long === name || one.short === name);
+  const option = options.find((option) => option.long === name || option.short === name);
   if (option?.isBoolean()) return rewriteSwitch(word, name, value);
   if (option?.short !== name) return [word];
   // A bare `-n` would take the next word for its value.

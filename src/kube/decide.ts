@@ -130,7 +130,7 @@ function byStatus({ refusal: { status, retryAfterMs }, isErrorLine }: OutcomeOf<
     // 403: no permission; 404 and 405: the server is too old for this resource; other 4xx: a retry changes nothing.
     return status >= 400 ? { next: 'refuse' } : retry(cursor, 1);
   // A 504 to `resourceVersionMatch=NotOlderThan`: the server has to catch up, and says how long to wait.
-  if (retryAfterMs !== undefined) return retryAfter(fromRetryAfter(retryAfterMs), cursor);
+  if (retryAfterMs !== undefined) return continueAfter(fromRetryAfter(retryAfterMs), cursor);
   // The server is busy or starting, or has lost its etcd (client-go reflector: backoff with jitter). An ERROR line ends
   // one watch, not the permission to watch.
   return retry(cursor, 1);
@@ -149,10 +149,10 @@ function relist(cursor: Cursor, lost: GapCause): Next {
 
 /** Continues from the cursor, or with a list if there is none. The first retry is immediate, later ones back off. */
 function retry(cursor: Cursor, minFailures = 0): Next {
-  return retryAfter(backoffRange(Math.max(cursor.failures, minFailures)), cursor);
+  return continueAfter(backoffRange(Math.max(cursor.failures, minFailures)), cursor);
 }
 
-function retryAfter(wait: Wait, cursor: Cursor): Next {
+function continueAfter(wait: Wait, cursor: Cursor): Next {
   if (cursor.resourceVersion === undefined) return { next: 'relist', wait };
   return cursor.lost === undefined ? { next: 'resume', wait } : { next: 'relist', wait, lost: cursor.lost };
 }

@@ -6,8 +6,8 @@ import { setAlarm, type Alarm } from './env.ts';
 /** What has been read of a log, over all its connections. */
 export interface LogProgress {
   /** The timestamp of the last line that was read, reported or not. */
-  last?: string;
-  received: number;
+  lastTime?: string;
+  lineCount: number;
   /** When it was first opened (client ms). */
   openedAt?: number;
 }
@@ -34,7 +34,7 @@ export async function readLines(
   const report = (received: ReportedLine | undefined, at: number): void =>
     void (received && deliver({ kind: 'line', at, container, ...received }));
   const lines = takeLines(response.body, { maxBytes: maxLogLineBytes, onLong: 'cut', now: () => env.now() });
-  const seen = progress.last;
+  const seen = progress.lastTime;
   let alarm: Alarm | undefined;
   try {
     for (;;) {
@@ -60,8 +60,8 @@ export async function readLines(
       }
       const line = readLogLine(event.bytes);
       if (line === undefined || (seen !== undefined && !isLater(line.time, seen))) continue;
-      progress.last = line.time;
-      progress.received++;
+      progress.lastTime = line.time;
+      progress.lineCount++;
       report(limit.offer(line, now), now);
     }
   } finally {

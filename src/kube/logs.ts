@@ -38,18 +38,18 @@ const containerStartRetryMs = 1000;
  * `auth.unauthorized`.
  */
 export async function followLog(cluster: Cluster, target: LogTarget, options: LogOptions): Promise<void> {
-  const progress: LogProgress = { received: 0 };
+  const progress: LogProgress = { lineCount: 0 };
   const { container } = target;
   for (let idle = 0; idle <= maxIdleConnections; idle++) {
     const opened = await openLog(cluster, target, progress, options);
     if (opened === undefined) return;
     progress.openedAt ??= opened.at;
-    const before = progress.received;
+    const before = progress.lineCount;
     const clean = await readLines(cluster, container, opened, progress, options);
     if (options.signal.aborted) return;
     options.deliver({ kind: 'log-ended', at: cluster.env.now(), container, clean });
     if (clean) return;
-    if (progress.received > before) idle = 0;
+    if (progress.lineCount > before) idle = 0;
     // A connection that brought nothing may break again at once.
     if (idle > 0 && idle < maxIdleConnections && !(await delay(cluster.env, backoffMs(idle), options.signal))) return;
   }
@@ -144,7 +144,7 @@ async function requestLog(
 ): Promise<StreamedResponse | undefined> {
   try {
     // sinceTime is cut to whole seconds on its way to the kubelet, so readLines skips the lines that are already known.
-    const start = progress.last ?? (since === undefined ? undefined : new Date(since).toISOString());
+    const start = progress.lastTime ?? (since === undefined ? undefined : new Date(since).toISOString());
     const from = start === undefined ? fromOpening(progress, cluster.env.now()) : { sinceTime: start };
     const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
     return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });

@@ -40,7 +40,7 @@ export const clusterRules: readonly Rule[] = [
  * missing ones. The cluster's administrator decides in a RoleBinding who gets it.
  */
 export function roleFor(namespace: string, ...missing: Permission[]): string {
-  const rules = [...namespaceRules, ...missing.filter((one) => !isGranted(one)).map(asRule)];
+  const rules = [...namespaceRules, ...missing.filter((permission) => !isGranted(permission)).map(asRule)];
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',

@@ -181,7 +181,7 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
   };
   return {
     /** ms to wait for a line before the server is asked. */
-    patience: (isDoubted: boolean): number =>
+    waitMs: (isDoubted: boolean): number =>
       Math.max(isDoubted ? askAfterMs.whenDoubted : askAfterMs.whenUndoubted, notBefore - now()),
     /** It is too early to ask again, by the server's Retry-After or our own backoff. */
     isTooEarly: (): boolean => now() < notBefore,

@@ -77,7 +77,7 @@ export function isNewer(a: string | undefined, b: string | undefined): boolean {
 export function newestOf(objects: readonly unknown[]): string | undefined {
   return objects
     .map(versionOf)
-    .reduce((newest, one) => (newest === undefined || isNewer(one, newest) ? one : newest), undefined);
+    .reduce((newest, version) => (newest === undefined || isNewer(version, newest) ? version : newest), undefined);
 }
 
 const decimal = /^[1-9]\d{0,38}$/;

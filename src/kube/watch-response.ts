@@ -101,7 +101,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
     health.sure(position.completeUntil);
     if (health.doubted.aborted && isObjectGone(target, position)) markWhole(context);
     const isDoubted = health.doubted.aborted && !position.whole;
-    const event = await next(silence.patience(isDoubted), health.doubted.aborted ? signal : health.doubted);
+    const event = await next(silence.waitMs(isDoubted), health.doubted.aborted ? signal : health.doubted);
     if (signal.aborted) return { kind: 'ended' };
     // The doubt is new: first check whether the object is gone, since that needs no question.
     const isNewDoubt = health.doubted.aborted && !isDoubted && !position.whole;

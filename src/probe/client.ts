@@ -1,4 +1,4 @@
-/** Interfaces of what sends a probe's requests, and of its connections. */
+/** The interfaces of a probe's client and of its connections. */
 import type { ProbeConnection } from '../model/probe-observation.ts';
 import type { Result } from './result.ts';
 

@@ -18,7 +18,7 @@ import {
 } from './client.ts';
 import { closedEarly, resultOfError, type Result } from './result.ts';
 
-/** Sends a request again that the server did not take before its GOAWAY (RFC 9113 §8.7): nothing is lost. */
+/** Sends a request again if the server did not take it before its GOAWAY (RFC 9113 §8.7): nothing is lost. */
 export type Resend = (settle: Settle) => Cancel;
 
 /** HTTP/2 on an open connection. `resend` sends a request that was provably not taken on another one. */

@@ -32,7 +32,7 @@ export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings
   const open = new Set<AbortController>();
   return {
     ...noKeptConnection,
-    close: () => open.forEach((one) => one.abort()),
+    close: () => open.forEach((request) => request.abort()),
     send(_connection, settle) {
       const abort = new AbortController();
       open.add(abort);

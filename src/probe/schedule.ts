@@ -5,7 +5,7 @@
 
 export interface ScheduleOptions {
   ratePerSecond: number;
-  /** The run's clock, ms: unlike the monotonic clock it always goes on while the machine sleeps. */
+  /** The run's clock, ms: unlike the monotonic clock, it never stops while the machine sleeps. */
   now(): number;
   /** A request is due. */
   send(): void;

@@ -82,7 +82,7 @@ export function createSender(options: SenderOptions) {
     idle: () => new Promise<void>((resolve) => (waiting.size === 0 ? resolve() : void idleWaiters.push(resolve))),
     /** Cancels the open requests without counting them. */
     abort(): void {
-      waiting.forEach((one) => one());
+      waiting.forEach((cancelRequest) => cancelRequest());
       waiting.clear();
       wake();
     },

@@ -35,15 +35,15 @@ export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal
   const all = options.probes.map((settings, index) =>
     startProbe({ ...options, settings, probe: (options.firstProbe ?? 0) + index }, deliver, signal),
   );
-  const ready = Promise.all(all.map((one) => one.ready)).then(() => undefined);
+  const ready = Promise.all(all.map((probe) => probe.ready)).then(() => undefined);
   ready.catch(() => undefined);
   return {
     /** Each target answered for a second without a failure; rejects with PodexitError `probe.not-answering`. */
     ready,
     /** Delivers the counts until now, so that later requests are counted separately. */
-    flush: (): void => all.forEach((one) => one.flush()),
+    flush: (): void => all.forEach((probe) => probe.flush()),
     /** Stops sending, waits for the open requests (at most their timeout), and delivers the rest. */
-    stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
+    stop: async () => void (await Promise.all(all.map((probe) => probe.stop()))),
   };
 }
 

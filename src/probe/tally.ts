@@ -79,7 +79,7 @@ function countFailure(
   at: number,
 ): void {
   const known = slice.failures.find(
-    (one) => one.kind === kind && one.connection === connection && one.status === status,
+    (entry) => entry.kind === kind && entry.connection === connection && entry.status === status,
   );
   if (!known) return void slice.failures.push({ kind, connection, status, first: at, last: at, count: 1 });
   known.first = Math.min(known.first, at);
@@ -89,7 +89,7 @@ function countFailure(
 
 function countMissed(slice: ProbeCounts, reason: NotMeasuredReason, count: number): void {
   slice.notMeasured ??= [];
-  const known = slice.notMeasured.find((one) => one.reason === reason);
+  const known = slice.notMeasured.find((entry) => entry.reason === reason);
   if (known) known.count += count;
   else slice.notMeasured.push({ reason, count });
 }

@@ -45,7 +45,7 @@ export interface ProbeSettings {
   target: ProbeTarget;
   /** For kept and new connections together. */
   ratePerSecond: number;
-  /** From the sending to the end of the answer, including the connection. */
+  /** From sending to the end of the answer, including the time to connect. */
   timeoutMs: number;
   /** HTTP only. */
   method: string;
@@ -76,7 +76,7 @@ export function parseTarget(text: string): ProbeTarget {
   return proxyTarget(text) ?? wrong(text);
 }
 
-/** The way of the requests to this target, as reports name it. */
+/** How requests reach this target, as reports name it. */
 export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
   kind === 'service' ? 'service-proxy' : kind === 'pod' ? 'pod-proxy' : 'url';
 

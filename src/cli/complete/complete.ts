@@ -83,7 +83,7 @@ async function topics(): Promise<Candidate[]> {
 
 /** The flags that were typed so far, even after a command; an incomplete flag does not count. */
 function flagsIn(words: readonly string[], program: Command): Flags {
-  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
+  const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
   try {
     command.parseOptions(wordsForCommander(words, program));
   } catch {
@@ -111,7 +111,7 @@ type Wanted =
 
 /** `words`: those before the word under the cursor, which is `current`. */
 function wantedAt(words: readonly string[], current: string, program: Command): Wanted {
-  const command = program.commands.find((one) => one.name() === words[0]) ?? program;
+  const command = program.commands.find((candidate) => candidate.name() === words[0]) ?? program;
   const [, flag] = /^(--?[^=]+)=/s.exec(current) ?? [];
   if (flag !== undefined)
     return wantedForFlag(command, optionNamed(command, flag), `${flag}=`, current.slice(flag.length + 1));
@@ -127,16 +127,16 @@ function commandFirst(words: readonly string[], program: Command): readonly stri
     (word, at) => !word.startsWith('-') && !optionNamed(program, words[at - 1] ?? '')?.required,
   );
   const name = words[index];
-  if (name === undefined || !program.commands.some((one) => one.name() === name)) return words;
+  if (name === undefined || !program.commands.some((command) => command.name() === name)) return words;
   return [name, ...words.slice(0, index), ...words.slice(index + 1)];
 }
 
 const optionNamed = (command: Command, name: string): Option | undefined =>
-  command.options.find((one) => one.long === name || one.short === name);
+  command.options.find((option) => option.long === name || option.short === name);
 
 const flagsOf = (command: Command): Candidate[] =>
-  command.options.flatMap((one) =>
-    one.long == null || one.hidden ? [] : [{ word: one.long, about: one.description }],
+  command.options.flatMap((option) =>
+    option.long == null || option.hidden ? [] : [{ word: option.long, about: option.description }],
   );
 
 /** Values of flags that have another meaning in these commands. */
@@ -154,7 +154,7 @@ const ownFailures: Record<string, readonly string[]> = {
 
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
-  '--output': [...namedFormats, ...templateFormats.map((one) => `${one}=`)],
+  '--output': [...namedFormats, ...templateFormats.map((format) => `${format}=`)],
   '--color': ['auto', 'always', 'never'],
   '--timestamps': ['relative', 'local', 'utc'],
   '--pick': picks,
@@ -216,7 +216,7 @@ function wantedForArgument(before: readonly string[], current: string, command: 
 }
 
 const commandsOf = (program: Command): Candidate[] =>
-  program.commands.map((one) => ({ word: one.name(), about: one.description() }));
+  program.commands.map((command) => ({ word: command.name(), about: command.description() }));
 
 const namesOf = (resource: WorkloadResource | 'pods' | undefined, before: string): Wanted =>
   resource === undefined ? { kind: 'nothing' } : { kind: 'names', resource, before, also: [] };

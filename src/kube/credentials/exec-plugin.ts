@@ -24,8 +24,8 @@ export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: 
       const kept = await seen?.catch(() => undefined);
       const isDue = kept === undefined || env.now() >= kept.expiresAt;
       // Concurrent requests share one run: the second sees that the first has replaced `current`.
-      if (isDue && current === seen) current = fresh();
-      return (await (current ??= fresh())).credential;
+      if (isDue && current === seen) current = refresh();
+      return (await (current ??= refresh())).credential;
     },
     forget() {
       current = undefined;
@@ -33,7 +33,7 @@ export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: 
     },
   };
 
-  async function fresh(): Promise<ExpiringCredential> {
+  async function refresh(): Promise<ExpiringCredential> {
     const output = await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed);
     const expiring = readCredential(exec, output);
     [expiring.credential.token, expiring.credential.key].forEach((secret) => redactor.hide(secret));

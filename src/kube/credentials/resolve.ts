@@ -6,10 +6,10 @@ import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 
 /**
- * The credentials of a run, from the first of these that is configured, in client-go's order: token file, token, basic,
- * client certificate, exec plugin, auth-provider. The last two are loaded only if needed. Without TLS no credentials
- * are sent (client-go ClientConfig), only the user to impersonate, which is no secret. Throws PodexitError
- * `kubeconfig.bad-file` for an unreadable file, and later the errors of exec plugins.
+ * The credentials of a run. If several are configured, client-go's order decides: token file, token, basic, client
+ * certificate, exec plugin, auth-provider. The last two are loaded only if needed. Without TLS no credentials are sent
+ * (client-go ClientConfig), only the user to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file`
+ * for an unreadable file, and later the errors of exec plugins.
  */
 export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
   const { cluster, user, redactor } = options;

@@ -26,7 +26,7 @@ export interface ClientOptions {
   clean(text: string): string;
 }
 
-/** Every request of a run goes through here: one transport, one identity, one place for redirects and expired credentials. */
+/** Every request of a run goes through here: one transport, one identity, one place for redirects and renewals. */
 export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 'stream' | 'sendOnce'> {
   const stream = async (request: ApiRequest): Promise<StreamedResponse> => {
     const reply = await follow(options, request);

@@ -57,7 +57,7 @@ function readProxy({ address, from }: Proxy): URL {
   return url;
 }
 
-/** Go refuses other URLs too (net/url, "invalid URL escape"); Node's URL accepts them. */
+/** Go also refuses a URL with a wrong escape (net/url, "invalid URL escape"); Node's URL accepts it. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

@@ -79,8 +79,8 @@ export function createSessions(base: URL): Sessions {
 }
 
 /** A plugin may return another certificate during a run; the other options do not change. */
-function isSameIdentity(one: TlsOptions, other: TlsOptions): boolean {
-  return one.cert === other.cert && one.key === other.key;
+function isSameIdentity(first: TlsOptions, second: TlsOptions): boolean {
+  return first.cert === second.cert && first.key === second.key;
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -196,7 +196,7 @@ function headersOf({ method, url, headers }: Exchange): OutgoingHttpHeaders {
   try {
     for (const [name, value] of Object.entries(headers)) {
       validateHeaderName(name);
-      for (const one of [value].flat()) validateHeaderValue(name, String(one));
+      for (const text of [value].flat()) validateHeaderValue(name, String(text));
     }
   } catch (error) {
     throw unusable(error as NodeJS.ErrnoException);

@@ -107,10 +107,10 @@ function assertCertificate(user: UserEntry): void {
   );
 }
 
-function contradictory(one: string, other: string): PodexitError {
+function contradictory(first: string, second: string): PodexitError {
   return new PodexitError(
     'kubeconfig.contradictory',
-    `${one} and ${other} are both given, and only one of them can hold`,
+    `${first} and ${second} are both given, and only one of them can hold`,
     'Keep one of them, in the kubeconfig and the flags taken together.',
   );
 }

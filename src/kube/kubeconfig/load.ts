@@ -20,7 +20,7 @@ export interface LoadOptions {
 
 export interface Loaded {
   kubeconfig: Kubeconfig;
-  /** The files that were looked for, for error texts. */
+  /** The files that were searched, for error texts. */
   files: readonly string[];
   /** Inside a pod: the namespace if nothing else names one. */
   ownNamespace?: string;

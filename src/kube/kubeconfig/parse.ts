@@ -186,7 +186,7 @@ function kindOf(value: unknown): string {
   return { number: 'a number', boolean: 'true or false' }[typeof value as string] ?? 'text';
 }
 
-/** A kubeconfig that cannot be read. `what` echoes nothing of the file: it may hold credentials. */
+/** A kubeconfig that cannot be read. `what` repeats nothing of the file, which may contain credentials. */
 export function invalid(file: string, what: string): PodexitError {
   return new PodexitError(
     'kubeconfig.invalid',

@@ -1,4 +1,4 @@
-/** A workload that is watched before one of its pods terminates: the pod's report knows what the deletion found. */
+/** A workload that is watched before one of its pods terminates: the report knows the state before the deletion. */
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';

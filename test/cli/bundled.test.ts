@@ -1,4 +1,4 @@
-/** What the built command loads on demand, in the bundle, where CommonJS packages may lose their names. */
+/** Modules that the built command loads on demand: in the bundle CommonJS packages may lose their names. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** `check` of a pod and of a workload over the embedded server: what can be read is judged, and nothing is deleted. */
+/** `check` of a pod and of a workload against the embedded server: judges what it can read, and deletes nothing. */
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
@@ -30,7 +30,7 @@ interface Spec {
   terminationGracePeriodSeconds?: number;
 }
 
-/** Rewrites the pod as another spec would have made it. */
+/** Rewrites the pod as if it came from another spec. */
 async function rewrite({ url, namespace, pod, write }: Loopback, edit: (spec: Spec, pod: KubeObject) => void) {
   const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}`);
   const object = (await answer.json()) as KubeObject & { spec: Spec };

@@ -1,4 +1,4 @@
-/** V8's code cache is code: it is kept for this user alone, and used only where nobody else can have written it. */
+/** V8's code cache is code: it is kept for this user alone, and used only if nobody else can have written it. */
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -46,11 +46,11 @@ async function replay(format = 'name', more: Record<string, string> = {}): Promi
 }
 
 const kept = (): string[] => (existsSync(caches) ? readdirSync(caches) : []);
-/** Of the start; each part that a run needed has one of its own. */
+/** The cache file of the start; each part that a run loads has its own. */
 const keptStarts = (): string[] => kept().filter((name) => name.endsWith('-podexit.cjs.v8'));
 const file = (): string => join(caches, keptStarts()[0] ?? '');
 
-/** What the program says of the cache that stands there: whether it is read at all. */
+/** Whether the program reads the existing cache. */
 async function isUsed(): Promise<boolean> {
   const asked = `
     const { openCache } = require(${JSON.stringify(join(folder, 'bin/cache.js'))});
@@ -58,7 +58,7 @@ async function isUsed(): Promise<boolean> {
     const cachedData = openCache(source.slice(2, 18)).read('podexit.cjs');
     const script = new (require('node:vm').Script)(source, { filename: 'podexit.cjs', cachedData });
     console.log(cachedData !== undefined && script.cachedDataRejected === false);`;
-  // A file of its own: flags of Node (-e) have a cache of their own.
+  // A separate file: Node's flags (-e) have their own cache.
   writeFileSync(join(folder, 'asked.cjs'), asked);
   const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: home };
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'asked.cjs'), 'replay'], { env });
@@ -151,7 +151,7 @@ describe('the code cache', () => {
 
   it.each([
     ['where nobody may write', () => writeFileSync(caches, 'a file, not a folder'), {}],
-    // As in a folder of another user: looking at it fails with an error, not with "not found".
+    // As in another user's folder: a look at the file fails with an error, not with "not found".
     ['where nobody may look', () => (rmSync(home, { recursive: true }), symlinkSync(home, home)), {}],
     ['where it is forbidden', () => undefined, { NODE_DISABLE_COMPILE_CACHE: '1' }],
     ['without a home', () => undefined, { XDG_CACHE_HOME: '', HOME: '' }],

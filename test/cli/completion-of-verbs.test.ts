@@ -1,4 +1,4 @@
-/** What completion offers behind the verbs that read and compare: their own formats, outcomes and arguments. */
+/** What completion offers after the commands that read and compare: their own formats, outcomes and arguments. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

@@ -1,4 +1,4 @@
-/** Completion: what is offered where, from the cluster within a second or not at all. */
+/** Completion: what it offers at which place, from the cluster within a second or not at all. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -266,7 +266,7 @@ describe('scripts', () => {
   });
 });
 
-/** What a PowerShell script leaves open: brackets, and a quote. Inside of strings and comments brackets mean nothing. */
+/** What a PowerShell script leaves open: brackets, and quotes. Inside strings and comments brackets do not count. */
 function unclosed(script: string): string[] {
   const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
   const words = script.match(/'(?:[^']|'')*'|"(?:[^"`]|`[^]|"")*"|#.*|`[^]|[()[\]{}'"]/g) ?? [];

@@ -1,4 +1,4 @@
-/** One question before a pod is deleted at a terminal, and none where nobody can answer. */
+/** One question before a pod is deleted at a terminal, and none if nobody can answer. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

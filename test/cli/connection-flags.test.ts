@@ -1,4 +1,4 @@
-/** kubectl's connection flags, where kubectl accepts them and in the forms that it accepts. */
+/** kubectl's connection flags, at the places and in the forms that kubectl accepts. */
 import { expect, it } from 'vitest';
 import { connectionOf } from '../../src/cli/connection-flags.ts';
 import { buildProgram, commandName } from '../../src/cli/program.ts';

@@ -1,4 +1,4 @@
-/** The flags of kubectl delete mean what they mean there. */
+/** The flags of kubectl delete mean the same as in kubectl. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `demo`: the very command that a user would run, on a cluster inside the program. */
+/** `demo`: the same command as a user would run, on a cluster inside the program. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';

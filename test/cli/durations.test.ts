@@ -1,4 +1,4 @@
-/** Durations as Go reads them, down to a nanosecond, where Node's timers know whole milliseconds only. */
+/** Durations as Go reads them, down to a nanosecond, although Node's timers know only whole milliseconds. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

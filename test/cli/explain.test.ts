@@ -1,4 +1,4 @@
-/** `explain`: every word that a report can hold has a page, and the docs are made of the same texts. */
+/** `explain`: every word of a report has a page, and the docs are made from the same texts. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';

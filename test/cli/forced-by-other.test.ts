@@ -1,4 +1,4 @@
-/** A deletion that somebody else forces: once every log has ended in order nothing is left to wait for. */
+/** A deletion that somebody else forces: once every log has ended normally, there is nothing left to wait for. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

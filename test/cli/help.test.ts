@@ -1,4 +1,4 @@
-/** Help: examples first, the flags of every day, and the rest on a page of its own. */
+/** Help: first examples and the common flags; the rest is on a separate page. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What Ctrl-C says of the deletion: what is true at that moment, and no more. */
+/** What podexit says about the deletion after Ctrl-C: what is true at that moment, and no more. */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import type { DeletionProgress } from '../../src/run/leaving.ts';

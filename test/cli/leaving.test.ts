@@ -19,7 +19,7 @@ interface Left {
   leftAfter: number;
 }
 
-/** The server takes the request for the pod, and says nothing. */
+/** The server accepts the watch of the pod, and never answers. */
 const silentPod = { kind: 'silent', resource: 'pods', verb: 'watch' } as const;
 
 /** Runs the command and signals it once the deletion is under way. */
@@ -142,7 +142,7 @@ describe.concurrent('a signal', () => {
 });
 
 describe.concurrent('what is said of the deletion when it is interrupted', () => {
-  /** What the command says on stderr when it is left as soon as `ready` holds. */
+  /** The command's stderr if it is interrupted as soon as `ready` is true. */
   async function saidOn(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
     const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr] = ['', ''];
@@ -240,7 +240,7 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
   });
 });
 
-/** Runs the command, and sends a signal once stderr says what it waits for. */
+/** Runs the command, and sends a signal once stderr names what it waits for. */
 function leaveWaiting(words: readonly string[], signal: NodeJS.Signals): Promise<{ code: number | null; ms: number }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...words], {

@@ -1,4 +1,4 @@
-/** A command that fails after pods have ended: what was observed is complete and one document, then comes the reason. */
+/** A command that fails after pods have ended: the report is complete and one document, followed by the reason. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

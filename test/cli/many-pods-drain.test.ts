@@ -12,7 +12,7 @@ const playing = <T>(work: (serving: Serving) => Promise<T>): Promise<T> =>
 
 const [first, second] = ['checkout-86c476c498-6xbr5', 'checkout-86c476c498-dxgj9'];
 
-/** Says what `kubectl drain` says, and takes as long. */
+/** Prints what `kubectl drain` prints, and takes as long. */
 const drains = (says: string, ms: number, code = 0): string[] => [
   process.execPath,
   '-e',

@@ -1,4 +1,4 @@
-/** Several pods named at once: `podexit a b c` deletes them together, each once, and none where one is unknown. */
+/** Several pods named at once: `podexit a b c` deletes them together, each once, and none if one does not exist. */
 import { describe, expect, it } from 'vitest';
 import { parseAnyTarget } from '../../src/cli/target.ts';
 import type { ExitReport } from '../../src/model/report.ts';

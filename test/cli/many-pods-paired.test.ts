@@ -1,4 +1,4 @@
-/** Many pods that go at once, replayed: which new pod took over from which, and what is said where nothing should. */
+/** Many pods that end at once, replayed: which new pod replaced which, and what is printed if none did. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -14,7 +14,7 @@ const acceptedOf = ({ marks }: ExitReport): string => marks.find(({ name }) => n
 describe('25 pods of one rollout', () => {
   it('have each a replacement of their own, created after the deletion, or none that is named', async () => {
     const paired = (await exitsOf('rollout-25')).filter(({ replacement }) => replacement !== undefined);
-    // 25 wanted pods may surge by 7: as many of the new ones come for nobody.
+    // 25 replicas may surge by 7, so 7 of the new pods replace none.
     expect(paired.length).toBeGreaterThanOrEqual(15);
     expect(new Set(paired.map(({ replacement }) => replacement?.uid)).size).toBe(paired.length);
     const early = paired.filter((one) => (one.replacement?.createdAt.latest ?? '') < acceptedOf(one));

@@ -1,4 +1,4 @@
-/** Recordings in which many pods end, played over HTTP: every pod once, each truth inside, and few requests. */
+/** Recordings in which many pods end, played over HTTP: each pod once, with its truth, and few requests. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';

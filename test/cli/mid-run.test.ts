@@ -1,4 +1,4 @@
-/** What goes wrong once the deletion is under way costs no more than what could not be seen. */
+/** A problem during the deletion costs no more than what could not be observed. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';

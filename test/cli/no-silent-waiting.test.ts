@@ -1,4 +1,4 @@
-/** A server that answers and never gives the pod: what is waited for is said, and a pipeline does not wait for ever. */
+/** A server that answers but never gives the pod: podexit says what it waits for, and a pipeline stops waiting. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { json, serve, status, tempDir } from '../kube/helpers/api.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** How many seconds of the run's clock one real second is: a busy machine that is 0.2 s late is then 4 s late by the fast one. */
+/** Seconds of the run's clock per real second. A busy machine that is 0.2 s late is 4 s late by this fast clock. */
 const clocks = { fast: 20, slow: 4 };
 
 async function runAgainst(handler: Handler, words: readonly string[], speed: number) {
@@ -26,7 +26,7 @@ async function runAgainst(handler: Handler, words: readonly string[], speed: num
 }
 
 const busy: Handler = (_, response) => json(response, 503, status(503, 'ServiceUnavailable', 'not now'));
-/** Says that it will answer, and then nothing. */
+/** Sends the headers of an answer, and then nothing. */
 const mute: Handler = (_, response) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 

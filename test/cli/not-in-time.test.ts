@@ -1,4 +1,4 @@
-/** What was waited for and had not come by `--timeout` is said, and is exit code 3: no pipeline goes on with half a rollout. */
+/** What has not come by `--timeout` is reported, with exit code 3: no pipeline continues after half a rollout. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
@@ -23,7 +23,7 @@ it.concurrent('and one whose replacement is ready in time is none of that', () =
 
 it.concurrent('a rollout that is stuck after its first pod', () => {
   const scenario = loadRecording('rolling-update');
-  // Its Deployment never comes to what a rollout is done with: as many pods as it wants, all of them new.
+  // Its Deployment never completes its rollout: all wanted replicas, all of them new.
   type Printed = {
     event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } };
   };

@@ -1,4 +1,4 @@
-/** --record and --report: files, pipes, what was there before, and two flags that mean one file. */
+/** --record and --report: files, pipes, existing files, and two flags for the same file. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +31,7 @@ function pipeIn(folder: string, name: string): string {
   return pipe;
 }
 
-/** In a shell, where $podexit is the command; what it writes, and its exit code. */
+/** Runs a line in a shell, where $podexit is the command; its output and its exit code. */
 async function shell(script: string): Promise<{ code: number; stdout: string }> {
   const child = spawn('bash', ['-c', script], {
     env: { ...process.env, KUBECONFIG: '', podexit: `${process.execPath} ${bin}` },
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     const folder = newFolder();
     const [pipe, whole] = [pipeIn(folder, 'pipe.html'), join(folder, 'whole')];
     const replay = `$podexit replay ${recordingFile('rolling-update')} -o html --report ${pipe}`;
-    // Of the 64 KiB that a pipe holds, most are taken already.
+    // Most of the 64 KiB of the pipe are used already.
     const filled = `exec 3>${pipe}; head -c 40000 /dev/zero >&3`;
     const { code, stdout } = await shell(
       `(sleep 1; cat >${whole}) <${pipe} & ${filled}; ${replay}; code=$?; exec 3>&-; wait; exit $code`,

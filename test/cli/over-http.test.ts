@@ -1,6 +1,6 @@
 /**
- * Every recording played by the loopback server to the built command, side by side and in real time: the same row of
- * the table as the replay, and every instant that has a truth contains it.
+ * Every recording, played by the loopback server to the built command, concurrently and in real time: the same row of
+ * the table as in the replay, and every instant with a known truth contains it.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
 import { expected } from '../infer/expected.ts';
 
-/** What makes the command do what the recorder did: these pods were deleted by somebody else. */
+/** The flags that make the command do what the recorder did: these pods were deleted by somebody else. */
 const flags: Record<string, string[]> = {
   'rolling-update': ['--attach'],
   'owner-deleted': ['--attach'],
@@ -32,7 +32,7 @@ const flags: Record<string, string[]> = {
   'force-delete': ['--force'],
 };
 
-/** Half a minute and more each: they are for the sweep. */
+/** Each takes half a minute or more, so only the sweep runs them. */
 const long = new Set(isSweep ? [] : ['grace-shortened', 'no-grace-spec-default', 'node-down']);
 
 describe.concurrent('over HTTP, through the built command', () => {
@@ -43,7 +43,9 @@ describe.concurrent('over HTTP, through the built command', () => {
   );
 });
 
-/** Between them: hooks, several containers, a broken log, two routes, a successor of the same name, another's deletion. */
+/**
+ * Together: hooks, several containers, a broken log, two Services, a successor of the same name, a foreign deletion.
+ */
 const overHttp2 = [
   'multi-container',
   'prestop-sleep',

@@ -1,4 +1,4 @@
-/** What a run leaves in GitHub Actions and at a collector, and what neither may change. */
+/** What a run writes to GitHub Actions and sends to a collector, and what neither may change. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

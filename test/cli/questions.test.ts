@@ -4,7 +4,7 @@ import { bin } from '../helpers/built.ts';
 import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
 import { serving } from '../helpers/serving.ts';
 
-/** What the command shows, and how it ends, where its question is answered or it is left there. */
+/** The command's output and its end, if its question is answered or it is interrupted there. */
 async function answered(how: string, question: string, words: readonly string[]) {
   const command = [process.execPath, bin, ...words];
   const { before, status } = await onPty({ how, question }, command, { KUBECONFIG: '', NO_COLOR: '1' });
@@ -19,7 +19,7 @@ const ways = [
 ] as const;
 
 const python = hasPythonWithPty();
-// Said in the list of tests, where a skipped one is seen.
+// In the list of tests, where one sees that it is skipped.
 describe
   .skipIf(!python)
   .concurrent(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {

@@ -1,4 +1,4 @@
-/** `--all-terminating` and its pods one by one: those of one name, and those whose trace fails. */
+/** `--all-terminating` and its single pods: several of the same name, and some whose trace fails. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { runMain } from './helpers/in-process.ts';
 
 const terminating = { deletionTimestamp: '2031-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
 
-/** Tells one state of a pod that has the label `a=b` and no owner. */
+/** Writes one state of a pod that has the label `a=b` and no owner. */
 function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, uid: string, metadata = {}) {
   const creationTimestamp = '2031-01-01T00:00:00Z';
   const { namespace } = server;
@@ -23,7 +23,7 @@ function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: s
   });
 }
 
-/** As a StatefulSet's pod: it ends, and its successor does too. `wait`: ms between the changes. */
+/** Like a StatefulSet's pod: it ends, and then its successor does. `wait`: ms between the changes. */
 async function endTwice(server: Loopback, wait = 400): Promise<void> {
   const pause = () => new Promise((resolve) => setTimeout(resolve, wait));
   for (const uid of ['u1', 'u2']) {
@@ -98,7 +98,7 @@ describe.concurrent('pods of an owner that nobody can follow', () => {
       twoPods(server);
       void watched(server).then(() => {
         setTimeout(() => end(server, 'web-0', 'u1'), 500);
-        // Long after the first is gone, and reported.
+        // Long after the first pod is gone and reported.
         setTimeout(() => end(server, 'web-1', 'u2'), 7000);
       });
       const ran = await runMain([...traced, ...flags]);

@@ -66,7 +66,7 @@ describe.concurrent('a recorded rollout', () => {
     }));
 });
 
-// By itself: what other runs of this process cost would make its news late.
+// Alone: other runs in this process would delay its observations.
 it('pods that end together have a report and files each, and one recording', async () => {
   const scenario = loadRecording('rolling-update');
   const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';

@@ -1,4 +1,4 @@
-/** `run` in reports: how they came to be, and never with a secret of the command line. */
+/** `run` in reports: how the report was made, and never a secret of the command line. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

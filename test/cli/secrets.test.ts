@@ -1,4 +1,4 @@
-/** Credentials appear nowhere, whatever the environment asks libraries to tell and whatever is mistyped. */
+/** Credentials are never printed, whatever the environment makes libraries log and whatever is mistyped. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { runMain } from './helpers/in-process.ts';
 
 const secret = 'canary-0123456789';
 
-/** The command as its source is, as it runs for those who work on it. */
+/** The command from source, as developers run it. */
 const fromSource = async (words: readonly string[], env: Record<string, string>): Promise<{ stderr: string }> =>
   promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli/start.ts', ...words], {
     cwd: root,

@@ -1,4 +1,4 @@
-/** What answers is no Kubernetes API, or not a whole one: through the command line, over HTTP. */
+/** A server that is not a Kubernetes API, or only a part of it: through the command line, over HTTP. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { json, serve, tempDir } from '../kube/helpers/api.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** The flags that lead to a server of this kind, and what it was asked. */
+/** The flags for a server of this kind, and the requests that it got. */
 async function serverThat(handler: Handler) {
   const api = await serve(handler);
   const kubeconfig = join(await tempDir(), 'config');

@@ -1,4 +1,4 @@
-/** A process that stood still dates what arrived meanwhile by its waking: the report must not take that for the truth. */
+/** A suspended process dates all that arrived meanwhile at its wake-up: the report must not take that as the truth. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ describe.concurrent('a suspended process', () => {
     expect(received).toMatchObject(
       ['pod', 'events'].map((stream) => ({ kind: 'resumed', stream, at: 63_000, since: 3000 })),
     );
-    // Another stream read on waking, a moment before that.
+    // Another stream read after the wake-up, a moment before.
     expect(suspension.before(62_998)).toMatchObject([{ at: 62_998, since: 3000 }, { stream: 'events' }]);
     expect(suspension.before(63_010)).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('the clock of the process', () => {
     expect(now()).toBe(1_062_821);
     pass(all(1000));
     expect(now()).toBe(1_063_821);
-    // Slept, and set right afterwards.
+    // The machine slept, and then its clock was corrected.
     pass({ wall: 90_000, uptime: 30_000 });
     expect(Math.abs(now() - 1_093_821)).toBeLessThanOrEqual(1000);
   });

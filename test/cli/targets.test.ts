@@ -1,4 +1,4 @@
-/** Which pod a command line names: workloads, selectors, picks, and what is said where several match. */
+/** Which pod a command line names: workloads, selectors, picks, and what is printed if several match. */
 import { describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/cli/target.ts';
 import { targetText } from '../../src/run/target.ts';
@@ -107,7 +107,7 @@ describe('several pods', () => {
     ['random', second],
   ])('--pick=%s takes one', (pick, name) =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
-      // The recording made both in one second; an hour between them tells the ages apart.
+      // The recording created both in one second; an hour between them makes their ages different.
       server.write('pods', 'MODIFIED', await aged(server.url, first, 3600));
       const ran = await runMain(['-l', 'app=checkout', `--pick=${pick}`, '--dry-run=client', '-o', 'name', ...flags]);
       expect(ran).toMatchObject({ code: 0, stdout: `pod/${name}\n` });

@@ -1,4 +1,4 @@
-/** `--timeout` is one budget for all that a command does, and nothing of it is left behind. */
+/** `--timeout` is one budget for everything that a command does, and leaves no timer behind. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import { systemClock } from '../../src/run/clock.ts';
@@ -6,7 +6,7 @@ import { serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** The system's, and how long the timers were meant to last (ms) that nobody has cancelled yet. */
+/** The system clock, and the durations (ms) of the timers that nobody has cancelled yet. */
 function countingClock() {
   const pending = new Map<object, number>();
   const clock: Clock = {

@@ -1,4 +1,4 @@
-/** A workload whose pods nobody saw end: they are said and counted, and no run is green for it. */
+/** A workload with pods whose end was not observed: they are named and counted, and the run is never green. */
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
@@ -12,7 +12,7 @@ const web = { ...pod('web-0', '5'), ...running };
 
 const isStreamingList = ({ query }: Asked) => query['sendInitialEvents'] !== undefined;
 
-/** All that is asked about other things than pods is not there. */
+/** Answers 404 to everything except pods. */
 const aboutPods =
   (answer: Handler): Handler =>
   (asked, response, request) =>
@@ -34,7 +34,7 @@ function goneInGap(): Handler {
   });
 }
 
-/** It is deleted without a grace: the watch tells only that it is no more. */
+/** Deleted with grace 0: the watch shows only that it is gone. */
 const removedAtOnce = aboutPods((asked, response) => {
   if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
   response.write(line('ADDED', web) + bookmark('7', true));
@@ -91,7 +91,7 @@ it('a pod that only lost its labels has not ended', async () => {
 });
 
 describe('where nobody says how long to wait', () => {
-  /** Time that passes sixty times as fast. */
+  /** A clock that is sixty times as fast. */
   function hasty(): Clock {
     const [started, speed] = [performance.now(), 60];
     return {

@@ -1,4 +1,4 @@
-/** Deletions that nothing is traced of (--wait=false, --dry-run), where the answer is not to be had, or somebody leaves. */
+/** Deletions without a trace (--wait=false, --dry-run), if no answer comes, or somebody interrupts. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Ports } from '../../src/run/ports.ts';
@@ -12,7 +12,7 @@ const whileRead =
 const byStore =
   'Operation cannot be fulfilled on pods "web": StorageError: invalid object, Code: 4, Key: /registry/pods/shop/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: 1, UID in object meta: 2';
 
-/** A pod that is replaced as its deletion is asked for. */
+/** A pod that is replaced just when its deletion is requested. */
 async function replacing(answer: (response: ServerResponse) => void) {
   let uid = '1';
   const api = await serve(({ method }, response) => {
@@ -63,7 +63,7 @@ it('a dry run whose answer tells nothing is asked for again, since nothing came 
 });
 
 describe('Ctrl-C', () => {
-  /** As soon as a request of this method is there, which is never answered. */
+  /** When the first request of this method arrives, which is never answered. */
   async function leftAt(method: string, words: readonly string[]) {
     let press: Parameters<Ports['onSignal']>[0] = () => {};
     const api = await serve((asked, response) => {

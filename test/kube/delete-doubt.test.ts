@@ -1,4 +1,4 @@
-/** A DELETE whose answer says nothing certain: what a look at the pod makes of it. */
+/** A DELETE whose answer is inconclusive: what a GET of the pod decides then. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -13,7 +13,7 @@ import { serveTls } from './helpers/tls-api.ts';
 
 const version = 'client.authentication.k8s.io/v1';
 
-/** A plugin beside the kubeconfig that counts its runs, notes its environment and then runs `script`. */
+/** A plugin beside the kubeconfig that counts its runs, records its environment and then runs `script`. */
 async function plugin(api: TlsApi, script: string, exec: object = {}, given?: TestEnv, cluster: object = {}) {
   const dir = await tempDir();
   const file = join(dir, 'config');
@@ -219,7 +219,7 @@ describe('an exec plugin', () => {
 
 describe('an exec plugin without an end', () => {
   const fast = () => testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, speed: 200 });
-  /** Notes the pid of a process that it starts and waits for. */
+  /** Records the pid of a process that it starts and waits for. */
   const withChild = (more: string) => `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${more}`;
 
   async function childHasEnded(dir: string): Promise<void> {

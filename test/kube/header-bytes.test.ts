@@ -1,4 +1,4 @@
-/** Who is impersonated may be written in any script; Go sends the bytes of UTF-8, and the API server reads those. */
+/** The impersonated user may be written in any script: Go sends it in UTF-8, and the API server reads that. */
 import http from 'node:http';
 import type net from 'node:net';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ interface ReceivedRequest {
   body: string;
 }
 
-/** A question without a body and one with it: Node writes the headers of the two by different ways. */
+/** A request without a body and one with it: Node writes the headers of the two in different ways. */
 async function ask(cluster: Cluster): Promise<void> {
   await getObject(cluster, path);
   await all(deletePod(cluster, doomed, { signal: stopping(200) }));

@@ -53,7 +53,7 @@ describe('where the server grants HTTP/2', () => {
       });
     const [first, then] = [join(folder, 'first'), join(folder, 'then')];
     await writeFile(first, credential(made.client.cert));
-    // The same certificate with its chain is another identity to us.
+    // The same certificate with its chain counts as another identity.
     await writeFile(then, credential(`${made.client.cert}${made.ca}`));
     const args = ['-c', `if [ -e ${folder}/ran ]; then cat ${then}; else touch ${folder}/ran; cat ${first}; fi`];
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', args, interactiveMode: 'Never' };
@@ -272,7 +272,7 @@ describe('a DELETE over HTTP/2', () => {
   });
 });
 
-/** Deletes beside a stream that is open, so that the server can say which of the two it took. */
+/** Deletes while a stream is open, so that the server can say which of the two requests it took. */
 async function deleting(
   handler: (
     nth: number,
@@ -300,7 +300,7 @@ async function deleting(
   };
 }
 
-/** As a server resets a stream that it cannot go on with; without an error Node would end it in order. */
+/** Resets the stream, as a server does that cannot continue it; without an error Node would end it normally. */
 function reset(response: Parameters<Http2Handler>[1]): void {
   response.stream.destroy(new Error('reset'));
 }

@@ -1,4 +1,4 @@
-/** kubectl loads no file in which a field that it knows has another type than it wants; nor do we, whoever else we would be. */
+/** kubectl refuses a file in which a known field has a wrong type, and so do we: else we could act as somebody else. */
 import { describe, expect, it } from 'vitest';
 import { parsed } from './helpers/kubeconfig.ts';
 

@@ -1,4 +1,4 @@
-/** Two answers to one question: kubectl refuses them before it sends anything. */
+/** Contradictory settings: kubectl refuses them before it sends anything. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { serveTls } from './helpers/tls-api.ts';
 
 type Flags = Partial<ConnectOptions>;
 
-/** What is chosen of a kubeconfig with this one user; `more` goes into its cluster. */
+/** What is chosen from a kubeconfig with this one user; `more` is added to its cluster. */
 function chosen(user: object, flags: Flags = {}, more: object = {}) {
   const text = JSON.stringify({
     'current-context': 'x',

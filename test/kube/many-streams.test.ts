@@ -1,4 +1,4 @@
-/** A namespace has as many owners as it likes, and each is watched by a stream of its own. */
+/** A namespace may have any number of owners, and each is watched by its own stream. */
 import { expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
 import { bookmark, connected, serve } from './helpers/api.ts';

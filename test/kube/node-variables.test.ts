@@ -1,4 +1,4 @@
-/** Variables that only Node reads: kubectl knows none of them, so none may change whom we trust. */
+/** Variables that only Node reads: kubectl does not know them, so none may change whom we trust. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { serveTls } from './helpers/tls-api.ts';
 const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
 const authorityData = (pem: string) => ({ 'certificate-authority-data': Buffer.from(pem).toString('base64') });
-/** An authority that has signed no server of these tests. */
+/** An authority that has signed none of these tests' servers. */
 const stranger = () => authorityData(selfSigned().cert);
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {

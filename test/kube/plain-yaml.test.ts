@@ -1,11 +1,11 @@
-/** The small reader of kubeconfigs reads what the YAML library reads, or nothing. */
+/** The small reader of kubeconfigs reads the same as the YAML library, or nothing. */
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { readPlainYaml } from '../../src/kube/kubeconfig/plain-yaml.ts';
 import { readYaml } from '../../src/kube/kubeconfig/yaml.ts';
 
-/** As `kubectl config` writes it, with a list at the indentation of its key and one that is deeper. */
+/** As `kubectl config` writes it, with one list at the indentation of its key and one that is deeper. */
 const written = `apiVersion: v1
 clusters:
 - cluster:
@@ -36,7 +36,7 @@ users:
       provideClusterInfo: false
 `;
 
-/** What the library makes of it; undefined where it refuses it. */
+/** What the library reads; undefined if it refuses the text. */
 function byLibrary(text: string): unknown {
   try {
     return { document: readYaml(text, '/config') };

@@ -47,7 +47,7 @@ describe('the proxy that the environment names', () => {
   });
 });
 
-/** Tunnels CONNECT to wherever it is asked, and notes it. */
+/** Tunnels CONNECT to any address, and records it. */
 async function httpProxy() {
   const tunnels: { target: string; authorization: string | undefined }[] = [];
   const server = http.createServer((_, response) => response.writeHead(500).end());

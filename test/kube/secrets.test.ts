@@ -19,7 +19,7 @@ import { serveTls } from './helpers/tls-api.ts';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const canary = (place: string) => `canary-${place}-0123456789`;
 
-/** Every place of a kubeconfig that can hold a secret, each with a canary of its own. */
+/** Every place of a kubeconfig that can contain a secret, each with its own canary. */
 async function places(): Promise<Record<string, { user: object; cluster?: object; skip?: string[] }>> {
   const dir = await tempDir();
   const { client } = await certificates();
@@ -60,7 +60,7 @@ async function places(): Promise<Record<string, { user: object; cluster?: object
   };
 }
 
-/** What a hostile server does with what it was sent. */
+/** The answer of a hostile server, which echoes what it was sent. */
 const echo =
   (code: number): Handler =>
   ({ headers }, response) => {
@@ -110,7 +110,7 @@ describe('no secret is printed at any verbosity', () => {
   });
 });
 
-/** Everything that a run through every place says: errors with their causes, logs, stderr, raw observations. */
+/** All output of a run that uses every place: errors with their causes, logs, stderr, raw observations. */
 async function tellAll(
   api: Pick<TlsApi, 'url'> & Partial<TlsApi>,
 ): Promise<{ text: string; places: number; lines: number }> {

@@ -4,7 +4,7 @@ import { reportShortage } from '../../src/kube/http/client.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import type { Env } from '../../src/kube/env.ts';
 
-/** What is said of connections that failed with these codes, one after the other, with the `-v` that it needs. */
+/** What is printed about connections that failed with these codes, one after the other, and at which `-v`. */
 function saidOf(...codes: string[]): string[] {
   const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
   const said: string[] = [];

@@ -1,4 +1,4 @@
-/** A stream that flows needs no new credential: that none can be had says nothing of it. */
+/** An open stream needs no new credentials: if there are none, that says nothing about the stream. */
 import { expect, it } from 'vitest';
 import { askWhatIsNew } from '../../src/kube/silence.ts';
 import { connect } from '../../src/kube/connect.ts';

@@ -1,4 +1,4 @@
-/** Whom a kubeconfig and the flags trust, taken together: by client-go's rules, since a guess would show a token to anybody. */
+/** Whom a kubeconfig and the flags trust together, by client-go's rules: a guess could send a token to anybody. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** An authority that has signed no server of these tests. */
+/** An authority that has signed none of these tests' servers. */
 async function stranger(): Promise<string> {
   const file = join(await tempDir(), 'stranger.crt');
   await writeFile(file, selfSigned().cert);

@@ -1,4 +1,4 @@
-/** A watch whose credentials run out: a plugin that fails now and then is a bad moment, as a lost connection is. */
+/** A watch whose credentials expire: a plugin that fails now and then is retried, like a lost connection. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
@@ -9,7 +9,7 @@ import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 
-/** Of a plugin whose run number `fails` fails; the others bring a token of that number. */
+/** Credentials from a plugin whose run number `fails` fails; the other runs bring a token of their number. */
 async function failing(fails: number): Promise<object> {
   const runs = join(await tempDir(), 'runs');
   const apiVersion = 'client.authentication.k8s.io/v1';

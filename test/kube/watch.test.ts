@@ -458,7 +458,7 @@ describe('a position that means nothing', () => {
       if (seen.length === 4) break;
     }
     expect(kinds(seen)).toEqual(['listed', 'synced', 'resumed', 'changed']);
-    // The bookmark proved nothing: what comes now may be as old as the list.
+    // The bookmark proved nothing: the next changes may be as old as the list.
     expect(seen[2]).toMatchObject({ since: seen[0]?.at });
   });
 

@@ -1,4 +1,4 @@
-/** Credential plugins on Windows: found as kubectl finds them, and batch files through cmd.exe, with nothing left to expand. */
+/** Credential plugins on Windows: found as kubectl finds them; batch files run in cmd.exe, without expansion. */
 import { describe, expect, it } from 'vitest';
 import { windowsLaunch } from '../../src/kube/credentials/windows-launch.ts';
 

@@ -1,4 +1,4 @@
-/** A probe's counts are those of servers that count for themselves, and its windows lie where they failed. */
+/** A probe's counts match those of servers that count for themselves, and its windows match the time of failures. */
 import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -212,7 +212,7 @@ it('connects over TCP: a port that accepts, one that accepts and closes at once,
     await sleep(300);
   });
   const { refused = 0, reset = 0 } = kindsOf(result);
-  // One may wait to be accepted as the port closes: it connected, and the server never heard of it.
+  // A connection may wait to be accepted while the port closes: it connected, and the server never saw it.
   expect([0, 1]).toContain(result.sent - refused - accepted);
   expect(reset).toBeGreaterThan(5);
   expect(refused).toBeGreaterThan(5);

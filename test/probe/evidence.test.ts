@@ -1,4 +1,4 @@
-/** What a probe of the pod itself proves of its exit. */
+/** What a probe of the pod itself proves about its exit. */
 import { expect, it } from 'vitest';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import type { ProbeCounts, ProbeStarted } from '../../src/model/probe-observation.ts';
@@ -17,12 +17,12 @@ interface Story {
   lastSent: number;
   /** When its port first refused. */
   refused?: number;
-  /** The uid of the pod that was asked; by default the one that is deleted. */
+  /** The uid of the probed pod; by default the one that is deleted. */
   pod?: string;
   hostNetwork?: boolean;
 }
 
-/** The recording's run, in which a probe asked the pod. */
+/** The run of the recording, with a probe of the pod. */
 async function probed({ lastSent, refused, pod, hostNetwork }: Story): Promise<ExitReport> {
   const rawObservations = await rawObservationsOf(name);
   const observations = observationsOf(hostNetwork ? onHostNetwork(rawObservations) : rawObservations);

@@ -13,7 +13,7 @@ const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta
 const message = async <T>(child: ReturnType<typeof fork>): Promise<T> => ((await once(child, 'message')) as [T])[0];
 const manners = await message<string[]>(fork(script, []));
 
-/** What is counted of those of which no failure is to be counted, or another one than `http`. */
+/** The expected failures, if they are not `http`; empty: none. */
 const expected: Readonly<Record<string, string[]>> = {
   'answers 200, then resets': ['reset'],
   'sends chunks without end': [],
@@ -45,7 +45,7 @@ it.each(manners)('outlives a target that %s', async (name) => {
   expect(result.sent + unmeasuredIn(result)).toBeGreaterThan(0);
   expect(Math.max(result.sent, connections)).toBeLessThanOrEqual(due);
   expect(grown).toBeLessThan(64);
-  // CPU time of a request, ms: nothing else waits for long.
+  // CPU time of a request in ms: more would delay everything else.
   expect((user + system) / 1000 / Math.max(1, result.sent)).toBeLessThan(100);
 });
 

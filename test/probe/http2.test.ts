@@ -1,4 +1,4 @@
-/** HTTP/2 where the server chooses it, and gRPC's health protocol over it. */
+/** HTTP/2 if the server chooses it, and gRPC's health protocol over it. */
 import type { Http2SecureServer, Http2Server, ServerHttp2Session } from 'node:http2';
 import { createSecureServer, createServer } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ it.runIf(hasOpenssl)('loses nothing by a GOAWAY that lets requests end, nor by o
   server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
   const { result } = await probing(url, { ...patient, ca: cert, keepalive: true }, async () => {
     await sleep(400);
-    // It says of each that it took none, also of the request that it may be answering: that one comes again.
+    // Its GOAWAY says that it took no request, even the one that it may be answering: that one comes again.
     const open = [...sessions].filter((session) => !session.destroyed);
     refused = open.length;
     open.forEach((session) => session.goaway(0));

@@ -1,4 +1,4 @@
-/** Why requests were lost, by what else happened then. */
+/** The causes of lost requests, from what else happened at that time. */
 import { expect, it } from 'vitest';
 import type { FailureStretch, Interval, ProbeResult, Timeline } from '../../src/infer/timeline.ts';
 import { emptyTrace } from '../../src/model/trace.ts';

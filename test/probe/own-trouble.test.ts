@@ -1,4 +1,4 @@
-/** What this machine cannot do is said, and never counted as the target's failure. */
+/** What this machine cannot do is reported, and never counted as the target's failure. */
 import { expect, it } from 'vitest';
 import type { ProbeClient } from '../../src/probe/client.ts';
 import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
@@ -62,7 +62,7 @@ it.each([
   expect(counts).toMatchObject({ new: { sent: 0, failed: 0 }, notMeasured: [{ reason, count: 30 }] });
 });
 
-/** Through the API server's proxy: it says why it reached nobody. */
+/** Through the API server's proxy, which says why it reached no backend. */
 const proxied: Result = { kind: 'failed', failure: 'reset', isAnswer: false, status: 502, said: 'EOF' };
 
 it.each<[string, Result, inBusy: 'failed' | 'doubtful', inSleep: 'failed' | 'doubtful']>([

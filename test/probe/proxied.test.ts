@@ -1,4 +1,4 @@
-/** Through the API server: what it says of the target, and what it says of itself. */
+/** Through the API server: what it says about the target, and about itself. */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';

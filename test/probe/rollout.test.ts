@@ -1,4 +1,4 @@
-/** Probes of a run over several pods: one report for each --probe, one gate for the whole, and to each pod its own losses. */
+/** Probes of a run over several pods: one report for each --probe, one gate for all, and to each pod its losses. */
 import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';

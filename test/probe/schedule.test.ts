@@ -1,4 +1,4 @@
-/** The schedule holds its rate, is never ahead of it, and does not make up for a standstill. */
+/** The schedule keeps its rate, never exceeds it, and does not make up for a standstill. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startSchedule } from '../../src/probe/schedule.ts';
@@ -8,7 +8,7 @@ import { isSweep } from '../helpers/sweep.ts';
 import { counting } from './helpers/counting.ts';
 import { probing } from './helpers/probing.ts';
 
-/** In a few seconds a busy machine may be behind by more than in a minute. */
+/** In a few seconds a busy machine may lag by more than in a minute. */
 const [seconds, off] = isSweep ? [60, 0.01] : [3, 0.1];
 
 it.each([20, 500])('sends %i a second, and by no moment more than that', { timeout: 70_000 }, async (ratePerSecond) => {
@@ -57,7 +57,7 @@ it('blames nobody for connections that broke while the machine slept', async () 
   });
   const { result } = await probing(server.url, { now: () => Date.now() + slept }, async () => {
     await sleep(300);
-    // The run's clock goes on while the machine sleeps, the monotonic one does not.
+    // The run's clock continues while the machine sleeps, the monotonic one does not.
     slept = 60_000;
     await sleep(150);
   });

@@ -1,4 +1,4 @@
-/** What is in a header of a probe is printed nowhere. */
+/** The contents of a probe's headers are never printed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -34,9 +34,9 @@ it('prints no header in reports, recordings, at -v=9, nor shows it to ps', async
     const child = spawn(process.execPath, [bin, ...all], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [text, commandLine] = ['', ''];
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    // Deleted: so the target has answered for a second.
+    // The DELETE was sent, so the target has answered for a second.
     const look = setInterval(() => {
-      // Once it has ended there is none to read.
+      // After its end there is nothing to read.
       if (cluster.deletesAccepted > 0 && process.platform === 'linux' && commandLine === '')
         commandLine = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8');
     }, 50);

@@ -20,12 +20,12 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([service.close(), pod.close()]));
 
-/** With its truth: when the stop signal comes. */
+/** Includes the truth: when the stop signal comes. */
 const scenario = loadScenario(shippedScenarios[0]!);
 const backends = (resource: string): string => (resource === 'pods' ? pod : service).url;
 const signalledAt = (server: Loopback): number => Date.parse(server.truth()[0]?.stop_signal_sent ?? '');
 
-/** Does something at a time that the play decides. */
+/** Runs an action at a time that the played recording decides. */
 function atMoment(moment: () => number, work: () => void): NodeJS.Timeout {
   const timer = setInterval(() => {
     if (!(Date.now() >= moment())) return;
@@ -85,7 +85,7 @@ it('counts what the Service proxy refuses as lost', async () => {
   expect(probe).toMatchObject({ succeeded: answered['service'] });
   const [most, ...others] = probe?.failures ?? [];
   expect(most).toMatchObject({ kind: 'refused', status: 503 });
-  // What was on its way as the server closed is cut off.
+  // Requests that were open when the server closed are cut off.
   expect(others.map(({ kind }) => kind).filter((kind) => kind !== 'reset')).toEqual([]);
   expect(code).toBe(5);
 });

@@ -1,4 +1,4 @@
-/** What a server did is counted on a busy machine too, and while the process that probes it gets no turn. */
+/** The counts are right even on a busy machine, and while the probing process does not run. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
 const script = fileURLToPath(new URL('./helpers/counting-server.mjs', import.meta.url));
 
-/** The process that probes runs nothing else meanwhile, as on a machine with too few processors. */
+/** Blocks the probing process, as on a machine with too few processors. */
 function standStill(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
@@ -26,7 +26,7 @@ it('counts what the server counts, with a busy neighbour and standstills in ever
   const began: Record<string, number> = {};
   const { result, trouble, nearMs } = await probing(`http://127.0.0.1:${port}/`, { keepalive: true }, async () => {
     await sleep(1100);
-    // Windows more than a second apart are told apart.
+    // Windows more than a second apart are separate.
     for (const mode of ['503', 'reset', 'closed', 'silent']) {
       began[mode] = (await become(mode)).at;
       await sleep(150);
@@ -42,7 +42,7 @@ it('counts what the server counts, with a busy neighbour and standstills in ever
   const kinds = kindsOf(result);
   expect(result.succeeded).toBe(seen['ok']?.count);
   expect(kinds['http 503']).toBe(seen['503']?.count);
-  // The connections that are cut as the port closes are reset too.
+  // Connections that are cut when the port closes are reset too.
   expect(kinds['reset']).toBeGreaterThanOrEqual(seen['reset']?.count ?? Infinity);
   expect(kinds['refused']).toBeGreaterThan(5);
   expect(kinds['timeout'] ?? 0).toBeLessThanOrEqual(seen['silent']?.count ?? 0);

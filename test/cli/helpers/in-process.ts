@@ -10,9 +10,9 @@ export interface Printed {
 }
 
 export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
-  /** What a person at the terminal answers to each question; without it nobody is there. */
+  /** The answer to each question at the terminal; absent: nobody is there to answer. */
   answers?: string[];
-  /** Of a terminal that stdout is; without it stdout is a pipe. */
+  /** The width of the terminal at stdout; absent: stdout is a pipe. */
   columns?: number;
   onStdout?(text: string): void;
 }

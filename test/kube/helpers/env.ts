@@ -1,9 +1,9 @@
 import type { Env } from '../../../src/kube/env.ts';
 
 export interface TestEnv extends Env {
-  /** Everything that was said at any level, and on stderr. */
+  /** Everything that was logged at any level, or written to stderr. */
   said: string[];
-  /** The waits that were asked for, in ms. */
+  /** The requested waits, in ms. */
   waits: number[];
 }
 

@@ -19,17 +19,17 @@ export interface Http2Asked {
 
 export interface Http2Api {
   url: string;
-  /** What a kubeconfig says of this server. */
+  /** The kubeconfig's cluster entry for this server. */
   cluster: { 'certificate-authority-data': string };
   asked: Http2Asked[];
   sessions: ServerHttp2Session[];
-  /** Destroys every connection, without a goodbye. */
+  /** Destroys every connection, without a GOAWAY. */
   cut(): void;
 }
 
 export type Http2Handler = (asked: Http2Asked, response: Http2ServerResponse, request: Http2ServerRequest) => void;
 
-/** An API server that grants HTTP/2, as real ones do; closed when the test is over. */
+/** An API server that offers HTTP/2, as real ones do; closed when the test is over. */
 export async function serveHttp2(handler: Http2Handler, options: SecureServerOptions = {}): Promise<Http2Api> {
   const made = await certificates();
   const asked: Http2Asked[] = [];
@@ -81,7 +81,7 @@ export function answer(response: Http2ServerResponse, status: number, body: unkn
   response.end(JSON.stringify(body));
 }
 
-/** Between client and server: a network that carries nothing more once it is frozen, and tells nobody. */
+/** A network between client and server that silently drops everything once it is frozen. */
 export async function freezable(api: Pick<Http2Api, 'url'>): Promise<{ url: string; freeze(): void }> {
   const ends: Socket[] = [];
   const proxy = createServer((near) => {

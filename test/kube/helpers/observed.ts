@@ -16,7 +16,7 @@ export const watchObjects = (
 export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>
   observed(options.signal, (to) => follow(cluster, target, { ...options, ...to }));
 
-/** To leave the loop early ends the stream. */
+/** Leaving the loop early ends the stream. */
 async function* observed(
   signal: AbortSignal,
   start: (to: { signal: AbortSignal; deliver: Deliver }) => Promise<void>,

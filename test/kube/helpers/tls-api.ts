@@ -3,11 +3,11 @@ import { serve } from './api.ts';
 import { certificates } from './certificates.ts';
 
 export interface TlsApi extends Api {
-  /** What a kubeconfig says of this server. */
+  /** The kubeconfig's cluster entry for this server. */
   cluster: { 'certificate-authority-data': string };
 }
 
-/** An API server that gets to see credentials: without TLS none are sent. */
+/** An API server with TLS: without it no credentials are sent. */
 export async function serveTls(handler: Handler): Promise<TlsApi> {
   const { server, ca } = await certificates();
   const api = await serve(handler, server);

@@ -1,4 +1,4 @@
-/** Runs a real probe for as long as a test takes, and adds its observations up as a run does. */
+/** Runs a real probe during a test, and sums up its observations as a run does. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -17,10 +17,10 @@ import { parseTarget } from '../../../src/probe/target.ts';
 
 export interface Probed {
   result: ProbeResult;
-  /** What `ready` rejected with. */
+  /** The error of `ready`. */
   trouble?: Error;
   observations: Observation[];
-  /** How far a window may be from what a server in this process knows: 100 ms, and as long as it and then the probe got no turn. */
+  /** How far a window may be from the server's truth: 100 ms, and the time that both processes did not run. */
   nearMs: number;
 }
 
@@ -71,7 +71,7 @@ const defaults: Omit<ProbeSettings, 'target'> = {
   insecure: false,
 };
 
-/** How many failures there were of which kind, as `refused` or `http 503`. */
+/** The number of failures by kind, such as `refused` or `http 503`. */
 export function kindsOf({ windows }: ProbeResult): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
@@ -81,11 +81,11 @@ export function kindsOf({ windows }: ProbeResult): Record<string, number> {
   return kinds;
 }
 
-/** How many requests say nothing of the target, by this machine's doing. */
+/** The number of requests that were not measured, because of this machine. */
 export const unmeasuredIn = ({ notMeasured }: ProbeResult): number =>
   notMeasured.reduce((sum, { count }) => sum + count, 0);
 
-/** As many failed as the server knows of, but for those that a standstill of this process hides. */
+/** As many failed as the server counted, except those that a standstill of this process hides. */
 export function expectFailed(result: ProbeResult, known: number): void {
   expect(known).toBeGreaterThan(0);
   expect(result.failed).toBeLessThanOrEqual(known);

@@ -20,7 +20,7 @@ const gate = ({ verdict }: ExitReport) => verdict.gates[0];
 const aboutSlices: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
 
 describe.concurrent('--attach with a workload', () => {
-  it('tells when the pod was unrouted, and what that says of requests', () =>
+  it('reports when the pod left the Service, and what that means for requests', () =>
     during([], async (scene) => {
       const record = join(scene.folder, 'run.ndjson');
       const { report, code } = await attached(scene, '--min-drain-lead=3s', `--record=${record}`);
@@ -34,7 +34,7 @@ describe.concurrent('--attach with a workload', () => {
       expect(JSON.parse(replayed.stdout)).toEqual(report);
     }));
 
-  it('tells it too where an eviction changes the pod just before it ends it', () =>
+  it('reports it too if an eviction changes the pod just before it deletes it', () =>
     serving('evicted', { scenario: loadRecording('evicted') }, async (scene) => {
       const watching = attached(scene);
       await vi.waitFor(
@@ -48,14 +48,14 @@ describe.concurrent('--attach with a workload', () => {
       expect(report.gaps).toEqual([]);
     }));
 
-  it('loses nothing when the stream of the slices was cut before', () =>
+  it('loses nothing if the stream of the slices was cut before', () =>
     during([{ ...aboutSlices, forMs: 600 }], async (scene) => {
       const { report } = await attached(scene);
       expect(ids(report)).toContain('unrouted');
       expect(report.gaps).toEqual([]);
     }));
 
-  it('says so where its slices were not in sync in time', () =>
+  it('reports that its slices were not in sync in time', () =>
     during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 4000 }], async (scene) => {
       const { report } = await attached(scene, '--min-drain-lead=0.1s');
       expect(ids(report)).not.toContain('unrouted');
@@ -66,7 +66,7 @@ describe.concurrent('--attach with a workload', () => {
       });
     }));
 
-  it('leaves what may not be read to the report, and ends', () =>
+  it('reports what it may not read, and ends', () =>
     during([{ kind: 'status', code: 403, reason: 'Forbidden', resource: 'services' }], async (scene) => {
       const { report, stderr } = await attached(scene);
       expect(report.endpoints).toEqual([]);
@@ -75,7 +75,7 @@ describe.concurrent('--attach with a workload', () => {
     }));
 });
 
-it('--all-terminating tells of each pod when it was unrouted', () =>
+it('--all-terminating reports for each pod when it left the Service', () =>
   during([], async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '-o', 'json', ...flags]);
     const { exits } = JSON.parse(ran.stdout) as { exits: ExitReport[] };
@@ -83,7 +83,7 @@ it('--all-terminating tells of each pod when it was unrouted', () =>
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
   }));
 
-it('--attach with a pod proves no lead where its slices were not in sync when the deletion came', () =>
+it('--attach with a pod proves no drain lead if its slices were not in sync at the deletion', () =>
   during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags]);
     const report = JSON.parse(ran.stdout) as ExitReport;

@@ -25,7 +25,7 @@ function refused(ran: Pick<Printed, 'stderr'> & { code: number | null }, sentenc
   expect(ran.code).toBe(1);
 }
 
-describe.concurrent('the cluster says no', () => {
+describe.concurrent('the cluster refuses', () => {
   it('no such pod', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await podexit(['nope', ...flags]);
@@ -115,7 +115,7 @@ describe.concurrent('the cluster says no', () => {
       refused(await runMain([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
     }));
 
-  it('a server that may not be read: the Role that is needed', () =>
+  it('a missing permission: the Role that is needed', () =>
     serving(
       'graceful-exit',
       { faults: [{ kind: 'status', resource: 'pods', code: 403 }] },
@@ -139,7 +139,7 @@ describe.concurrent('the cluster says no', () => {
     }));
 });
 
-describe.concurrent('the file is no recording', () => {
+describe.concurrent('the file is not a recording', () => {
   it.each([
     [
       'a newer version',
@@ -161,7 +161,7 @@ describe.concurrent('the file is no recording', () => {
   it('a missing file', async () =>
     refused(await runMain(['replay', '/nowhere/file']), /\/nowhere\/file does not exist/));
 
-  it('cut in the middle of its last line: that is said, and the rest is shown', async () => {
+  it('cut in the middle of its last line: that is reported, and the rest is shown', async () => {
     const whole = readFileSync(recordingFile('graceful-exit'), 'utf8');
     const ran = await runMain(['replay', fileWith(whole.slice(0, whole.length - 40)), '-o', 'json']);
     expect(ran.stderr).toMatch(/was cut in line \d+: the report covers what was recorded until then/);
@@ -169,7 +169,7 @@ describe.concurrent('the file is no recording', () => {
   });
 });
 
-describe.concurrent('the words are wrong', () => {
+describe.concurrent('the arguments are wrong', () => {
   it.each([
     [
       ['web', '-o', 'yml'],
@@ -210,18 +210,18 @@ describe.concurrent('the words are wrong', () => {
   });
 });
 
-it('under -o ndjson an error is one line, as every line there', async () => {
+it('under -o ndjson an error is one line, like all others', async () => {
   const ran = await runMain(['web-0', '--server', 'http://127.0.0.1:1', '-o', 'ndjson', '--no-config']);
   expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1);
   expect(JSON.parse(ran.stdout)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'server.unreachable' } });
 });
 
-it('a server that cannot be reached is reported as that also where a selector is asked for', async () => {
+it('a server that cannot be reached is reported as such even with a selector', async () => {
   const ran = await runMain(['-l', 'app=web', '--server', 'http://127.0.0.1:1', '--no-config']);
   expect(ran.stderr).toMatch(/^error: the server http:\/\/127\.0\.0\.1:1 cannot be reached/);
 });
 
-it('a template that cannot be filled in costs no report file', () =>
+it('a template that cannot be rendered does not cost the report file', () =>
   serving('exit-143', {}, async ({ server, flags, folder }) => {
     const file = join(folder, 'r.json');
     const ran = await runMain([server.pod, '-o', 'jsonpath={.grace[?(@.a[?(@.b>1)])]}', `--report=${file}`, ...flags]);
@@ -229,7 +229,7 @@ it('a template that cannot be filled in costs no report file', () =>
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kind: 'ExitReport' });
   }));
 
-it('a signal while a terminating pod is waited for leaves at once, and says that nothing was deleted', () =>
+it('a signal while waiting for a terminating pod exits at once, and prints that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain(['deploy/checkout', '--attach', '-o', 'json', ...flags], {
       onSignal: (listener) => {

@@ -40,7 +40,7 @@ async function rewrite({ url, namespace, pod, write }: Loopback, edit: (spec: Sp
 
 const container = (spec: Spec): Record<string, unknown> => spec.containers[0] ?? {};
 
-describe('what is found', () => {
+describe('findings', () => {
   it.each<[string, string[], string[], (spec: Spec, pod: KubeObject) => void]>([
     ['a plain pod behind a Service', ['drain-race'], ['prestop-heavy', 'shell-as-pid-1'], () => {}],
     [
@@ -112,7 +112,7 @@ describe('what is found', () => {
     }),
   );
 
-  it('what counts as no problem is a note', () =>
+  it('a harmless fact is a note', () =>
     serving('graceful-exit', {}, async (one) => {
       await rewrite(one.server, (spec, pod) => {
         Object.assign(spec, { initContainers: [{ name: 'proxy', restartPolicy: 'Always' }] });
@@ -123,7 +123,7 @@ describe('what is found', () => {
       expect(notes).toEqual(['sidecar-killed', 'unmanaged-pod']);
     }));
 
-  it('a shell of which nothing is known is "cannot tell", not fine', () =>
+  it('an unknown shell is "cannot tell", not fine', () =>
     serving('prestop-sleep', {}, async (one) => {
       await rewrite(one.server, (spec) => (container(spec)['command'] = ['sh', '-c', 'node server.js']));
       await rewrite(one.server, (_, pod) => Object.assign(pod.metadata, { labels: {} }));
@@ -157,21 +157,21 @@ async function firstOf({ url, namespace }: Loopback, resource: string): Promise<
 }
 
 describe('a workload', () => {
-  it('is read by its template, whatever its replicas', () =>
+  it('is judged by its template, whatever its replicas', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stdout } = await runMain(['check', 'deployment/checkout', '-o', 'json', ...flags]);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ checks: [{ kind: 'Deployment', name: 'checkout' }] });
     }));
 
-  it('that is not there is one clear error', () =>
+  it('that does not exist is one clear error', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stderr } = await runMain(['check', 'deployment/nosuch', ...flags]);
       expect(code).toBe(1);
       expect(stderr).toMatch(/there is no deployment "nosuch" in namespace "graceful-exit"/);
     }));
 
-  it('--all is a table of what nothing else owns, worst first', () =>
+  it('--all is a table of top-level owners, worst first', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stdout } = await runMain(['check', '--all', ...flags]);
       expect(code).toBe(0);
@@ -181,7 +181,7 @@ describe('a workload', () => {
 });
 
 describe('gates and the exit code', () => {
-  it('0 whatever it finds, 5 for --fail-on, 0 again with --warn-only', () =>
+  it('0 whatever it finds, 5 with --fail-on, 0 again with --warn-only', () =>
     serving('two-services', {}, async (one) => {
       expect((await check(one)).code).toBe(0);
       const { code, report } = await check(one, '--fail-on=last-endpoint', '--max-duration=1s');
@@ -198,7 +198,7 @@ describe('gates and the exit code', () => {
       expect((await check(one, '--fail-on=error')).code).toBe(0);
     }));
 
-  it('a finding that nobody knows is refused before anything is read', () =>
+  it('an unknown finding is refused before anything is read', () =>
     serving('two-services', {}, async ({ server, flags }) => {
       const { code, stderr } = await runMain(['check', server.pod, '--fail-on=nosuch', ...flags]);
       expect(code).toBe(1);
@@ -247,7 +247,7 @@ describe('gates and the exit code', () => {
   );
 });
 
-it('a pod that ends already is sent to --attach', () =>
+it('for a terminating pod it suggests --attach', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     await rewrite(server, (_, pod) => Object.assign(pod.metadata, { deletionTimestamp: '2031-01-01T00:00:00Z' }));
     const ran = await runMain(['check', server.pod, ...flags]);
@@ -255,7 +255,7 @@ it('a pod that ends already is sent to --attach', () =>
     expect(ran.stderr).toMatch(/is being deleted already[\s\S]*--attach/);
   }));
 
-it('the mirror of a static pod is refused in the words of the command itself', () =>
+it('the mirror of a static pod is refused with the same message as its deletion', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     await rewrite(server, (_, pod) =>
       Object.assign(pod.metadata, { annotations: { 'kubernetes.io/config.mirror': 'x' } }),
@@ -268,7 +268,7 @@ it('the mirror of a static pod is refused in the words of the command itself', (
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'pod.mirror' });
   }));
 
-it('what may not be read is said, and costs the "no problem found"', () =>
+it('a missing permission is reported, and then there is no "no problem found"', () =>
   serving('prestop-sleep', { faults: [{ kind: 'status', resource: 'services', code: 403 }] }, async (one) => {
     const { code, one: checked } = await check(one);
     expect(code).toBe(0);
@@ -279,7 +279,7 @@ it('what may not be read is said, and costs the "no problem found"', () =>
     });
   }));
 
-it('lines for a person: the answer first and last, and nothing promised', () =>
+it('text: the answer first and last, without a promise', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { stdout } = await runMain(['check', server.pod, ...flags]);
     expect(stdout).toMatch(/^1 problem {2}graceful-exit pod\/checkout-/);

@@ -66,7 +66,7 @@ async function isUsed(): Promise<boolean> {
 }
 
 describe('the code cache', () => {
-  it('is kept by a first run for this user alone, and used by the next', async () => {
+  it('is written by the first run for this user only, and used by the next', async () => {
     expect(await replay()).toBe('pod/api-0\n');
     const name = new RegExp(`^${process.platform}-${process.arch}-v[\\d.]+-replay-[0-9a-f]{16}-[\\w.-]+\\.v8$`);
     expect(kept().filter((one) => !name.test(one))).toEqual([]);
@@ -122,7 +122,7 @@ describe('the code cache', () => {
     expect(await replay()).toBe('pod/api-0\n');
   });
 
-  it('is not written through a folder that is a link', async () => {
+  it('is not written into a folder that is a link', async () => {
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(elsewhere, { mode: 0o700 });
     symlinkSync(elsewhere, caches);
@@ -130,7 +130,7 @@ describe('the code cache', () => {
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
-  it('replaces a link that somebody has planted, and leaves what it leads to', async () => {
+  it('replaces a planted link, without touching its target', async () => {
     await replay();
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'mine');
@@ -141,7 +141,7 @@ describe('the code cache', () => {
     expect(readFileSync(precious, 'utf8')).toBe('mine');
   });
 
-  it('is kept apart for a Node with other flags', async () => {
+  it('is separate for a Node with other flags', async () => {
     await replay('name', { NODE_OPTIONS: '--max-old-space-size=700' });
     expect(await isUsed()).toBe(false);
     await replay();
@@ -162,7 +162,7 @@ describe('the code cache', () => {
   });
 });
 
-it('an error names the file of the program without its folder', async () => {
+it('an error names the program file without its folder', async () => {
   const start = join(folder, 'dist/podexit.cjs');
   writeFileSync(
     start,
@@ -172,7 +172,7 @@ it('an error names the file of the program without its folder', async () => {
   expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:\d+:/);
 });
 
-it('loads what only some runs need from beside the start', async () => {
+it('loads from separate files what only some runs need', async () => {
   expect(await replay('yaml')).toMatch(/^apiVersion: podexit\/v1\n/);
   expect(await replay('junit')).toMatch(/^<\?xml/);
 });

@@ -12,7 +12,7 @@ it.each([
   ['fix', ['strategic', 'json-patch', 'kustomize', 'yaml']],
   ['compare', ['table', 'json', 'yaml', 'markdown']],
   ['recommend', ['table', 'json', 'yaml', 'markdown', 'html']],
-])('%s -o: the formats that it has', async (verb, formats) => {
+])('%s -o: its formats', async (verb, formats) => {
   expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
   for (const format of formats) {
     const { stderr } = await runMain([verb, '-o', format, '--nosuch']);
@@ -24,7 +24,7 @@ it.each([
   ['why', ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown']],
   ['compare', ['worse']],
   ['recommend', ['raise', 'lower', 'killed', 'lost']],
-])('%s --fail-on: what it fails for', async (verb, words) => {
+])('%s --fail-on: its values', async (verb, words) => {
   expect(await offered(verb, '--fail-on', '')).toEqual([...words, ':4']);
 });
 

@@ -117,7 +117,7 @@ describe('words that need no cluster', () => {
     ],
   ])('%j', async (words, lines) => expect(await offered(words)).toEqual(lines));
 
-  it('every code that --fail-on takes', async () => {
+  it('every code that --fail-on accepts', async () => {
     expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
   });
 
@@ -143,7 +143,7 @@ describe('words that need no cluster', () => {
 });
 
 describe('a cluster that does not answer', () => {
-  it('costs at most a second, and nothing is offered but words', async () => {
+  it('costs at most a second, and only words are offered', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const began = performance.now();
@@ -154,21 +154,21 @@ describe('a cluster that does not answer', () => {
     silent.close();
   });
 
-  it('and one that is not there: no error is shown', async () => {
+  it('a missing one: no error is shown', async () => {
     expect(await offered(['-s', 'http://127.0.0.1:9', 'zzz'])).toEqual([':4']);
     expect(await offered(['--kubeconfig', '/nowhere', '-n', ''])).toEqual([':4']);
   });
 });
 
 describe('scripts', () => {
-  it.each(shells)('%s is printed, and hands its words to __complete', async (shell) => {
+  it.each(shells)('%s is printed, and passes its words to __complete', async (shell) => {
     const { code, stdout } = await runMain(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toBe(completionScripts[shell]);
     expect(stdout).toMatch(/kubectl-podexit __complete|__complete "\$/);
   });
 
-  it('another shell is refused with those there are', async () => {
+  it('an unknown shell is refused, with the known ones', async () => {
     expect((await runMain(['completion', 'tcsh'])).stderr).toMatch(/bash, zsh, fish, powershell/);
   });
 
@@ -186,7 +186,7 @@ describe('scripts', () => {
       'zsh',
       'source <(kubectl-podexit completion zsh); words=(kubectl-podexit demo kubelet) CURRENT=3; _describe() { print -l -- "${(@)candidates}" }; _kubectl_podexit',
     ],
-  ] as const)('%s offers what __complete says, with its meaning', ([shell, script], { skip }) => {
+  ] as const)('%s offers the answer of __complete, with the descriptions', ([shell, script], { skip }) => {
     const PATH = `${dirname(bin)}:${process.env['PATH']}`;
     const ran = spawnSync(shell, ['-c', script], { encoding: 'utf8', env: { PATH, HOME: tmpdir() } });
     if (ran.error) skip(`there is no ${shell}`);
@@ -205,7 +205,7 @@ describe('scripts', () => {
       'without *=\nfiles',
     ],
     ['fish', 'complete -C "$typed"', '--report=exit.html'],
-  ] as const)('%s completes files by itself where a flag takes one', ([shell, script, expected], { skip }) => {
+  ] as const)('%s completes files by itself if a flag takes one', ([shell, script, expected], { skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
     writeFileSync(join(folder, 'exit.html'), '');
     const load =
@@ -219,13 +219,13 @@ describe('scripts', () => {
     expect(ran.stdout).toBe(`${expected}\n`);
   });
 
-  it("powershell's is whole: its strings end, its brackets close in order", () => {
+  it('the script for powershell is complete: its strings end, its brackets match', () => {
     expect(unclosed(completionScripts.powershell)).toEqual([]);
     expect(unclosed("{ 'it''s { fine' # } no\n \"`\"(\" }")).toEqual([]);
     expect(unclosed("@( 'open")).toEqual(['(', "'"]);
   });
 
-  it('powershell completes both names of the command, and gives quotes to names that need them', () => {
+  it('powershell completes both names of the command, and quotes names that need it', () => {
     const script = completionScripts.powershell;
     const [, names = ''] = /^Register-ArgumentCompleter -Native -CommandName (.*) -ScriptBlock \{$/m.exec(script) ?? [];
     expect(names.split(', ')).toEqual(["'kubectl-podexit'", "'kubectl-podexit.exe'"]);
@@ -238,7 +238,7 @@ describe('scripts', () => {
     expect(script).toContain(`"'" + ($name -replace "'", "''") + "'"`);
   });
 
-  it('powershell offers what __complete says, with its meaning', ({ skip }) => {
+  it('powershell offers the answer of __complete, with the descriptions', ({ skip }) => {
     const script = `${completionScripts.powershell}; (TabExpansion2 'kubectl-podexit demo kubelet' 28).CompletionMatches.ListItemText`;
     const PATH = `${dirname(bin)}:${process.env['PATH']}`;
     const ran = spawnSync('pwsh', ['-NoProfile', '-Command', script], {
@@ -249,7 +249,7 @@ describe('scripts', () => {
     expect(ran.stdout).toMatch(/^kubelet-restart$/m);
   });
 
-  it('bash completes a flag behind "=", which it breaks words at', () => {
+  it('bash completes a flag after "=", where it splits words', () => {
     const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
     const script = join(folder, 'script');
     writeFileSync(join(folder, 'kubectl-podexit'), '#!/bin/sh\nprintf "%s\\n" --pick=oldest --pick=newest :4\n', {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it('names context, namespace, pod, owner, grace period and what comes next', () =>
+it('names context, namespace, pod, owner, grace period and the next step', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, ...flags], { answers: [''] });
     expect(asked.stderr).toMatch(
@@ -15,7 +15,7 @@ it('names context, namespace, pod, owner, grace period and what comes next', () 
     expect(server.deletesAccepted).toBe(0);
   }));
 
-it('names the grace period that was asked for', () =>
+it('names the requested grace period', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, '--grace-period=3', ...flags], { answers: ['n'] });
     expect(asked.stderr).toContain('grace period 3s [y/N]');
@@ -29,7 +29,7 @@ it.each([[['--yes']], [['-y']], [['--dry-run=server']]])('is not asked with %j',
   }),
 );
 
-it('is not asked where a config file says so', () =>
+it('is not asked if a config file says so', () =>
   serving('graceful-exit', {}, async ({ flags, server, folder }) => {
     const file = join(folder, 'podexit.yaml');
     writeFileSync(file, 'confirm: false\n');

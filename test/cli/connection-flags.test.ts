@@ -16,7 +16,7 @@ async function parse(...words: string[]): Promise<Flags> {
   return program.opts();
 }
 
-it('each of them arrives where the connection is made', async () => {
+it('each of them reaches the connection', async () => {
   const flags = await parse(
     ...['web', '--kubeconfig=k', '--context', 'c', '--cluster=cl', '--user=u', '-n=shop', '-s=https://h', '--token=t'],
     ...['--username=n', '--password=p', '--as=a', '--as-group=g1', '--as-group=g2', '--as-uid=7'],
@@ -48,7 +48,7 @@ it('each of them arrives where the connection is made', async () => {
   });
 });
 
-it('switches may say true or false, short flags may have "=", and words after "--" stay as they are', async () => {
+it('switches may be true or false, short flags may have "=", and words after "--" stay as they are', async () => {
   expect((await parse('web', '--insecure-skip-tls-verify=false')).insecureSkipTlsVerify).toBeUndefined();
   expect((await parse('web', '-v=6')).v).toBe('6');
   expect((await parse('web', '--dry-run')).dryRun).toBe('client');
@@ -68,7 +68,7 @@ it('--server and --token need no kubeconfig', () =>
     expect((await runMain([...words, '--token=wrong'], { env })).code).toBe(1);
   }));
 
-it('-v=6 tells requests on stderr, and no secret', () =>
+it('-v=6 logs requests on stderr, and no secret', () =>
   serving('graceful-exit', { token: 'sesame', tls: selfSigned() }, async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--dry-run=client', '-v=6', '--token=sesame', ...flags]);
     expect(ran.stderr).toMatch(
@@ -77,7 +77,7 @@ it('-v=6 tells requests on stderr, and no secret', () =>
     expect(ran.stderr).not.toContain('sesame');
   }));
 
-it('help is named as it was called', async () => {
+it('help has the name by which it was called', async () => {
   expect(commandName({ KUBECTL_PATH: '/usr/bin/kubectl' })).toBe('kubectl podexit');
   expect(commandName({ _: '/usr/local/bin/kubectl' })).toBe('kubectl podexit');
   expect(commandName({ _: '/usr/local/bin/kubectl-podexit' })).toBe('kubectl-podexit');

@@ -14,8 +14,8 @@ const budget = (allowed: number) =>
     status: { disruptionsAllowed: allowed, currentHealthy: 2, desiredHealthy: 2, expectedPods: 2 },
   }) as never;
 
-describe('deletions that nothing is traced of', () => {
-  it('--dry-run=client asks for the pod and sends no DELETE', () =>
+describe('deletions without a trace', () => {
+  it('--dry-run=client reads the pod and sends no DELETE', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain([server.pod, '--dry-run', ...flags]);
       expect(ran).toEqual({
@@ -26,7 +26,7 @@ describe('deletions that nothing is traced of', () => {
       expect(server.requests.map((one) => one.method)).toEqual(['GET']);
     }));
 
-  it('--dry-run=server has the server check the DELETE, and nothing happens', () =>
+  it('--dry-run=server lets the server check the DELETE, and deletes nothing', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
       expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
@@ -35,25 +35,25 @@ describe('deletions that nothing is traced of', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('--wait takes its value behind = only, as kubectl has it', async () => {
+  it('--wait takes its value only after =, as in kubectl', async () => {
     const { stderr } = await runMain(['x', '--wait', 'Y', '--no-config']);
     expect(stderr).toMatch(/"Y" cannot be the name of a pod/);
   });
 
-  it('--wait=false deletes and leaves', () =>
+  it('--wait=false deletes and exits', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain([server.pod, '--wait=false', '-o=name', ...flags]);
       expect(ran).toMatchObject({ code: 0, stdout: `pod/${server.pod}\n` });
       expect(server.deletesAccepted).toBe(1);
     }));
 
-  it('have no report to write', async () => {
+  it('write no report', async () => {
     expect((await runMain(['x', '--wait=false', '-o', 'json'])).stderr).toMatch(/--wait=false traces nothing/);
     expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has nothing to print/);
   });
 });
 
-it('--ignore-not-found forgives a pod that is not there, and nothing else', () =>
+it('--ignore-not-found accepts a missing pod, and nothing else', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     expect(await runMain(['nope', '--ignore-not-found', ...flags])).toMatchObject({ code: 0, stdout: '' });
     expect((await runMain(['nope', '--ignore-not-found=false', ...flags])).code).toBe(1);
@@ -85,11 +85,11 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
       });
     const nothing = { code: 0, stdout: '', report: 'of an earlier run', deletes: 0 };
 
-    it('a pod that is not there, with --ignore-not-found: not a word, as in kubectl', async () => {
+    it('a missing pod with --ignore-not-found: no output, as in kubectl', async () => {
       expect(await run('nope', '--ignore-not-found')).toEqual({ ...nothing, stderr: '' });
     });
 
-    it('a no to -i, or nobody who could answer: said to the person', async () => {
+    it('a no to -i, or nobody who can answer: printed on stderr', async () => {
       expect(await run('', '-i')).toEqual({ ...nothing, stderr: 'podexit: deletion is cancelled\n' });
       const asked = await run('', '-i', ['no']);
       expect(asked).toMatchObject(nothing);
@@ -126,7 +126,7 @@ describe.concurrent('--evict', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('that no budget allows in time advises no plain deletion, which would heed none', () =>
+  it('does not suggest a plain deletion, which ignores budgets, if no budget allows it in time', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=6s', ...flags]);
@@ -136,7 +136,7 @@ describe.concurrent('--evict', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('--retry-evict waits for the budget, and its refused tries are no part of the report', () =>
+  it('--retry-evict waits for the budget, and its refused tries are not in the report', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 1500);
@@ -150,7 +150,7 @@ describe.concurrent('--evict', () => {
     }));
 });
 
-it.concurrent('interrupted while an eviction waits for its budget, it says that nothing was deleted', () =>
+it.concurrent('prints that nothing was deleted if it is interrupted while an eviction waits for its budget', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {
@@ -185,7 +185,7 @@ it('--attach to a workload gives up at --timeout with exit 3', () =>
     expect(ran.stderr).toMatch(/no pod of deployment\/checkout .* was being deleted within --timeout/);
   }));
 
-describe('what only looks never deletes', () => {
+describe('commands that only read never delete', () => {
   it.each([
     ['--attach', '--dry-run=none', '--wait=false'],
     ['--attach', '--dry-run=none', '--interactive'],
@@ -203,11 +203,11 @@ describe('what only looks never deletes', () => {
     }),
   );
 
-  it('no word at all is an error, since a pipeline would take 0 for a good exit', async () => {
+  it('no target at all is an error, since exit code 0 would mean a good exit to a pipeline', async () => {
     expect(await runMain([])).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('a deletion that is not waited for keeps --timeout', () =>
+  it('a deletion without a trace respects --timeout', () =>
     serving('exit-143', { faults: [busyForEver] }, async ({ server, flags }) => {
       const ran = await runMain([server.pod, '--wait=false', '--timeout=1s', ...flags]);
       expect(ran).toMatchObject({ code: 3, stdout: '' });

@@ -5,7 +5,7 @@ import { podexit } from '../helpers/built.ts';
 import { runMain } from './helpers/in-process.ts';
 
 describe.concurrent('demo', () => {
-  it('says which command it runs, with the flags that were given, and what that tells', async () => {
+  it('prints the command that it runs, with the given flags, and its output', async () => {
     const ran = await podexit([
       'demo',
       'exit-143',
@@ -34,13 +34,13 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toContain(`kubectl podexit ${next}`);
   });
 
-  it('says it as a shell takes it', async () => {
+  it('prints it quoted for a shell', async () => {
     const ran = await runMain(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
     expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
     expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
   });
 
-  it('a filter for what the report does not have finds nothing, and takes nothing of the verdict', async () => {
+  it('a filter without a match prints nothing, and keeps the exit code', async () => {
     const ran = await runMain(['demo', 'force-delete', '-o', 'jsonpath={.containers[?(@.exit.code==137)].name}']);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
   });
@@ -78,7 +78,7 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
   });
 
-  it('interrupted, it says that its cluster has ended', async () => {
+  it('prints after an interrupt that its cluster has ended', async () => {
     const ran = await runMain(['demo', 'sigkill-after-grace'], {
       onSignal: (listener) => {
         const timer = setTimeout(() => listener('SIGINT'), 1500);
@@ -91,7 +91,7 @@ describe.concurrent('demo', () => {
     );
   });
 
-  it('plays the mended version of a scenario, and names what to try next', async () => {
+  it('plays the fixed version of a scenario, and suggests what to try next', async () => {
     const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('Fixed: A preStop sleep of 4 s');
@@ -109,7 +109,7 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toMatch(hint);
   });
 
-  it('deletes nothing where the command would not', async () => {
+  it('deletes nothing if the command would not', async () => {
     const ran = await runMain(['demo', 'exit-143', '--dry-run=server']);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it.each(['1234.5ms', '2.5s', '1h0.5ms'])('--request-timeout %s is kept', (value) =>
+it.each(['1234.5ms', '2.5s', '1h0.5ms'])('--request-timeout %s is respected', (value) =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { code, stderr } = await runMain([server.pod, ...flags, '--request-timeout', value, '--dry-run=server']);
     expect(stderr).not.toContain('unexpected');
@@ -11,14 +11,14 @@ it.each(['1234.5ms', '2.5s', '1h0.5ms'])('--request-timeout %s is kept', (value)
   }),
 );
 
-it('--request-timeout 1ns is over before any answer, and says so', () =>
+it('--request-timeout 1ns ends before any answer, with an error', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { code, stderr } = await runMain([server.pod, ...flags, '--request-timeout', '1ns']);
     expect(stderr).toMatch(/^error: the server .* cannot be reached: no (?:connection|answer) within .*0\.001 s/);
     expect(code).toBe(1);
   }));
 
-it.each(['1ns', '1.5ms'])('--timeout %s ends a run at once, in order', (value) =>
+it.each(['1ns', '1.5ms'])('--timeout %s ends a run at once, normally', (value) =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { code, stderr } = await runMain([server.pod, ...flags, '--timeout', value, '-o', 'name']);
     expect(stderr).not.toContain('unexpected');

@@ -49,17 +49,17 @@ it('no two words have the same text', () => {
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-it('a word that is both an outcome and a container’s has both pages', async () => {
+it('a word that is an outcome of a pod and of a container has both pages', async () => {
   expect((await runMain(['explain', 'Killed'])).stdout).toMatch(/outcome of an exit[\s\S]*outcome of a container/);
 });
 
-it('how figures are to be read has a page', async () => {
+it('the reading of figures has a page', async () => {
   const { code, stdout } = await runMain(['explain', 'figures']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^figures {2}\(how to read them\)\n\n {4}Every moment is an interval\./);
 });
 
-it('the codes that it calls signalled, of a stop signal that the API does not tell, are those that a trace does', () => {
+it('its exit codes of an unknown stop signal are those of a trace', () => {
   const { known } = containerTexts.signalled;
   const codes = Array.from({ length: 15 }, (_, index) => 129 + index);
   const outcomeOf = (code: number) => containerOf(storyReport(alone({ app: drains(1000, code) }))).outcome;
@@ -70,7 +70,7 @@ it('the codes that it calls signalled, of a stop signal that the API does not te
   expect([132, 134, 139].map(outcomeOf)).toEqual(['failed', 'failed', 'failed']);
 });
 
-it('without a word it lists what there is', async () => {
+it('without a word it lists all topics', async () => {
   const { stdout } = await runMain(['explain']);
   for (const name of words) expect(stdout).toContain(name);
 });
@@ -79,14 +79,14 @@ it.each([
   ['phases', phaseNames],
   ['Finding', topics.filter(({ kind }) => kind === 'finding').map(({ name }) => name)],
   ['outcomes', outcomes],
-])('%s lists those, each with what it is', async (kind, names) => {
+])('%s lists them, each with its kind', async (kind, names) => {
   const { code, stdout } = await runMain(['explain', kind]);
   expect(code).toBe(0);
   for (const name of names) expect(stdout).toMatch(new RegExp(`^${name}\\n {4}\\S`, 'm'));
   expect(stdout.match(/^\S/gm)).toHaveLength(names.length + 1);
 });
 
-it('an unknown word names those near it', async () => {
+it('an unknown word suggests similar ones', async () => {
   const ran = await runMain(['explain', 'hook']);
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(ran.stderr).toMatch(
@@ -95,9 +95,9 @@ it('an unknown word names those near it', async () => {
 });
 
 describe('generated docs (npx tsx scripts/docs.ts)', () => {
-  it('docs/explain.md is what the texts say', async () => expect(doc('explain')).toBe(await explainDocs()));
-  it('docs/flags.md is what the command tree says', async () => expect(doc('flags')).toBe(await flagDocs()));
-  it('docs/gates.md shows what replays say of their gates', async () => {
+  it('docs/explain.md matches the texts', async () => expect(doc('explain')).toBe(await explainDocs()));
+  it('docs/flags.md matches the command tree', async () => expect(doc('flags')).toBe(await flagDocs()));
+  it('docs/gates.md shows what replays print for their gates', async () => {
     expect(doc('gates')).toBe(await gateDocs(doc('gates')));
     expect(doc('gates')).toMatch(/max-duration 10s: took \d\.\ds\n/);
   });

@@ -27,17 +27,17 @@ async function replay(name: string, ...flags: string[]) {
 }
 
 describe('flags', () => {
-  it('make each gate a named check, and a gate that fails makes a graceful exit a 5', async () => {
+  it('make each gate a named check, and a failed gate turns exit code 0 into 5', async () => {
     expect(
       await replay('graceful-exit', '--max-duration=1m', '--max-grace-used', '80%', '--min-drain-lead=5s'),
     ).toEqual({ code: 5, gates: { 'max-duration': true, 'max-grace-used': true, 'min-drain-lead': false } });
   });
 
-  it('without a gate that fails the exit stays 0', async () => {
+  it('without a failed gate the exit code stays 0', async () => {
     expect(await replay('graceful-exit', '--max-duration', '1m')).toEqual({ code: 0, gates: { 'max-duration': true } });
   });
 
-  it('--fail-on takes several codes, in one word or in several', async () => {
+  it('--fail-on accepts several codes, in one word or in several', async () => {
     expect(await replay('graceful-exit', '--fail-on=drain-race,oom-on-exit', '--fail-on', 'last-endpoint')).toEqual({
       code: 5,
       gates: { 'fail-on drain-race': false, 'fail-on oom-on-exit': true, 'fail-on last-endpoint': true },
@@ -73,7 +73,7 @@ describe('a config file', () => {
     });
   });
 
-  it('is named by --config', async () => {
+  it('is chosen by --config', async () => {
     mkdirSync(join(folder, 'ci'));
     write('max-grace-used: 10%', 'ci/gates.yaml');
     expect(await replay('graceful-exit', '--config', 'ci/gates.yaml')).toEqual({
@@ -82,7 +82,7 @@ describe('a config file', () => {
     });
   });
 
-  it('loses against flags, word by word', async () => {
+  it('is overridden by flags, one by one', async () => {
     write('max-duration: 1s\nmax-grace-used: 80\nwarn-only: true\n');
     expect(await replay('sigkill-after-grace', '--max-duration=1h', '--no-warn-only')).toEqual(
       await replay('sigkill-after-grace', '--max-duration=1h', '--warn-only=false'),
@@ -136,13 +136,13 @@ describe('a config file', () => {
     expect(error?.hint).toContain(hint);
   });
 
-  it('names itself where one of its values is wrong', async () => {
+  it('is named in the error about a wrong value', async () => {
     write('max-duration: ten');
     const { error } = await replay('graceful-exit');
     expect(error?.message).toBe('max-duration in .podexit.yaml: "ten" is not a duration');
   });
 
-  it('that is named and missing is an error', async () => {
+  it('that --config names must exist', async () => {
     const { code, error } = await replay('graceful-exit', '--config=gone.yaml');
     expect({ code, error: error?.code }).toEqual({ code: 1, error: 'config.missing' });
     expect(error?.message).toContain('gone.yaml');

@@ -18,7 +18,7 @@ const commands = [...(await pageOf('--help')).split('Commands:')[1]!.matchAll(/^
   ([, name = '']) => name,
 );
 
-it('begins with examples, shows the flags of every day, and says where the others are', async () => {
+it('begins with examples, shows the common flags, and says where the others are', async () => {
   const page = await pageOf('--help');
   expect(page).toMatch(/^Examples:\n/);
   expect(flagsOf(page).length).toBeLessThanOrEqual(17);
@@ -40,7 +40,7 @@ it('fits a terminal of 80 columns', async () => {
     expect((await pageOf(...words)).split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
-it('names every command that there is, and completion knows them', async () => {
+it('names every command, and completion offers them', async () => {
   const offered = await pageOf('__complete', 'options', '');
   for (const name of commands) expect(offered).toContain(`${name}\t`);
   expect(await runMain(['options', 'nosuch'])).toMatchObject({ code: 1, stdout: '' });

@@ -48,7 +48,7 @@ const soon = (check: (server: Loopback) => boolean, ms: number) => {
 };
 
 describe('Ctrl-C', () => {
-  it('at a terminal leaves in two lines: what becomes of the pod, and the answer so far', async () => {
+  it('at a terminal prints two lines: what happens to the pod, and the result so far', async () => {
     const ran = await leftWhen(
       'sigkill-after-grace',
       [],
@@ -63,7 +63,7 @@ describe('Ctrl-C', () => {
     ]);
   });
 
-  it('while a busy server turns the DELETE away says that, and not that it goes on', async () => {
+  it('while a busy server rejects the DELETE reports that, and not that it continues', async () => {
     const busy: Fault = { kind: 'status', code: 429, retryAfterSeconds: 20, ...deletes };
     const ran = await leftWhen(
       'exit-143',
@@ -75,7 +75,7 @@ describe('Ctrl-C', () => {
     expect(ran).toMatchObject({ code: 130, accepted: 0 });
   });
 
-  it('where only 503 came back says that nobody knows', async () => {
+  it('after only 503 answers reports that the state is unknown', async () => {
     const failing: Fault = { kind: 'status', code: 503, retryAfterSeconds: 20, ...deletes };
     const ran = await leftWhen(
       'exit-143',

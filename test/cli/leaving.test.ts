@@ -74,7 +74,7 @@ describe.concurrent('a signal', () => {
     },
   );
 
-  it('a second one leaves without more, though a collector keeps it waiting', async () => {
+  it('a second one ends the process at once, even while it waits for a collector', async () => {
     const collector = createServer(() => {}).listen(0, '127.0.0.1');
     await once(collector, 'listening');
     const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
@@ -103,7 +103,7 @@ describe.concurrent('a signal', () => {
     });
   });
 
-  it('before the pod was read says so, and leaves a recording that begins as others do', async () => {
+  it('before the pod was read is reported, with a recording that begins like others', async () => {
     await serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
       const file = join(folder, 'left.ndjson');
       const words = [server.pod, ...flags, '-o', 'json', '--record', file];
@@ -124,7 +124,7 @@ describe.concurrent('a signal', () => {
     });
   });
 
-  it('before anything was deleted says that', async () => {
+  it('before anything was deleted is reported as that', async () => {
     await serving('taint-evicted', { attachDelayMs: 60_000 }, async ({ server, flags }) => {
       const words = [server.pod, ...flags, '--attach', '-o', 'json'];
       const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -141,7 +141,7 @@ describe.concurrent('a signal', () => {
   });
 });
 
-describe.concurrent('what is said of the deletion when it is interrupted', () => {
+describe.concurrent('the message about the deletion after an interrupt', () => {
   /** The command's stderr if it is interrupted as soon as `ready` is true. */
   async function saidOn(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
     const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -154,14 +154,14 @@ describe.concurrent('what is said of the deletion when it is interrupted', () =>
     return stderr;
   }
 
-  it('somebody else asked for it: it goes on', async () => {
+  it('requested by somebody else: it continues', async () => {
     await serving('taint-evicted', {}, async ({ server, flags }) => {
       const said = await saidOn([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) => out.includes('accepted'));
       expect(said).toContain(`SIGINT: pod "${server.pod}" is still terminating`);
     });
   });
 
-  it('the pod is gone: nothing goes on', async () => {
+  it('the pod is gone: nothing continues', async () => {
     await serving('exit-143', {}, async ({ server, flags }) => {
       const words = [server.pod, ...flags, '--wait-replacement', '-o', 'ndjson'];
       const said = await saidOn(words, (out) => out.includes('"name":"removed"'));
@@ -184,7 +184,7 @@ describe.concurrent('--timeout ends as stuck, with what it is waiting for', () =
     });
   });
 
-  it('also where the server never answers about the pod', async () => {
+  it('even if the server never answers about the pod', async () => {
     await serving('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
       expect(ran.code).toBe(1);
@@ -197,8 +197,8 @@ describe.concurrent('--timeout ends as stuck, with what it is waiting for', () =
   });
 });
 
-describe.concurrent('a reader that goes away', () => {
-  it('ends it quietly with 141, and the recording names why', async () => {
+describe.concurrent('a reader that closes the pipe', () => {
+  it('ends the process quietly with 141, and the recording names the reason', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'closed.ndjson');
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
@@ -216,7 +216,7 @@ describe.concurrent('a reader that goes away', () => {
 });
 
 describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
-  it('costs the recording, and exit code 1; the trace goes on', async () => {
+  it('costs the recording, with exit code 1; the trace continues', async () => {
     await serving('exit-143', {}, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', '/dev/full']);
       expect(ran.code).toBe(1);
@@ -225,7 +225,7 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
     });
   });
 
-  it('costs a report file, and exit code 1', async () => {
+  it('costs a report file, with exit code 1', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const good = join(folder, 'report.md');
       const { symlinkSync } = await import('node:fs');
@@ -268,7 +268,7 @@ it('a signal ends the process while it waits for a workload', () =>
     expect(ms).toBeLessThan(5000);
   }));
 
-it('a file that cannot be written ends the process though its workload is watched', () =>
+it('a file that cannot be written ends the process even while a workload is watched', () =>
   serving('rolling-update', { attachDelayMs: 1000 }, async ({ flags, folder }) => {
     const ran = await podexit([
       'deploy/checkout',

@@ -58,7 +58,7 @@ it.concurrent(
     }),
 );
 
-it.concurrent('ends with the reason of a drain that fails, and with what ended until then', () =>
+it.concurrent('ends with the reason of a failed drain, and with the pods that ended until then', () =>
   playing(async ({ flags }) => {
     const ran = await runMain([
       'node/node1',
@@ -73,7 +73,7 @@ it.concurrent('ends with the reason of a drain that fails, and with what ended u
   }),
 );
 
-it.concurrent('refuses a node that is not there', () =>
+it.concurrent('refuses a node that does not exist', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node9', ...flags]);
     expect(ran.stderr).toContain('there is no node "node9"');
@@ -81,7 +81,7 @@ it.concurrent('refuses a node that is not there', () =>
   }),
 );
 
-it.concurrent('goes on without a command until --timeout', () =>
+it.concurrent('continues without a command until --timeout', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
     const printed = JSON.parse(ran.stdout) as { exits: ExitReport[] };

@@ -46,7 +46,7 @@ describe('the words', () => {
 });
 
 describe.concurrent('several pods by name', () => {
-  it('are deleted together, each by one DELETE with its uid, and reported once', () =>
+  it('are deleted together, each with one DELETE and its uid, and reported once', () =>
     playing(async (scene, names) => {
       const ran = await runMain([...names, '-o', 'json', ...scene.flags]);
       expect(ran.stderr).toContain(`podexit: deleting 3 pods: ${names.join(', ')}`);
@@ -66,7 +66,7 @@ describe.concurrent('several pods by name', () => {
       expect(uids.sort()).toEqual(printed.exits.map(({ pod }) => pod.uid).sort());
     }));
 
-  it('are all left alone where one of them is unknown', () =>
+  it('are not deleted if one of them is unknown', () =>
     playing(async (scene, [first = '', second = '']) => {
       const ran = await runMain([first, 'no-such-pod', second, ...scene.flags]);
       expect(ran.stderr).toContain('there is no pod "no-such-pod" in namespace');
@@ -74,21 +74,21 @@ describe.concurrent('several pods by name', () => {
       expect(deletesOf(scene)).toEqual([]);
     }));
 
-  it('go on without an unknown one under --ignore-not-found', () =>
+  it('are deleted without the unknown one under --ignore-not-found', () =>
     playing(async (scene, [first = '', second = '']) => {
       const ran = await runMain([first, 'no-such-pod', second, '--ignore-not-found', '-o', 'name', ...scene.flags]);
       expect(ran.stdout.split('\n').sort()).toEqual(['', `pod/${first}`, `pod/${second}`].sort());
       expect(deletesOf(scene)).toHaveLength(2);
     }));
 
-  it('are asked about once at a terminal, and none is deleted where the answer is no', () =>
+  it('need one confirmation at a terminal, and none is deleted if the answer is no', () =>
     playing(async (scene, names) => {
       const ran = await runMain([...names, ...scene.flags], { answers: ['n'] });
       expect(ran.stderr).toMatch(/Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/);
       expect([ran.code, deletesOf(scene)]).toEqual([0, []]);
     }));
 
-  it('are only named by a dry run', () =>
+  it('are only printed by a dry run', () =>
     playing(async (scene, [first = '', second = '']) => {
       const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...scene.flags]);
       expect(ran.stdout).toBe(`pod/${first}\npod/${second}\n`);

@@ -12,7 +12,7 @@ const exitsOf = async (name: string): Promise<ExitReport[]> =>
 const acceptedOf = ({ marks }: ExitReport): string => marks.find(({ name }) => name === 'accepted')?.at.earliest ?? '';
 
 describe('25 pods of one rollout', () => {
-  it('have each a replacement of their own, created after the deletion, or none that is named', async () => {
+  it('each have their own replacement, created after the deletion, or none', async () => {
     const paired = (await exitsOf('rollout-25')).filter(({ replacement }) => replacement !== undefined);
     // 25 replicas may surge by 7, so 7 of the new pods replace none.
     expect(paired.length).toBeGreaterThanOrEqual(15);
@@ -23,7 +23,7 @@ describe('25 pods of one rollout', () => {
 });
 
 describe('40 pods of a scale to 0', () => {
-  it('are replaced by nobody, and no backend is missing', async () => {
+  it('are not replaced, and no backend is missing', async () => {
     const exits = await exitsOf('scale-to-zero-40');
     expect(exits).toHaveLength(40);
     expect(exits.flatMap(({ replacement }) => replacement?.name ?? [])).toEqual([]);
@@ -32,7 +32,7 @@ describe('40 pods of a scale to 0', () => {
     expect(codes).not.toContain('last-endpoint');
   });
 
-  it('make no row about capacity, and other pods that go with one are no comfort', async () => {
+  it('have no row about capacity or about other ready endpoints', async () => {
     const text = await replayed('scale-to-zero-40');
     expect(text).toContain('40 of 40 pods terminated gracefully');
     expect(text).not.toMatch(/capacity|no ready backend|other endpoints? ready/);

@@ -50,7 +50,7 @@ it.each([
   expect(deletes).toEqual([]);
 });
 
-it('an explicit --timeout is the limit all the same', async () => {
+it('an explicit --timeout is still the limit', async () => {
   const { code, stderr } = await runAgainst(busy, ['web', '--timeout=5s'], clocks.slow);
   expect(saidAt(stderr)[0]).toBeGreaterThanOrEqual(3);
   expect(saidAt(stderr).at(-1)).toBeLessThan(15);

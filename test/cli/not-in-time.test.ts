@@ -4,7 +4,7 @@ import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it.concurrent('a pod that nothing replaces', () =>
+it.concurrent('a pod without a replacement', () =>
   serving('exit-143', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=2s', '-o', 'json', ...flags]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
@@ -13,7 +13,7 @@ it.concurrent('a pod that nothing replaces', () =>
   }),
 );
 
-it.concurrent('and one whose replacement is ready in time is none of that', () =>
+it.concurrent('and one whose replacement is ready in time is not reported', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
     expect(ran.stderr).not.toContain('is gone, but');

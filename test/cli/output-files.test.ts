@@ -44,7 +44,7 @@ async function shell(script: string): Promise<{ code: number; stdout: string }> 
 }
 
 describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Windows)', () => {
-  it('that nobody reads costs the report and exit code 1, as a full disk does; the others are written', async () => {
+  it('that nobody reads costs the report, with exit code 1, like a full disk; the others are written', async () => {
     const folder = newFolder();
     const pipe = pipeIn(folder, 'pipe.json');
     const good = join(folder, 'good.md');
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     expect(existsSync(good)).toBe(true);
   });
 
-  it('that nobody reads is no place for a recording: said before anything is deleted', () =>
+  it('that nobody reads is refused for a recording before anything is deleted', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const ran = await podexit([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
       expect(ran.code).toBe(1);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('whose reader is slow gets the whole report, though there is no room for it at first', async () => {
+  it('with a slow reader gets the whole report, although it has no room at first', async () => {
     const folder = newFolder();
     const [pipe, whole] = [pipeIn(folder, 'pipe.html'), join(folder, 'whole')];
     const replay = `$podexit replay ${recordingFile('rolling-update')} -o html --report ${pipe}`;
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     expect(readFileSync(whole, 'utf8').slice(40_000)).toBe(stdout);
   });
 
-  it('whose reader stands still costs the recording, not the trace', () => {
+  it('with a stuck reader costs the recording, not the trace', () => {
     const pipe = pipeIn(newFolder(), 'pipe');
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false };
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     closeSync(reader);
   });
 
-  it('takes the recording: from a process substitution, and as /dev/stdout', () =>
+  it('gets the recording: as a process substitution, and as /dev/stdout', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const words = [server.pod, ...flags].join(' ');
       await shell(`$podexit ${words} -o json --record >(cat >${folder}/run) >${folder}/out; sleep 0.3`);
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
       expect(replayed.stdout).toBe(readFileSync(join(folder, 'out'), 'utf8'));
     }));
 
-  it('takes the recording as /dev/stdout, and reports behind links to /dev/stdout and /dev/fd/3', () =>
+  it('gets the recording as /dev/stdout, and reports through links to /dev/stdout and /dev/fd/3', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const links = { out: join(folder, 'out.json'), third: join(folder, 'third.yaml') };
       symlinkSync('/dev/stdout', links.out);
@@ -115,7 +115,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     }));
 });
 
-describe.concurrent('what is in the file of --record', () => {
+describe.concurrent('an existing file of --record', () => {
   it.each([
     ['a server that is not there', ['web', '-s', 'http://127.0.0.1:1', '--timeout', '1s']],
     ['a kubeconfig that is not there', ['web', '--kubeconfig', '/nowhere']],
@@ -129,7 +129,7 @@ describe.concurrent('what is in the file of --record', () => {
     expect(existsSync(fresh)).toBe(false);
   });
 
-  it('survives a pod that does not exist, and is replaced by that of one that does', () =>
+  it('survives a pod that does not exist, and is replaced by the recording of one that does', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run');
       writeFileSync(file, 'x'.repeat(1_000_000));
@@ -139,7 +139,7 @@ describe.concurrent('what is in the file of --record', () => {
       expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
     }));
 
-  it('survives a server that says nothing of the pod; a new file then has what was seen', () =>
+  it('survives a server that never answers about the pod; a new file then has what was observed', () =>
     serving('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
       const [old, fresh] = [join(one.folder, 'old'), join(one.folder, 'fresh')];
       writeFileSync(old, 'an earlier recording\n');
@@ -162,7 +162,7 @@ describe.concurrent('what is in the file of --record', () => {
     }));
 });
 
-describe.concurrent('one file for two things is refused, and nothing is deleted', () => {
+describe.concurrent('one file for two outputs is refused, and nothing is deleted', () => {
   it.each([
     ['the same path', (file: string) => file, 'there'],
     ['the same path, which is not there yet', (file: string) => file, 'not there'],

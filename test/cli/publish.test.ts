@@ -16,7 +16,7 @@ const commandsIn = (text: string): string[] => text.split('\n').filter((line) =>
 describe('in GitHub Actions', () => {
   const summaryFile = (): string => join(mkdtempSync(join(tmpdir(), 'podexit-')), 'summary.md');
 
-  it('annotates on stdout beside lines for people, on its own where GITHUB_ACTIONS is true', async () => {
+  it('annotates on stdout beside the text lines, automatically if GITHUB_ACTIONS is true', async () => {
     const { code, stdout, stderr } = await replay('sigkill-after-grace', [], { GITHUB_ACTIONS: 'true' });
     expect(code).toBe(2);
     expect(commandsIn(stdout)[0]).toMatch(
@@ -46,14 +46,14 @@ describe('in GitHub Actions', () => {
     expect(text).toContain('<summary>Fix</summary>');
   });
 
-  it('never makes a summary larger than GitHub takes, whatever else the step wrote there', async () => {
+  it('never makes the summary larger than GitHub accepts, whatever else the step wrote there', async () => {
     const file = summaryFile();
     writeFileSync(file, 'x'.repeat(1024 * 1024 - 2000));
     await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: file });
     expect(readFileSync(file).length).toBeLessThanOrEqual(1024 * 1024);
   });
 
-  it('says where the summary could not be written, and keeps the exit code', async () => {
+  it('reports a summary that cannot be written, and keeps the exit code', async () => {
     const { code, stderr } = await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: '/nowhere/at/all' });
     expect(code).toBe(0);
     expect(stderr).toContain('podexit: the step summary /nowhere/at/all could not be written (ENOENT)');
@@ -76,24 +76,24 @@ describe('--otlp', () => {
     expect(printed).toMatchObject({ code: 0, requests: 1, stderr: '' });
   });
 
-  it('=auto sends where the environment names a collector, and else nothing', async () => {
+  it('=auto sends if the environment names a collector', async () => {
     expect(await collecting(['--otlp=auto'], (url) => ({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url }))).toMatchObject({
       requests: 1,
     });
     expect(await collecting(['--otlp=auto'], () => ({}))).toMatchObject({ code: 0, requests: 0, stderr: '' });
   });
 
-  it('=auto takes an empty address for none, and looks at the other', async () => {
+  it('=auto ignores an empty address, and uses the other variable', async () => {
     const env = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url });
     expect(await collecting(['--otlp=auto'], env)).toMatchObject({ code: 0, requests: 1, stderr: '' });
     expect(await collecting(['--otlp=auto'], () => env(''))).toMatchObject({ code: 0, requests: 0, stderr: '' });
   });
 
-  it('is not there without being asked for, whatever the environment says', async () => {
+  it('is off by default, whatever the environment says', async () => {
     expect(await collecting([], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))).toMatchObject({ requests: 0 });
   });
 
-  it('costs a warning where nobody listens, never the exit code', async () => {
+  it('costs a warning if nobody listens, but does not change the exit code', async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:secret@127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '200' };
     Object.entries(env).forEach(([name, value]) => vi.stubEnv(name, value));
     const { code, stderr } = await replay('graceful-exit', ['--otlp'], env);

@@ -41,13 +41,15 @@ describe
       }),
     );
 
-    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])('none is asked with %s %s', (...more) =>
-      serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
-        const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
-        const { shown } = await answered('type:n', '[y/N]', words);
-        expect(shown).not.toContain('[y/N]');
-        expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
-      }),
+    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])(
+      'there is no question with %s %s',
+      (...more) =>
+        serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
+          const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
+          const { shown } = await answered('type:n', '[y/N]', words);
+          expect(shown).not.toContain('[y/N]');
+          expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
+        }),
     );
 
     it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>

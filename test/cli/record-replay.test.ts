@@ -18,7 +18,7 @@ describe.concurrent('a recording of a live run', () => {
     });
   });
 
-  it('holds no log text, unless --logs asks for it', async () => {
+  it('contains no log text without --logs', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
@@ -33,7 +33,7 @@ describe.concurrent('a recording of a live run', () => {
     });
   });
 
-  it('is readable when the process was killed in the middle', async () => {
+  it('is readable after the process was killed', async () => {
     await serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);
@@ -46,7 +46,7 @@ describe.concurrent('a recording of a live run', () => {
   });
 });
 
-it('a raw recording shows its log lines too, unless they are to be left out', async () => {
+it('a raw recording shows its log lines too, except with --no-logs', async () => {
   const file = recordingFile('exit-143');
   expect((await runMain(['replay', file, '-o', 'lines'])).stdout).toMatch(/app +│ SIGTERM received, draining/);
   expect((await runMain(['replay', file, '-o', 'lines', '--logs'])).stdout).toContain('SIGTERM received, draining');

@@ -46,8 +46,8 @@ const watched = (server: Loopback) =>
 
 const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
 
-describe.concurrent('a pod that takes the name of another one that ended', () => {
-  it('has files of its own', () =>
+describe.concurrent('a pod with the name of an earlier one that ended', () => {
+  it('has its own files', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
       const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
       void watched(server).then(() => endTwice(server));
@@ -62,7 +62,7 @@ describe.concurrent('a pod that takes the name of another one that ended', () =>
       expect(JSON.parse(replayed.stdout)).toMatchObject({ exits });
     }));
 
-  it('is never called as a third pod is', () => {
+  it('never gets the name of a third pod', () => {
     const nameOf = uniquePodNames();
     const pods = [
       ['web-0', 'u1'],
@@ -81,7 +81,7 @@ describe.concurrent('a pod that takes the name of another one that ended', () =>
   });
 });
 
-describe.concurrent('pods of an owner that nobody can follow', () => {
+describe.concurrent('pods of an owner that cannot be watched', () => {
   const owned = { ownerReferences: [{ apiVersion: 'x.io/v1', kind: 'CloneSet', name: 'web', controller: true }] };
   const briefly = { ...owned, ...terminating, deletionGracePeriodSeconds: 1 };
   const twoPods = (server: Loopback): void => {
@@ -93,7 +93,7 @@ describe.concurrent('pods of an owner that nobody can follow', () => {
     setTimeout(() => write(server, 'DELETED', name, uid, briefly), 300);
   };
 
-  it('are waited for until those that were there at the start are gone', () =>
+  it('are waited for until the pods from the start are gone', () =>
     serving('exit-143', {}, async ({ flags, server }) => {
       twoPods(server);
       void watched(server).then(() => {
@@ -111,7 +111,7 @@ describe.concurrent('pods of an owner that nobody can follow', () => {
       ]);
     }));
 
-  it('are not known to be done at --timeout', () =>
+  it('are not reported as done at --timeout', () =>
     serving('exit-143', {}, async ({ flags, server }) => {
       twoPods(server);
       void watched(server).then(() => setTimeout(() => end(server, 'web-0', 'u1'), 300));
@@ -122,7 +122,7 @@ describe.concurrent('pods of an owner that nobody can follow', () => {
 });
 
 describe.concurrent('a recording that cannot be written', () => {
-  it('is refused before anything is asked of the cluster', () =>
+  it('is refused before any request to the cluster', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
       const ran = await runMain([...traced, `--record=${join(folder, 'nowhere', 'rec.ndjson')}`, ...flags]);
       expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'record.unwritable' });

@@ -19,7 +19,7 @@ it.concurrent(
     }),
 );
 
-it.concurrent('ends with the reason of a command that fails', () =>
+it.concurrent('ends with the reason if the command fails', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const command = [process.execPath, '-e', 'console.error("no such chart"); process.exit(3)'];
     const ran = await runMain(['rollout', 'deploy/checkout', ...flags, '--', ...command]);
@@ -38,7 +38,7 @@ it.each([
   expect(ran.code).toBe(1);
 });
 
-it('is kubectl that restarts, or sets an image, on the same cluster', () => {
+it('runs kubectl to restart or to set an image, on the same cluster', () => {
   const connection = { version: '1', context: 'prod', token: 'secret' };
   const of = (start: Parameters<typeof commandOf>[0]) => commandOf(start, 'deployment/web', 'shop', connection, {});
   expect(of({ kind: 'restart' }).join(' ')).toBe('kubectl rollout restart deployment/web -n shop --context=prod');

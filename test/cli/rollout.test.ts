@@ -38,7 +38,7 @@ describe.concurrent('a recorded rollout', () => {
     }),
   );
 
-  it.skipIf(!existsSync('/dev/full'))('a recording that could not be written is exit code 1, as of a single pod', () =>
+  it.skipIf(!existsSync('/dev/full'))('a recording that could not be written is exit code 1, as for a single pod', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
       symlinkSync('/dev/full', join(folder, 'run.ndjson'));
       const words = ['-l', 'app=checkout', '--all-terminating', `--record=${join(folder, 'run.ndjson')}`, ...flags];
@@ -57,7 +57,7 @@ describe.concurrent('a recorded rollout', () => {
     ['/dev/stdout', '/dev/stdout'],
   ])('%s of one of several pods is %s', (file, own) => expect(fileOfPod(file, 'web-0')).toBe(own));
 
-  it('for a person: a line for each pod, then one card', () =>
+  it('as text: a line for each pod, then one card', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
@@ -67,7 +67,7 @@ describe.concurrent('a recorded rollout', () => {
 });
 
 // Alone: other runs in this process would delay its observations.
-it('pods that end together have a report and files each, and one recording', async () => {
+it('each of several pods that end together has a report and files; there is one recording', async () => {
   const scenario = loadRecording('rolling-update');
   const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';
   const names = [pod, ...['twin1', 'twin2'].map((suffix) => pod.replace(/[^-]+$/, suffix))].sort();
@@ -89,7 +89,7 @@ it('pods that end together have a report and files each, and one recording', asy
   });
 });
 
-it('exits 3 when nothing terminated by --timeout', () =>
+it('exits 3 if nothing terminated by --timeout', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const ran = await runMain(['deploy/checkout', '--all-terminating', '--timeout=500ms', '-o', 'json', ...flags]);
     expect(ran.code).toBe(3);
@@ -118,7 +118,7 @@ it.each([
   }),
 );
 
-it('what is for one pod is refused', async () => {
+it('refuses flags for one pod', async () => {
   for (const words of [
     ['web', '--all-terminating'],
     ['deploy/web', '--all-terminating', '--pick=oldest'],

@@ -18,7 +18,7 @@ const secret = 'canary-0123456789';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
 
 describe.concurrent('the report of one pod', () => {
-  it('says how it came to be in every document, and replays to the same', () =>
+  it('describes its run in every document, and replays to the same', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const [yaml, html, recording] = ['run.yaml', 'run.html', 'run.ndjson'].map((name) => join(folder, name));
       const words = [server.pod, ...flags, '--timeout=90s', '--report', yaml!, '--report', html!];
@@ -43,7 +43,7 @@ describe.concurrent('the report of one pod', () => {
       expect(last.report.run).toEqual(report.run);
     }));
 
-  it('has no secret that was given as a flag, and neither has its recording', async () => {
+  it('contains no secret from a flag, and neither does its recording', async () => {
     const asked: string[] = [];
     const backend = createServer((request, response) => void (asked.push(request.url ?? ''), response.end())).listen(0);
     const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/?key=${secret}`;
@@ -62,7 +62,7 @@ describe.concurrent('the report of one pod', () => {
     }
   });
 
-  it('says nothing of it where a recording does not', async () => {
+  it('describes no run if the recording does not', async () => {
     const ran = await runMain(['replay', 'test/recordings/exit-143.ndjson', '-o', 'json']);
     expect(JSON.parse(ran.stdout)).not.toHaveProperty('run');
   });
@@ -80,7 +80,7 @@ describe.concurrent('the report of one pod', () => {
   });
 });
 
-it.concurrent('the report of a rollout says it once for all pods, without what stands behind --', () =>
+it.concurrent('the report of a rollout describes the run once for all pods, without the command after --', () =>
   serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, folder }) => {
     const file = join(folder, 'run.ndjson');
     const command = [process.execPath, '-e', '0', secret];

@@ -34,18 +34,18 @@ it.each([
   ['completion zsh'],
   ['completion fish'],
   ['completion powershell'],
-])('%s says what the program itself says', (line) => {
+])('%s prints the same as the program itself', (line) => {
   const said = run(bin, line.split(' '));
   expect(said.stdout.length).toBeGreaterThan(4);
   expect(said).toEqual(program(line.split(' ')));
 });
 
-it('says `kubectl podexit` where kubectl started it', () => {
+it('prints `kubectl podexit` if kubectl started it', () => {
   expect(run(bin, ['--help'], { KUBECTL_PATH: '/usr/bin/kubectl' }).stdout).toMatch(/^Usage: kubectl podexit /m);
   expect(run(bin, ['--help']).stdout).toMatch(/^Usage: kubectl-podexit /m);
 });
 
-it('leaves to the program what is not always the same', () => {
+it('leaves other arguments to the program', () => {
   expect(run(bin, ['completion', '../package'])).toMatchObject({ status: 1, stdout: '' });
   expect(run(bin, ['completion', 'tcsh']).stderr).toContain('completion must be one of');
 });

@@ -48,7 +48,7 @@ describe.each([
   );
 });
 
-describe.concurrent('a command line that is wrong', () => {
+describe.concurrent('a wrong command line', () => {
   it.each([
     [['web', `--tokn=${secret}`], "unknown option '--tokn' (Did you mean --token?)"],
     [['check', 'web', `--pasword=${secret}`], "unknown option '--pasword' (Did you mean --password?)"],
@@ -74,7 +74,7 @@ describe.concurrent('a command line that is wrong', () => {
   });
 });
 
-describe('the address of a server with a password in it, in the command to go on with', () => {
+describe('the address of a server with a password, in the suggested command', () => {
   it.each([`http://admin:p@${secret}@`, `admin:${secret}@`, ` http://admin:${secret}@`])(
     'is reported without it: %s127.0.0.1',
     (before) =>

@@ -41,7 +41,7 @@ describe('a login page in front of the cluster', () => {
     expect(asked.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('is a document where scripts read', async () => {
+  it('is a JSON document for scripts', async () => {
     const { flags } = await serverThat((_asked, response) => json(response, 200, { login: 'https://example.com' }));
     const { code, stdout } = await runMain(['web', ...flags, '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'server.not-kubernetes' });

@@ -11,7 +11,7 @@ import { serving } from '../helpers/serving.ts';
 import { createSteppedClock } from '../faults/helpers/stepped-clock.ts';
 
 describe.concurrent('a suspended process', () => {
-  it('tells a gap, and no instant is later than the truth', () =>
+  it('reports a gap, and no instant is later than the truth', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'json', '-v=6'], {
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,7 +37,7 @@ describe.concurrent('a suspended process', () => {
       for (const { from } of late) expect(Date.parse(from)).toBeLessThanOrEqual(stopped + 100);
     }));
 
-  it('that overslept its --timeout reads what came meanwhile before it gives up', () =>
+  it('that slept past its --timeout first reads what came meanwhile', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'name', '--timeout', '9s', '-v=6'], {
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,7 +79,7 @@ describe.concurrent('a suspended process', () => {
     expect(suspension.before(63_010)).toEqual([]);
   });
 
-  it('is none where a virtual clock leaps, and timers fire in time by it', async () => {
+  it('is not assumed when a virtual clock leaps and its timers fire in time', async () => {
     const clock = createSteppedClock(0);
     const received: RawObservation[] = [];
     const suspension = watchSuspension(
@@ -94,7 +94,7 @@ describe.concurrent('a suspended process', () => {
 });
 
 describe('the clock of the process', () => {
-  it('counts what the machine slept, and no step of the wall clock', () => {
+  it('includes the sleep of the machine, but no step of the wall clock', () => {
     const gauges = { monotonic: 0, wall: 1_000_000, uptime: 500_000 };
     const pass = (ms: Partial<typeof gauges>): void => {
       for (const [name, by] of Object.entries(ms)) gauges[name as keyof typeof gauges] += by;

@@ -42,7 +42,7 @@ describe('words', () => {
     expect(() => parseTarget([word])).toThrow(/unknown resource type/),
   );
 
-  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind, and lacks a name; a pod may still have it', (word) => {
+  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind without a name; a pod may still be called that', (word) => {
     expect(() => parseTarget([word])).toThrow(/is a kind, and no name was given/);
     expect(parseTarget([`pod/${word}`])).toEqual({ kind: 'pod', name: word });
     expect(parseTarget([`${word}.web`])).toEqual({ kind: 'pod', name: `${word}.web` });
@@ -72,7 +72,7 @@ it.each([
   expect(ran.stdout).toMatch(printed);
 });
 
-describe('a mistyped command is taken for a pod, and the error names the command that was meant', () => {
+describe('a mistyped command looks like a pod, and the error suggests the command', () => {
   it.each([
     ['chek', 'check'],
     ['rolout', 'rollout'],
@@ -83,7 +83,7 @@ describe('a mistyped command is taken for a pod, and the error names the command
     expect(ran.stderr).toContain(`Did you mean the command "${command}"?`);
   });
 
-  it('also where no pod has that name, and never for a name that is like no command', () =>
+  it('even if no pod has that name, but never for a name unlike any command', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       expect((await runMain(['chek', '-y', ...flags])).stderr).toContain('Did you mean the command "check"?');
       expect((await runMain(['web-0', '-y', ...flags])).stderr).not.toContain('Did you mean');
@@ -114,7 +114,7 @@ describe('several pods', () => {
     }),
   );
 
-  it('--pick=not-ready says so where every pod is ready', () =>
+  it('--pick=not-ready fails if every pod is ready', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const ran = await runMain(['svc/checkout', '--pick=not-ready', '--dry-run=client', ...flags]);
       expect(ran.code).toBe(1);
@@ -152,17 +152,17 @@ async function aged(url: string, name: string, seconds: number): Promise<never> 
 describe('flags before the name of a command', () => {
   const recording = recordingFile('graceful-exit');
 
-  it('are that command’s: a gate is judged wherever its flag stands', async () => {
+  it('belong to that command: a gate is judged wherever its flag is', async () => {
     const behind = await runMain(['replay', recording, '--max-duration', '1ms']);
     expect(behind.code).toBe(5);
     expect(await runMain(['--max-duration', '1ms', 'replay', recording])).toEqual(behind);
     expect((await runMain(['-o', 'json', 'replay', recording])).stdout).toMatch(/^\{/);
   });
 
-  it('are refused where that command has none of them', async () =>
+  it('are refused if that command does not have them', async () =>
     expect((await runMain(['--force', 'replay', recording])).stderr).toContain("unknown option '--force'"));
 
-  it('take their values with them, also where those are called like a command', async () => {
+  it('keep their values, even if those look like a command', async () => {
     const ran = await runMain(['-n', 'check', '--server', 'http://127.0.0.1:1', '--no-config', 'check', 'web-0']);
     expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');
     expect((await runMain(['-v', '3', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);

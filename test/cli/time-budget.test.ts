@@ -27,7 +27,7 @@ function countingClock() {
   return { clock, pending: () => [...pending.values()] };
 }
 
-it.each([['--wait=false'], ['--dry-run=server']])('%s that is refused keeps no timer of --timeout', (word) =>
+it.each([['--wait=false'], ['--dry-run=server']])('%s leaves no timer of --timeout if it is refused', (word) =>
   serving('exit-143', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ server, flags }) => {
     const { clock, pending } = countingClock();
     const ran = await runMain([server.pod, word, '--timeout=10m', ...flags], { clock });
@@ -52,7 +52,7 @@ it.each([
   expect(performance.now() - began).toBeLessThan(3000);
 });
 
-it('what the wait for a deletion took is no longer there for its trace', () =>
+it('the wait for a deletion and its trace share one --timeout', () =>
   serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags }) => {
     const began = performance.now();
     const ran = await runMain(['-l', 'app=checkout', '--attach', '--timeout=2500ms', '-o', 'json', ...flags]);
@@ -64,7 +64,7 @@ it('what the wait for a deletion took is no longer there for its trace', () =>
 it.each([
   ['a yes', 'y'],
   ['a choice', '1'],
-])('who thinks about %s does it in their own time', (_, answer) =>
+])('the time to answer %s does not count', (_, answer) =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout', '--yes'];
     const ran = await runMain([...asks, '--wait=false', '--timeout=600ms', ...flags], {

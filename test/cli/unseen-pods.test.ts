@@ -52,7 +52,7 @@ describe.each([
   ],
   ['was removed at once', () => removedAtOnce, /web-0: its termination was not observed: it was removed at once/],
 ])('a pod that %s', (_, cluster, sentence) => {
-  it('is counted, and makes exit code 4', async () => {
+  it('is counted, with exit code 4', async () => {
     const { url } = await serve(cluster());
     const ran = await runMain([...wordsFor(url), '--all-terminating', '-o', 'json']);
     expect(ran.stderr).toMatch(sentence);
@@ -61,14 +61,14 @@ describe.each([
     expect(ran.code).toBe(4);
   });
 
-  it('stands in what a person reads', async () => {
+  it('is in the text output', async () => {
     const { url } = await serve(cluster());
     const { stdout } = await runMain([...wordsFor(url), '--all-terminating']);
     expect(stdout).toContain('  exits     1 not observed\n  missed    web-0\n');
     expect(stdout.trimEnd()).toMatch(/\? 0 of 1 pod terminated gracefully, 1 not observed$/);
   });
 
-  it('is said by --attach, which waits for the next', async () => {
+  it('is reported by --attach, which waits for the next', async () => {
     const { url } = await serve(cluster());
     const ran = await runMain([...wordsFor(url), '--attach', '--timeout=2500ms']);
     expect(ran.stderr).toMatch(sentence);
@@ -90,7 +90,7 @@ it('a pod that only lost its labels has not ended', async () => {
   expect(ran.stderr).not.toMatch(/was not seen/);
 });
 
-describe('where nobody says how long to wait', () => {
+describe('without --timeout', () => {
   /** A clock that is sixty times as fast. */
   function hasty(): Clock {
     const [started, speed] = [performance.now(), 60];

@@ -29,7 +29,7 @@ describe('a pod that was replaced between the read and the write', () => {
     ['the store', '--wait=false', byStore],
     ['the store, of an eviction', '--wait=false --evict', byStore],
     ['the store, of a dry run', '--dry-run=server', byStore],
-  ])('is left alone, and not called deleted, in the words of %s', async (_, given, message) => {
+  ])('is not deleted, and not reported as deleted: the message of %s', async (_, given, message) => {
     const { api, flags } = await replacing((response) => json(response, 409, conflict(message)));
     const ran = await runMain(['web', ...given.split(' '), ...flags]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -38,7 +38,7 @@ describe('a pod that was replaced between the read and the write', () => {
   });
 });
 
-it('a pod that is gone after an answer that tells nothing may have been deleted by anybody, which is said', async () => {
+it('reports that anybody may have deleted a pod that is gone after an inconclusive answer', async () => {
   const { flags } = await replacing((response) =>
     json(response, 500, status(500, '', 'etcdserver: request timed out')),
   );
@@ -49,7 +49,7 @@ it('a pod that is gone after an answer that tells nothing may have been deleted 
   );
 });
 
-it('a dry run whose answer tells nothing is asked for again, since nothing came of it', async () => {
+it('a dry run is repeated after an inconclusive answer, since it had no effect', async () => {
   let tries = 0;
   const api = await serve(({ method }, response) => {
     if (method === 'GET') return json(response, 200, podOf('1'));
@@ -91,7 +91,7 @@ describe('Ctrl-C', () => {
   });
 });
 
-it('--ignore-not-found forgives a pod that went as its deletion was asked for', async () => {
+it('--ignore-not-found accepts a pod that ended while its deletion was requested', async () => {
   const api = await serve(({ method }, response) => {
     if (method === 'GET') json(response, 200, podOf('1'));
     else json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
@@ -111,7 +111,7 @@ it('a server without the eviction API does not mean that the pod is gone', async
   expect(ran.stderr).toContain('failed (404): the server could not find the requested resource');
 });
 
-it('-i asks about the pod that is there, and deletes no other of its name', async () => {
+it('-i asks about the existing pod, and deletes no other one of its name', async () => {
   let uid = '1';
   const api = await serve(({ method, body }, response) => {
     if (method === 'GET') return json(response, 200, podOf(uid));
@@ -126,7 +126,7 @@ it('-i asks about the pod that is there, and deletes no other of its name', asyn
   expect(await runMain(words, { answers: ['y'] })).toMatchObject({ code: 0 });
 });
 
-it('-i asks nothing about a pod that is not there', async () => {
+it('-i does not ask about a missing pod', async () => {
   const api = await serve((_, response) => json(response, 404, status(404, 'NotFound', 'pods "web" not found')));
   const ran = await runMain(['web', '-i', '-n', 'shop', '-s', api.url], { answers: ['y'] });
   expect(ran.code).toBe(1);

@@ -13,7 +13,7 @@ const path = '/api/v1/namespaces/shop/pods/web';
 const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };
 
 describe('a request', () => {
-  it('goes out as the server expects it, below the path of its address, over one connection', async () => {
+  it('goes out as the server expects it, below the path of the address, over one connection', async () => {
     const api = await serve((_, response) => json(response, 200, pod('web', '1')));
     const cluster = await connected({ url: `${api.url}/k8s/clusters/c-1/` }, { flags: { version: '1.2.3' } });
     await getObject(cluster, path);
@@ -30,7 +30,7 @@ describe('a request', () => {
     expect(api.connections()).toBe(1);
   });
 
-  it('is sent again at once when the server closed the kept connection as we sent', async () => {
+  it('is sent again at once if the server closed the kept connection while we sent', async () => {
     let asked = 0;
     const api = await serve((one, response, request) => {
       if (++asked === 2) request.socket.resetAndDestroy();
@@ -65,13 +65,13 @@ describe('a request', () => {
     expect(other.asked).toEqual([]);
   });
 
-  it('does not go round in circles', async () => {
+  it('stops at a redirect loop', async () => {
     const api = await serve((_, response) => response.writeHead(302, { location: path }).end());
     await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.redirected' });
     expect(api.asked).toHaveLength(6);
   });
 
-  it('says that the credentials are not accepted, after one try where nothing can be renewed', async () => {
+  it('reports credentials that are not accepted, after one try if they cannot be renewed', async () => {
     const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     await expect(getObject(await connected(api, { user: { token: 'wrong-token' } }), path)).rejects.toMatchObject({
       code: 'auth.unauthorized',
@@ -80,7 +80,7 @@ describe('a request', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  it('keeps --request-timeout', async () => {
+  it('respects --request-timeout', async () => {
     const api = await serve(() => undefined);
     await expect(getObject(await connected(api, { flags: { requestTimeoutMs: 80 } }), path)).rejects.toMatchObject({
       code: 'server.unreachable',
@@ -88,7 +88,7 @@ describe('a request', () => {
     });
   });
 
-  it('that writes is not cut by --request-timeout: what is abandoned may still be executed', async () => {
+  it('is not cut by --request-timeout if it writes: it may still be executed', async () => {
     const api = await serve((_, response) => setTimeout(() => json(response, 200, pod('web', '9')), 400));
     const cluster = await connected(api, { flags: { requestTimeoutMs: 100 } });
     const seen = await all(deletePod(cluster, doomed, { signal: stopping() }));
@@ -104,7 +104,7 @@ describe('a request', () => {
     });
   });
 
-  it('that breaks in the middle of its answer is said to be unreachable, without a stack of Node', async () => {
+  it('is reported as unreachable if its answer breaks off, without a stack trace of Node', async () => {
     const api = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"kind":');
@@ -113,12 +113,12 @@ describe('a request', () => {
     await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
   });
 
-  it('has a body of undefined where the answer is no JSON', async () => {
+  it('has an undefined body if the answer is not JSON', async () => {
     const api = await serve((_, response) => response.end('<html>'));
     expect((await getObject(await connected(api), path)).body).toBeUndefined();
   });
 
-  it('is logged without its query where a URL is shown', async () => {
+  it('is logged without the query of a URL', async () => {
     const env = testEnv();
     const api = await serve((_, response) => json(response, 200, pod('web', '1')));
     await getObject(await connected(api, { env }), path);
@@ -136,7 +136,7 @@ describe('an answer without an end', () => {
       })(),
     );
 
-  it('is given up once, and its connection with it', async () => {
+  it('is given up, and its connection with it', async () => {
     const closed: Promise<void>[] = [];
     const api = await serve((_, response) => {
       closed.push(new Promise((resolve) => response.once('close', resolve)));
@@ -152,7 +152,7 @@ describe('an answer without an end', () => {
     await Promise.all(closed);
   });
 
-  it('to a DELETE is a lost one: a look shows what became of the request', async () => {
+  it('counts as lost for a DELETE: a GET shows whether the request was executed', async () => {
     const api = await serve(({ method }, response) => {
       if (method === 'DELETE') return void endless().pipe(response);
       json(response, 200, {

@@ -45,7 +45,7 @@ const table: [string, Tried, number, DeleteStep][] = [
 
 const byStore = status(409, 'Conflict', 'Precondition failed: UID in precondition: a, UID in object meta: b');
 
-it('a successor is known by the words of the store too', () => {
+it('recognizes a successor by the message of the store too', () => {
   expect(decideDelete(refused(409, byStore), 0)).toEqual({ next: 'give-up' });
 });
 
@@ -53,7 +53,7 @@ it.each([
   ['is sent again where the answer was lost', failed(true, 'ECONNRESET'), 0, { next: 'again', ms: 100 }],
   ['is given up in the end', refused(504), 8, { next: 'give-up' }],
   ['is done when it was accepted', { kind: 'accepted' as const }, 0, { next: 'done' }],
-])('a dry run, of which no look could tell anything, %s', (_, tried, failures, step) => {
+])('a dry run, whose result no GET can show, %s', (_, tried, failures, step) => {
   expect(decideDelete(tried, failures, true)).toEqual(step);
 });
 

@@ -29,7 +29,7 @@ it.each<[string, number, object]>([
   ['terminates', 200, terminating],
   ['is gone', 404, notFound],
   ['has a successor', 200, successor],
-])('the last try that errs was executed where the pod %s then', async (_, code, found) => {
+])('the last try that fails was executed if the pod then %s', async (_, code, found) => {
   let deletes = 0;
   const { seen, sent, looks } = await run((asked, response) => {
     if (isDelete(asked)) return void (deletes++, json(response, 500, erred));
@@ -40,7 +40,7 @@ it.each<[string, number, object]>([
   expect([sent.length, looks.length]).toEqual([9, 9]);
 });
 
-it('the last try whose answer was lost is looked after as well', async () => {
+it('reads the pod even after the last try with a lost answer', async () => {
   let deletes = 0;
   const { seen } = await run((asked, response, request) => {
     if (isDelete(asked)) return void (deletes++, request.socket.destroy());
@@ -49,7 +49,7 @@ it('the last try whose answer was lost is looked after as well', async () => {
   expect(seen.at(-1)).toMatchObject({ kind: 'looked', object: terminating });
 });
 
-it('a pod that is gone at the next try went by the one in doubt: no error', async () => {
+it('a pod that is gone at the next try was deleted by the doubtful one: no error', async () => {
   let deletes = 0;
   const { seen } = await run((asked, response) => {
     if (!isDelete(asked)) json(response, 200, living);
@@ -59,7 +59,7 @@ it('a pod that is gone at the next try went by the one in doubt: no error', asyn
   expect(kinds(seen)).toEqual(['requested', 'requested']);
 });
 
-it('a proxy that knows no such page says nothing of the pod', async () => {
+it('a 404 of a proxy says nothing about the pod', async () => {
   let pages = 0;
   const { seen, sent, looks } = await run((asked, response) => {
     if (pages++ < 2) response.writeHead(404, { 'content-type': 'text/html' }).end('<html>no such page');
@@ -69,7 +69,7 @@ it('a proxy that knows no such page says nothing of the pod', async () => {
   expect([sent.length, looks.length]).toEqual([2, 2]);
 });
 
-it('a credential plugin that fails at the look leaves it open, and the next look tells', async () => {
+it('a credential plugin that fails at the GET leaves it open, and the next GET decides', async () => {
   const api = await serveTls((asked, response, request) => {
     if (isDelete(asked)) request.socket.destroy();
     else json(response, 200, terminating);

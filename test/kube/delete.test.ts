@@ -38,7 +38,7 @@ describe('deletePod', () => {
     expect(sent[0]?.query).toEqual({});
   });
 
-  it('is reported as it is sent, before anything can come of it', async () => {
+  it('reports the request when it is sent, before any answer', async () => {
     let received = 0;
     const api = await serve((_, response) => setTimeout(() => json(response, 200, terminating), 100));
     const before: number[] = [];
@@ -48,12 +48,12 @@ describe('deletePod', () => {
     expect(before).toEqual([0, 1]);
   });
 
-  it('leaves the grace to the pod where none is asked for', async () => {
+  it('leaves the grace to the pod if none is requested', async () => {
     const { sent } = await run((_, response) => json(response, 200, terminating), { graceSeconds: null });
     expect(JSON.parse(sent[0]?.body ?? '')).not.toHaveProperty('gracePeriodSeconds');
   });
 
-  it('evicts with the same precondition, and is answered by a Status', async () => {
+  it('evicts with the same precondition, and gets a Status as the answer', async () => {
     const success = { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 };
     const { seen, sent } = await run((_, response) => json(response, 201, success), { evict: true });
     expect(seen[1]).toEqual({ kind: 'answered', at: seen[1]?.at, verb: 'evict', status: 201 });
@@ -65,7 +65,7 @@ describe('deletePod', () => {
     });
   });
 
-  it('takes a failure inside a 201 for a failure', async () => {
+  it('treats a failure inside a 201 as a failure', async () => {
     const failure = status(
       500,
       'InternalError',
@@ -76,7 +76,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is not sent again when the answer was lost and a look shows that it was executed', async () => {
+  it('is not sent again if the answer was lost and a GET shows that it was executed', async () => {
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'DELETE') request.socket.destroy();
       else json(response, 200, terminating);
@@ -86,7 +86,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is not sent again when the answer was lost and the pod is gone', async () => {
+  it('is not sent again if the answer was lost and the pod is gone', async () => {
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'DELETE') request.socket.destroy();
       else json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
@@ -105,7 +105,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is sent again when a look shows the same uid without deletionTimestamp', async () => {
+  it('is sent again if a GET shows the same uid without deletionTimestamp', async () => {
     let deletes = 0;
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'GET') return json(response, 200, pod('web', '5'));
@@ -116,7 +116,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('looks also after a 500, and keeps looking until somebody answers', async () => {
+  it('reads the pod after a 500 too, until it gets an answer', async () => {
     let looks = 0;
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'DELETE')
@@ -141,7 +141,7 @@ describe('deletePod', () => {
     expect(env.waits).toContain(3000);
   });
 
-  it('is tried for a while where no connection can be made, then says so; nothing was requested', async () => {
+  it('retries for a while without a connection, then reports it; nothing was requested', async () => {
     const cluster = await connected({ url: nowhere }, { env: testEnv({ speed: 2000 }) });
     const seen: unknown[] = [];
     const running = (async () => {
@@ -151,7 +151,7 @@ describe('deletePod', () => {
     expect(seen).toEqual([]);
   });
 
-  it('gives up on a server that always errs, after it has looked each time', async () => {
+  it('gives up on a server that always fails, after a GET each time', async () => {
     const { error, sent, api } = await run(({ method }, response) => {
       if (method === 'GET') json(response, 200, pod('web', '5'));
       else
@@ -165,7 +165,7 @@ describe('deletePod', () => {
     expect(api.asked.filter(({ method }) => method === 'GET')).toHaveLength(sent.length);
   });
 
-  it('does not look for ever where pods may be deleted but not read', async () => {
+  it('does not GET for ever if pods may be deleted but not read', async () => {
     const message =
       'pods "web" is forbidden: User "dev" cannot get resource "pods" in API group "" in the namespace "shop"';
     const { error } = await run(({ method }, response, request) => {
@@ -227,7 +227,7 @@ describe('the real refusals of a cluster', () => {
     expect(error.exitCode).toBe(1);
   });
 
-  it('every DELETE and eviction that was refused is in the table', () => {
+  it('the table has every refused DELETE and eviction', () => {
     const refused = real
       .filter(({ method, status: code }) => method !== 'GET' && code >= 300)
       .map(({ about }) => about);
@@ -235,7 +235,7 @@ describe('the real refusals of a cluster', () => {
     expect(refused.filter((about) => !(about in codes))).toEqual([]);
   });
 
-  it('a webhook denial is distinguished from a missing right', () => {
+  it('distinguishes a webhook denial from a missing permission', () => {
     const denial = status(403, 'Forbidden', 'admission webhook "guard.example.com" denied the request: not on Fridays');
     const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(403, denial));
     expect(error).toMatchObject({ code: 'delete.denied' });

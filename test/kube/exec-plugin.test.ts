@@ -48,7 +48,7 @@ const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' 
 const unauthorized = status(401, 'Unauthorized', 'the token has expired');
 
 describe('a 401 in the middle of a watch', () => {
-  it('is answered with new credentials, once, and the watch goes on from where it was', async () => {
+  it('renews the credentials once, and the watch resumes where it was', async () => {
     const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       else response.write(line('MODIFIED', pod('web', query['resourceVersion'] === '7' ? '8' : '9')));
@@ -60,7 +60,7 @@ describe('a 401 in the middle of a watch', () => {
     expect(await runs()).toBeGreaterThanOrEqual(2);
   });
 
-  it('ends it where the new ones are not accepted either', async () => {
+  it('ends the watch if the new credentials are not accepted either', async () => {
     const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       response.end(line('ERROR', unauthorized));
@@ -75,7 +75,7 @@ describe('a 401 in the middle of a watch', () => {
 });
 
 describe('an exec plugin', () => {
-  it('is run once for requests side by side, from the directory of the kubeconfig', async () => {
+  it('runs once for concurrent requests, in the directory of the kubeconfig', async () => {
     const api = await ok();
     const { cluster, runs, info } = await plugin(api, `sleep 0.1; ${credential('"token":"from-plugin"')}`);
     await Promise.all([getObject(cluster, '/a'), getObject(cluster, '/b')]);
@@ -97,7 +97,7 @@ describe('an exec plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe('Bearer one-two');
   });
 
-  it('gets the cluster where it asks for that', async () => {
+  it('gets the cluster if it asks for it', async () => {
     const api = await ok();
     const extension = { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } };
     const { cluster, info } = await plugin(
@@ -148,7 +148,7 @@ describe('an exec plugin', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('that brings nothing better is not run for ever', async () => {
+  it('does not run for ever if it brings nothing better', async () => {
     const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     const { cluster, runs } = await plugin(api, credential('"token":"useless"'));
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.unauthorized' });
@@ -156,7 +156,7 @@ describe('an exec plugin', () => {
     expect(api.asked).toHaveLength(2);
   });
 
-  it('speaks to the person on stderr at once', async () => {
+  it('shows its stderr to the user at once', async () => {
     const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
     const { cluster } = await plugin(
       await ok(),
@@ -199,12 +199,12 @@ describe('an exec plugin', () => {
     expect(JSON.stringify([error.message, error.hint, String(error.cause)])).not.toContain('stdout-canary');
   });
 
-  it('that must ask something says so where there is no terminal', async () => {
+  it('fails without a terminal if it must prompt', async () => {
     const { cluster } = await plugin(await ok(), credential('"token":"t-1234"'), { interactiveMode: 'Always' });
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.exec-needs-terminal' });
   });
 
-  it('may ask something where there is a terminal', async () => {
+  it('may prompt at a terminal', async () => {
     const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, stdinIsTty: true });
     const { cluster, info } = await plugin(
       await ok(),
@@ -227,7 +227,7 @@ describe('an exec plugin without an end', () => {
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5000);
   }
 
-  it('is ended after its limit, with what it has started', async () => {
+  it('is killed after its timeout, with its children', async () => {
     const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, fast());
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({
       code: 'auth.exec-failed',
@@ -236,7 +236,7 @@ describe('an exec plugin without an end', () => {
     await childHasEnded(dir);
   });
 
-  it.each(['stdout', 'stderr'])('that floods %s is ended, with what it has started', async (stream) => {
+  it.each(['stdout', 'stderr'])('is killed if it floods %s, with its children', async (stream) => {
     const flood = withChild(`yes a-long-line-of-nothing ${stream === 'stderr' ? '>&2' : ''}`);
     const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
     const { cluster, dir } = await plugin(await ok(), flood, {}, env);
@@ -248,7 +248,7 @@ describe('an exec plugin without an end', () => {
     await childHasEnded(dir);
   });
 
-  it('is ended when the run is over, with what it has started', async () => {
+  it('is killed when the run is over, with its children', async () => {
     const env = testEnv({ variables: { PATH: process.env['PATH'] ?? '' } });
     const { cluster, dir } = await plugin(await ok(), withChild('wait'), {}, env);
     const asked = getObject(cluster, '/a').catch((error: unknown) => error);
@@ -258,7 +258,7 @@ describe('an exec plugin without an end', () => {
     await childHasEnded(dir);
   });
 
-  it('whose child keeps its output open is not waited for', async () => {
+  it('is not waited for if its child keeps the output open', async () => {
     const script = `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${credential('"token":"t-1234"')}`;
     const { cluster, dir } = await plugin(await ok(), script, {}, fast());
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.exec-failed' });

@@ -49,7 +49,7 @@ it('over HTTP/2', async () => {
   expectUtf8(api.asked);
 });
 
-it('through a proxy that gets whole URLs', async () => {
+it('through a proxy that gets the whole URLs', async () => {
   const api = await serve((_, response) => json(response, 200, pod('web', '1')));
   const proxy = http.createServer((request, response) => {
     const url = new URL(request.url ?? '');

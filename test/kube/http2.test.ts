@@ -21,8 +21,8 @@ const terminating = pod('web', '9', { deletionTimestamp: '2026-11-20T23:44:21Z' 
 const reach = (api: Pick<Http2Api, 'url' | 'cluster'>, options: Parameters<typeof connected>[1] = {}) =>
   connected(api, { ...options, cluster: { ...api.cluster, ...options.cluster } });
 
-describe('where the server grants HTTP/2', () => {
-  it('requests side by side share one connection, and go out as the server expects them', async () => {
+describe('if the server offers HTTP/2', () => {
+  it('concurrent requests share one connection, and go out as the server expects them', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, pod('web', '1')));
     const cluster = await reach(api, { user: { token: 'bearer-token' }, flags: { version: '1.2.3' } });
     const answers = await Promise.all([1, 2, 3].map(() => getObject(cluster, path)));
@@ -71,7 +71,7 @@ describe('where the server grants HTTP/2', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('a second connection is made where the first may carry no more streams', async () => {
+  it('a second connection is made if the first may carry no more streams', async () => {
     const api = await serveHttp2((one, response) => void (one.path === path && answer(response, 200, {})), {
       settings: { maxConcurrentStreams: 2 },
     });
@@ -85,7 +85,7 @@ describe('where the server grants HTTP/2', () => {
     await expect(Promise.all(held)).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('a request can be aborted before the headers, and before there is a connection', async () => {
+  it('a request can be aborted before the headers, and even before the connection', async () => {
     const stop = new AbortController();
     const api = await serveHttp2(() => stop.abort());
     const cluster = await reach(api);
@@ -104,7 +104,7 @@ describe('where the server grants HTTP/2', () => {
     });
   });
 
-  it('what arrives faster than it is read is held back, and all of it arrives', async () => {
+  it('an answer that arrives faster than it is read is held back, and arrives completely', async () => {
     const chunk = 'x'.repeat(1024 * 1024);
     let written = 0;
     const api = await serveHttp2((_, response) => {
@@ -124,8 +124,8 @@ describe('where the server grants HTTP/2', () => {
   });
 });
 
-describe('where the server does not grant it', () => {
-  it('HTTP/1.1 is spoken, on the connection that was made to ask', async () => {
+describe('if the server does not offer it', () => {
+  it('HTTP/1.1 is used, on the connection that was already made', async () => {
     const { server, ca } = await certificates();
     const api = await serve((_, response) => void response.end('{}'), server);
     const cluster = await reach({
@@ -138,7 +138,7 @@ describe('where the server does not grant it', () => {
     expect(api.connections()).toBe(2);
   });
 
-  it('nor where DISABLE_HTTP2 says so, as kubectl has it', async () => {
+  it('HTTP/1.1 is used with DISABLE_HTTP2 too, as in kubectl', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, {}));
     await getObject(await reach(api, { env: testEnv({ variables: { DISABLE_HTTP2: '1' } }) }), path);
     expect(api.asked.map(({ version }) => version)).toEqual(['1.1']);
@@ -146,7 +146,7 @@ describe('where the server does not grant it', () => {
 });
 
 describe('an HTTP/2 connection that ends', () => {
-  it('in the middle of an answer leaves no answer, whether the stream was reset or the connection is gone', async () => {
+  it('in the middle of an answer is an error, whether the stream was reset or the connection is gone', async () => {
     for (const ending of ['reset', 'gone'] as const) {
       const api = await serveHttp2((_, response) => {
         response.writeHead(200);
@@ -156,7 +156,7 @@ describe('an HTTP/2 connection that ends', () => {
     }
   });
 
-  it('makes a log end as a broken one does, and not as one whose container is over', async () => {
+  it('ends a log like a broken connection, not like the end of its container', async () => {
     const api = await serveHttp2((_, response) => {
       response.writeHead(200);
       response.write('2026-11-20T23:44:21.000000001Z hello\n', () => setTimeout(api.cut, 50));
@@ -169,7 +169,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect((await take(log, 3)).at(-1)).toMatchObject({ kind: 'log-ended', clean: false });
   });
 
-  it('is followed by a new one, on which a watch goes on from where it was', async () => {
+  it('is followed by a new one, on which a watch resumes', async () => {
     const seen: string[] = [];
     const api = await serveHttp2((_, response, request) => {
       const from = new URLSearchParams(request.url.split('?')[1]).get('resourceVersion');
@@ -184,7 +184,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect(seen).toEqual(['state', '1']);
   });
 
-  it('with a goodbye carries its streams to their end, while new requests take a new one', async () => {
+  it('with GOAWAY completes its streams, while new requests use a new one', async () => {
     const release: (() => void)[] = [];
     const api = await serveHttp2((one, response) => {
       if (one.path === path) return answer(response, 200, {});
@@ -204,7 +204,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect(parts.join('')).toBe('ab');
   });
 
-  it('while it was kept makes a GET go out again at once', async () => {
+  it('while it was idle makes a GET go out again at once', async () => {
     let asked = 0;
     const api = await serveHttp2((one, response) => {
       if (++asked === 2) api.cut();
@@ -215,7 +215,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect((await getObject(cluster, path)).body).toEqual(pod('web', '2'));
   });
 
-  it('without a word, since the network is gone, is found out and left', { timeout: 40_000 }, async () => {
+  it('silently, since the network is gone, is detected and replaced', { timeout: 40_000 }, async () => {
     const api = await serveHttp2((one, response) => {
       response.writeHead(200);
       response.write(one.connection === 1 ? line('ADDED', pod('web', '1')) + bookmark('1', true) : '{}');
@@ -232,7 +232,7 @@ describe('an HTTP/2 connection that ends', () => {
 });
 
 describe('a DELETE over HTTP/2', () => {
-  it('that the server refused is sent again without a look: it was not executed', async () => {
+  it('is sent again without a GET if the server refused it: it was not executed', async () => {
     const { received, asked } = await deleting((nth, _, response) => {
       if (nth === 1) response.stream.close(constants.NGHTTP2_REFUSED_STREAM);
       else answer(response, 200, terminating);
@@ -241,7 +241,7 @@ describe('a DELETE over HTTP/2', () => {
     expect(received).toEqual(['requested', 'requested', 'answered']);
   });
 
-  it('that came after the last stream the server took is sent again without a look, on a new connection', async () => {
+  it('is sent again without a GET, on a new connection, if it came after the last stream that the server took', async () => {
     for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
       const { received, asked, connections } = await deleting((nth, _, response) => {
         if (nth === 1) response.stream.session?.goaway(code, 1);
@@ -253,7 +253,7 @@ describe('a DELETE over HTTP/2', () => {
     }
   });
 
-  it('whose stream was reset may have been executed: a look tells, and it is not sent again', async () => {
+  it('may have been executed if its stream was reset: a GET decides, and it is not sent again', async () => {
     const { received, asked } = await deleting((nth, one, response) => {
       if (one.method === 'GET') answer(response, 200, terminating);
       else reset(response);
@@ -262,7 +262,7 @@ describe('a DELETE over HTTP/2', () => {
     expect(received).toEqual(['requested', 'looked']);
   });
 
-  it('whose connection broke may have been executed: a look tells, and it is sent again where it was not', async () => {
+  it('may have been executed if its connection broke: a GET decides, and it is sent again if it was not', async () => {
     const { received, asked } = await deleting((nth, one, response, cut) => {
       if (nth === 1) cut();
       else answer(response, 200, one.method === 'GET' ? pod('web', '1') : terminating);

@@ -5,7 +5,7 @@ import { parsed } from './helpers/kubeconfig.ts';
 const user = (fields: string) => parsed(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');
 const cluster = (fields: string) => parsed(`clusters: [{name: c, cluster: ${fields}}]`, '/c').clusters.get('c');
 
-describe('a kubeconfig is refused, with the place, where', () => {
+describe('a kubeconfig is refused, with the place, if', () => {
   it.each([
     ['users: [{name: u, user: {as: [jane]}}]', 'users[0].user.as" is a list'],
     ['users: [{name: u, user: {as: true}}]', 'users[0].user.as" is true or false'],
@@ -51,7 +51,7 @@ describe('a kubeconfig is refused, with the place, where', () => {
   });
 });
 
-describe('a word that stands where text is wanted', () => {
+describe('a word in a text field', () => {
   it.each([
     '0123',
     '089',
@@ -110,7 +110,7 @@ describe('a switch', () => {
   );
 });
 
-describe('data of a certificate', () => {
+describe('certificate data', () => {
   it.each(['!!!!', 'Zm9', 'Zm 9v', 'Zm9-', 'Zg='])('that Go’s base64 cannot decode is refused: %j', (data) => {
     expect(() => cluster(`{certificate-authority-data: "${data}"}`)).toThrow('is not valid base64');
     expect(() => user(`{client-certificate-data: "${data}"}`)).toThrow('is not valid base64');

@@ -45,7 +45,7 @@ describe('is refused', () => {
     ),
   );
 
-  it('an authority as file and as data', () =>
+  it('an authority as a file and as data', () =>
     expect(() => chosen({}, {}, { 'certificate-authority': 'c', 'certificate-authority-data': data })).toThrow(
       expect.objectContaining({ code: 'kubeconfig.contradictory' }) as Error,
     ));
@@ -72,7 +72,7 @@ describe('is refused', () => {
   });
 });
 
-describe('a flag takes the place of what it names', () => {
+describe('a flag replaces what it names', () => {
   it.each<[string, object, Flags, object]>([
     ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
     ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
@@ -86,37 +86,37 @@ describe('a flag takes the place of what it names', () => {
     ],
   ])('%s', (_, user, flags, left) => expect(chosen(user, flags).user).toMatchObject(left));
 
-  it('and no data of a certificate is left beside the file of a flag', () => {
+  it('no certificate data is left beside the file of a flag', () => {
     const own = { 'client-certificate-data': data, 'client-key-data': data };
     const { user } = chosen(own, { clientCertificate: '/c', clientKey: '/k' });
     expect(user).toEqual({ clientCertificate: '/c', clientKey: '/k' });
   });
 });
 
-describe('of several proofs that may stand beside each other', () => {
+describe('several credentials that do not contradict each other', () => {
   const seen = async (user: object, flags: Flags = {}) => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     await getObject(await connected(api, { user, flags }), '/x');
     return api.asked[0]?.headers.authorization;
   };
 
-  it('a token file goes before --token, as in client-go, and where it is gone --token serves', async () => {
+  it('a token file wins over --token, as in client-go; if it is gone, --token is used', async () => {
     const tokenFile = join(await tempDir(), 'token');
     await writeFile(tokenFile, 'of-file');
     expect(await seen({ tokenFile }, { token: 'of-flag' })).toBe('Bearer of-file');
     expect(await seen({ tokenFile: '/nowhere/token' }, { token: 'of-flag' })).toBe('Bearer of-flag');
   });
 
-  it('a client certificate goes before a plugin, which is not asked then', async () => {
+  it('a client certificate wins over a plugin, which does not run then', async () => {
     const { directory } = await certificates();
     const files = { 'client-certificate': join(directory, 'client.crt'), 'client-key': join(directory, 'client.key') };
     expect(await seen({ ...files, exec: { ...exec, command: 'false' } })).toBeUndefined();
   });
 
-  it('a key without a certificate is for nothing, and not even read', async () =>
+  it('a key without a certificate is ignored, and not even read', async () =>
     expect(await seen({ token: 'abcd', 'client-key': '/nowhere/key' })).toBe('Bearer abcd'));
 
-  it('a token file and a user name contradict each other only over TLS', async () => {
+  it('a token file and a user name contradict each other only with TLS', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const cluster = await connected(api, { user: { tokenFile: '/nowhere/token', ...basic } });
     expect((await getObject(cluster, '/x')).status).toBe(200);

@@ -32,7 +32,7 @@ async function insidePod() {
 }
 
 describe('several kubeconfig files', () => {
-  it('are one, where the first of a name wins whole, and the first current-context', () => {
+  it('are merged: the first entry of a name wins as a whole, and so does the first current-context', () => {
     const merged = mergeKubeconfigs([
       parsed(yaml('a'), '/one/config'),
       parsed(yaml('b', 'current-context: b'), '/two/config'),
@@ -46,7 +46,7 @@ describe('several kubeconfig files', () => {
     expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
   });
 
-  it('are YAML as kubectl reads it: with anchors and merge keys, and of several documents the first', () => {
+  it('are YAML as kubectl reads it: with anchors and merge keys, and only the first document', () => {
     const text = `
       users:
         - {name: a, user: &shared {username: u, password: p}}
@@ -69,7 +69,7 @@ describe('several kubeconfig files', () => {
     expect(kubeconfig.currentContext).toBe('a');
   });
 
-  it('come from ~/.kube/config where KUBECONFIG is not set, and --kubeconfig goes before both', async () => {
+  it('come from ~/.kube/config if KUBECONFIG is not set, and --kubeconfig wins over both', async () => {
     const home = await tempDir();
     await mkdir(join(home, '.kube'));
     await writeFile(join(home, '.kube', 'config'), yaml('home', 'current-context: home'));
@@ -81,7 +81,7 @@ describe('several kubeconfig files', () => {
   });
 });
 
-describe('a kubeconfig that leads nowhere', () => {
+describe('a kubeconfig without a server', () => {
   const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
     const file = join(await tempDir(), 'config');
     await writeFile(file, text);
@@ -102,7 +102,7 @@ describe('a kubeconfig that leads nowhere', () => {
       'users: [{name: u, user: {client-key-data: secret-canary}}]',
       '"users[0].user.client-key-data" is not valid base64',
     ],
-  ])('names the file and the place, and nothing that stands there: %j', async (text, what) => {
+  ])('names the file and the place, and no value: %j', async (text, what) => {
     const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
     expect(error.code).toBe('kubeconfig.invalid');
     expect(error.message).toContain(what);
@@ -125,7 +125,7 @@ describe('a kubeconfig that leads nowhere', () => {
     });
   });
 
-  it('is said where there is none at all', async () => {
+  it('is an error if there is none at all', async () => {
     const env = { HOME: await tempDir() };
     await expect(connect({ version: '0' }, testEnv({ variables: env }))).rejects.toMatchObject({
       code: 'kubeconfig.missing',
@@ -143,7 +143,7 @@ describe('a kubeconfig that leads nowhere', () => {
     cluster.close();
   });
 
-  it('names a server address that is none', async () => {
+  it('names an invalid server address', async () => {
     await expect(load(yaml('a'), { context: 'both', server: 'ftp://user:secret-canary@host' })).rejects.toMatchObject({
       code: 'kubeconfig.invalid',
       message: expect.not.stringContaining('secret-canary') as string,
@@ -166,7 +166,7 @@ describe('flags over a kubeconfig', () => {
   const files = ['config'];
   const kubeconfig = parsed(yaml('a', 'current-context: a'), '/one/config');
 
-  it('choose parts of it', () => {
+  it('choose its entries', () => {
     expect(choose({ kubeconfig, files }, { version: '0' })).toMatchObject({
       namespace: 'ns-a',
       cluster: { server: 'https://a:6443' },
@@ -178,7 +178,7 @@ describe('flags over a kubeconfig', () => {
   it.each([
     ['a context', 'namespace: "a\\uD800"', {}],
     ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
-  ])('cannot make up for half a character in the namespace of %s', (_, namespace, flags) => {
+  ])('rejects half a character in the namespace of %s', (_, namespace, flags) => {
     const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
     expect(() => choose({ kubeconfig: parsed(text, '/c'), files }, { version: '0', context: 'c', ...flags })).toThrow(
       expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error,
@@ -206,7 +206,7 @@ describe('flags over a kubeconfig', () => {
     ]);
   });
 
-  it('impersonate as the kubeconfig says where no flag does', () => {
+  it('impersonate as in the kubeconfig if no flag does', () => {
     const user = parsed(
       'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]',
       '/c',
@@ -236,7 +236,7 @@ describe('without TLS', () => {
     expect(api.asked[0]?.headers).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'dev' });
   });
 
-  it('a token of a flag is not sent either, nor where the address has no scheme', async () => {
+  it('the token of a flag is not sent either, nor if the address has no scheme', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const server = api.url.replace('http://', '');
     await getObject(await connected({ url: server }, { flags: { token: 'abcd' } }), '/x');
@@ -268,7 +268,7 @@ describe('credentials that need no plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe(header);
   });
 
-  it('a token file is read again for each request, and goes before a token', async () => {
+  it('a token file is read again for each request, and wins over a token', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     const file = join(await tempDir(), 'token');
     await writeFile(file, 'first\n');
@@ -293,7 +293,7 @@ describe('credentials that need no plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe(`Bearer ${idToken}`);
   });
 
-  it('an auth-provider that gives nothing is named', async () => {
+  it('names an auth-provider that gives nothing', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     await expect(
       getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config: expired } } }), '/x'),
@@ -303,7 +303,7 @@ describe('credentials that need no plugin', () => {
     });
   });
 
-  it('a service account of a pod takes the place of a kubeconfig', async () => {
+  it('the service account of a pod replaces a kubeconfig', async () => {
     const { directory, env } = await insidePod();
     const loaded = await loadKubeconfig({ variables: env, serviceAccount: directory });
     expect(choose(loaded, { version: '0' })).toEqual({
@@ -316,7 +316,7 @@ describe('credentials that need no plugin', () => {
     expect(inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
   });
 
-  it('a service account is not shown to another server', async () => {
+  it('a service account is not sent to another server', async () => {
     const { directory, env } = await insidePod();
     const server = 'http://127.0.0.1:1';
     const { cluster, user } = choose(await loadKubeconfig({ variables: env, server, serviceAccount: directory }), {
@@ -327,7 +327,7 @@ describe('credentials that need no plugin', () => {
     expect(user).toEqual({});
   });
 
-  it('inside a pod the namespace is POD_NAMESPACE, or that of the pod, where nothing names one', async () => {
+  it('inside a pod the namespace is POD_NAMESPACE, or that of the pod, if nothing names one', async () => {
     const { directory, env } = await insidePod();
     const file = join(directory, 'config');
     await writeFile(

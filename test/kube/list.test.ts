@@ -6,7 +6,7 @@ import { stopping } from './helpers/take.ts';
 const target = { stream: 'siblings', path: '/api/v1/namespaces/shop/pods' } as const;
 
 describe('listObjects', () => {
-  it('puts the pages of a list together', async () => {
+  it('joins the pages of a list', async () => {
     const api = await serve(({ query }, response) =>
       query['continue'] === 'two'
         ? json(response, 200, podList('7', [pod('b', '2')]))
@@ -16,7 +16,7 @@ describe('listObjects', () => {
     expect(result).toMatchObject({ kind: 'listed', resourceVersion: '7', objects: [pod('a', '1'), pod('b', '2')] });
   });
 
-  it('gives up on a list that continues with itself', async () => {
+  it('gives up on a list whose next page is the same page', async () => {
     const api = await serve((_, response) => json(response, 200, podList('7', [pod('a', '1')], { continue: 'again' })));
     const result = await listObjects(await connected(api), target, { signal: stopping() });
     expect(result).toMatchObject({ kind: 'failed', outcome: { kind: 'cut' } });

@@ -9,7 +9,7 @@ const target = { namespace: 'shop', pod: 'web', container: 'app' };
 const stamp = (n: number) => `2026-11-20T23:04:29.${String(n).padStart(9, '0')}Z`;
 
 describe('followLog', () => {
-  it('tells the lines with their stamps, and that the log ended in order', async () => {
+  it('delivers the lines with their timestamps, and the normal end of the log', async () => {
     const api = await serve((_, response) => response.end(`${stamp(5)} bye\n`));
     const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
     expect(seen).toMatchObject([
@@ -20,7 +20,7 @@ describe('followLog', () => {
     expect(api.asked[0]?.query).toEqual({ container: 'app', follow: 'true', timestamps: 'true', tailLines: '0' });
   });
 
-  it('goes on after a broken connection, without a line twice', async () => {
+  it('continues after a broken connection, without repeating a line', async () => {
     let opened = 0;
     const api = await serve((_, response) => {
       if (opened++ > 0) return void response.end(`${stamp(1)} one\n${stamp(2)} two\n`);
@@ -35,7 +35,7 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
   });
 
-  it('goes on from where it first flowed if it broke before its first line', async () => {
+  it('continues from its first opening if it broke before its first line', async () => {
     let opened = 0;
     const api = await serve((_, response) => {
       if (opened++ > 0) return void response.end(`${stamp(1)} written meanwhile\n`);
@@ -48,7 +48,7 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).not.toHaveProperty('tailLines');
   });
 
-  it('gives up where connections only break, after pauses that grow', async () => {
+  it('gives up if connections only break, after growing pauses', async () => {
     const api = await serve((_, response) => {
       response.flushHeaders();
       setTimeout(() => response.destroy(), 10);
@@ -59,7 +59,7 @@ describe('followLog', () => {
     expect(env.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
-  it('says that it is not to be had at first, and asks on', async () => {
+  it('reports that the log is not available at first, and retries', async () => {
     let asked = 0;
     const api = await serve((_, response) =>
       asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
@@ -71,7 +71,7 @@ describe('followLog', () => {
     expect(seen[0]).not.toHaveProperty('to');
   });
 
-  it('asks again each second while the container waits to start', async () => {
+  it('retries each second while the container waits to start', async () => {
     let asked = 0;
     const api = await serve((_, response) => {
       if (asked++ > 2) return void response.end();
@@ -87,7 +87,7 @@ describe('followLog', () => {
     expect(env.waits.filter((ms) => ms === 1000)).toHaveLength(3);
   });
 
-  it('says once what reading logs would need', async () => {
+  it('reports once which permission reading logs needs', async () => {
     const message =
       'pods "web" is forbidden: User "dev" cannot get resource "pods/log" in API group "" in the namespace "shop"';
     const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
@@ -110,7 +110,7 @@ describe('followLog', () => {
     if (received.length > 0) expect(seen[0]).toMatchObject({ stream: 'logs', container: 'app', status: 404 });
   });
 
-  it('asks for the log again while nobody says whether the pod is there', async () => {
+  it('retries the log while it is unknown whether the pod exists', async () => {
     let looks = 0;
     const api = await serve(({ path }, response) => {
       if (path.endsWith('/log') || ++looks > 2) return json(response, 404, status(404, 'NotFound', 'no'));
@@ -121,12 +121,12 @@ describe('followLog', () => {
     expect(env.waits).toEqual([250, 500]);
   });
 
-  it('says nothing about a pod that is gone', async () => {
+  it('reports nothing about a pod that is gone', async () => {
     const api = await serve((_, response) => json(response, 404, status(404, 'NotFound', 'pods "web" not found')));
     expect(await all(followLog(await connected(api), target, { signal: stopping() }))).toEqual([]);
   });
 
-  it('tells few lines of a container that logs without end, counts the others, and always the last', async () => {
+  it('delivers few lines of a container that logs without an end, counts the others, and always delivers the last', async () => {
     const count = 200_000;
     const api = await serve((_, response) => {
       for (let i = 1; i <= count; i++) response.write(`${stamp(i)} ${'chatter '.repeat(10)}\n`);
@@ -141,7 +141,7 @@ describe('followLog', () => {
     expect(kinds(seen).at(-1)).toBe('log-ended');
   });
 
-  it('cuts a line that is too long, and holds no more of it', async () => {
+  it('cuts a line that is too long, and keeps no more of it', async () => {
     const api = await serve((_, response) => {
       response.write(`${stamp(1)} `);
       for (let i = 0; i < 64; i++) response.write('x'.repeat(1024 * 1024));
@@ -153,7 +153,7 @@ describe('followLog', () => {
     expect(second).toMatchObject({ text: 'after' });
   });
 
-  it('leaves out what has no stamp, and keeps what is no UTF-8', async () => {
+  it('skips lines without a timestamp, and keeps invalid UTF-8', async () => {
     const api = await serve((_, response) => {
       response.write('failed to watch file\n');
       response.end(Buffer.concat([Buffer.from(`${stamp(1)} `), Buffer.from([0xff, 0xfe, 0x0a])]));
@@ -167,7 +167,7 @@ describe('followLog', () => {
 describe('the limit on chatty containers', () => {
   const said = (text: string) => ({ time: stamp(1), text });
 
-  it('tells the first line at once and the last of each interval when it is due', () => {
+  it('reports the first line at once and the last of each interval when it is due', () => {
     const limit = createLogLimit(50, () => false);
     expect(limit.offer(said('a'), 1000)).toEqual(said('a'));
     expect(limit.offer(said('b'), 1010)).toBeUndefined();
@@ -187,13 +187,13 @@ describe('the limit on chatty containers', () => {
 });
 
 describe('a log line', () => {
-  it('is a stamp and a text, which may be empty', () => {
+  it('is a timestamp and a text, which may be empty', () => {
     expect(readLogLine(Buffer.from(`${stamp(1)} `))).toEqual({ time: stamp(1), text: '' });
     expect(readLogLine(Buffer.from('2026-11-20T23:04:29Z a b'))).toEqual({ time: '2026-11-20T23:04:29Z', text: 'a b' });
     expect(readLogLine(Buffer.from('yesterday a b'))).toBeUndefined();
   });
 
-  it('is ordered by the nanosecond whatever the length of its fraction', () => {
+  it('is ordered by the nanosecond, whatever the length of its fraction', () => {
     expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.09Z')).toBe(true);
     expect(isLater('2026-11-20T23:04:29Z', '2026-11-20T23:04:29.000000001Z')).toBe(false);
     expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.100Z')).toBe(false);

@@ -4,7 +4,7 @@ import { watchObjects } from './helpers/observed.ts';
 import { bookmark, connected, serve } from './helpers/api.ts';
 import { all } from './helpers/take.ts';
 
-it('Node has no leak to warn of where two dozen streams are open', async () => {
+it('Node does not warn of a leak if two dozen streams are open', async () => {
   const warned: string[] = [];
   const note = ({ message }: Error): void => void warned.push(message);
   process.on('warning', note);

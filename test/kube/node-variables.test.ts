@@ -83,7 +83,7 @@ describe('the built command with a variable of Node', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('NODE_EXTRA_CA_CERTS adds to the public authorities, and -v says so', async () => {
+  it('NODE_EXTRA_CA_CERTS adds to the public authorities, and -v prints that', async () => {
     const api = await serveTls((_, response) => json(response, 404, { kind: 'Status', status: 'Failure', code: 404 }));
     const NODE_EXTRA_CA_CERTS = join((await certificates()).directory, 'ca.crt');
     const quiet = await run(api.url, {}, { NODE_EXTRA_CA_CERTS });

@@ -80,7 +80,7 @@ describe('the small YAML reader', () => {
     expect(readPlainYaml(text)).toBeUndefined();
   });
 
-  it('never reads anything else than the library', () => {
+  it('never reads anything differently from the library', () => {
     const word = fc.constantFrom(
       'a',
       'name',
@@ -118,7 +118,7 @@ describe('the small YAML reader', () => {
     );
   });
 
-  it('never reads a kubeconfig that was damaged by hand as another one', () => {
+  it('never reads a damaged kubeconfig as another one', () => {
     const lines = written.split('\n');
     const damage = fc.record({
       at: fc.nat(lines.length - 1),

@@ -42,7 +42,7 @@ describe('the proxy that the environment names', () => {
     expect(proxyFor(new URL(server), lower)).toBe(proxy);
   });
 
-  it('is none where none is named', () => {
+  it('is none if none is named', () => {
     expect(proxyFor(new URL('https://api.example.com'), {})).toBeUndefined();
   });
 });
@@ -98,7 +98,7 @@ async function listen(server: net.Server): Promise<string> {
 }
 
 describe('a request through a proxy', () => {
-  it('is tunnelled through proxy-url also to this machine, with the proxy own credentials', async () => {
+  it('is tunnelled through proxy-url even to this machine, with the credentials of the proxy', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();
@@ -118,7 +118,7 @@ describe('a request through a proxy', () => {
     ]);
   });
 
-  it('leaves names to a socks5 proxy', async () => {
+  it('lets a socks5 proxy resolve names', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await socksProxy();
@@ -137,7 +137,7 @@ describe('a request through a proxy', () => {
     expect(proxy.names).toEqual(['api.internal']);
   });
 
-  it('goes the way that the environment names', async () => {
+  it('uses the proxy of the environment', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();
@@ -153,7 +153,7 @@ describe('a request through a proxy', () => {
     expect(proxy.tunnels).toMatchObject([{ target: 'api.invalid:6443' }]);
   });
 
-  it('is refused where the address of the proxy is none', async () => {
+  it('is refused if the address of the proxy is invalid', async () => {
     await expect(
       connected({ url: 'https://host' }, { cluster: { 'proxy-url': 'ftp://user:secret@host' } }),
     ).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('a request through a proxy', () => {
     expect(error).not.toContain('secret');
   });
 
-  it('names the variable where the environment says the address', async () => {
+  it('names the variable if the address is from the environment', async () => {
     const env = testEnv({ variables: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
     await expect(connected({ url: 'https://host' }, { env })).rejects.toMatchObject({
       code: 'kubeconfig.invalid',
@@ -181,7 +181,7 @@ describe('a request through a proxy', () => {
     });
   });
 
-  it('says that the proxy wants credentials', async () => {
+  it('reports that the proxy wants credentials', async () => {
     const server = http.createServer();
     server.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
     const cluster = await connected({ url: 'https://api.invalid' }, { cluster: { 'proxy-url': await listen(server) } });

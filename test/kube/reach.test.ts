@@ -3,7 +3,7 @@ import type { ConnectOptions } from '../../src/kube/connect-options.ts';
 import { reachOf } from '../../src/kube/connect-options.ts';
 import { createRedactor, showUrl } from '../../src/kube/redact.ts';
 
-describe('a command that is advised reaches the cluster of this run', () => {
+describe('a suggested command reaches the cluster of this run', () => {
   it.each<[string, Partial<ConnectOptions>, string]>([
     ['nothing was given', { version: '1' }, ''],
     ['a context', { context: 'far' }, ' --context=far'],
@@ -15,7 +15,7 @@ describe('a command that is advised reaches the cluster of this run', () => {
     ['a switch that is off', { insecureSkipTlsVerify: false }, ''],
   ])('%s', (_, options, words) => expect(reachOf(options)).toBe(words));
 
-  it('and repeats no secret', () => {
+  it('repeats no secret', () => {
     const words = reachOf({
       token: 'secret-1',
       username: 'joe',
@@ -41,7 +41,7 @@ describe('a command that is advised reaches the cluster of this run', () => {
     ['http://joe:secret/word@host', "'<the same address>'"],
     ['http://joe:1?secret@host', "'<the same address>'"],
     ['http://joe:secret@:99999', "'<the same address>'"],
-  ])('of the address of the server what no password can be in: %s', (server, shown) =>
+  ])('of the server address only the part that cannot contain a password: %s', (server, shown) =>
     expect(reachOf({ server })).toBe(` --server=${shown}`),
   );
 });
@@ -53,7 +53,7 @@ describe('an address in an error or a log', () => {
     ['http://http:/joe:secret@host', 'http://http'],
   ])('shows no password: %s', (url, shown) => expect(showUrl(url)).toBe(shown));
 
-  it('that somebody else wrote is masked up to the last @ before its path', () =>
+  it('is masked up to the last @ before its path if somebody else wrote it', () =>
     expect(createRedactor().clean('no route to http://joe:p@secret@host/path')).toBe(
       'no route to http://<redacted>@host/path',
     ));

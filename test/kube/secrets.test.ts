@@ -95,7 +95,7 @@ describe('no secret is printed at any verbosity', () => {
     expect((await tellAll({ url: nowhere.replace('http:', 'https:') })).text).not.toMatch(/canary-/);
   });
 
-  it('by a server that is not trusted, nor by its address', async () => {
+  it('by an untrusted server, nor in its address', async () => {
     const { server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const url = api.url.replace('https://', `https://user:${canary('userinfo')}@`);
@@ -104,7 +104,7 @@ describe('no secret is printed at any verbosity', () => {
     expect(received.text).toContain('server.untrusted');
   });
 
-  it('but what is no secret is still printed', async () => {
+  it('other texts are still printed', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     expect((await tellAll(api)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
   });
@@ -152,7 +152,7 @@ function tellError(error: unknown): string {
 }
 
 describe('the redactor', () => {
-  it('hides what it knows, in the forms in which it may come back', () => {
+  it('hides known secrets, in each form in which they may be echoed', () => {
     const redactor = createRedactor();
     redactor.hide('p@ss word');
     expect(redactor.clean(`a p@ss word b ${encodeURIComponent('p@ss word')} c ${base64('p@ss word')}`)).toBe(
@@ -160,7 +160,7 @@ describe('the redactor', () => {
     );
   });
 
-  it('hides also what is no valid Unicode, as given and as sent', () => {
+  it('hides even invalid Unicode, as given and as sent', () => {
     const redactor = createRedactor();
     redactor.hide('abc\uD800def');
     const sent = Buffer.from('abc\uD800def');
@@ -181,7 +181,7 @@ describe('the redactor', () => {
     expect(createRedactor().clean(text)).toBe(clean);
   });
 
-  it('leaves words alone that are too short to be secrets', () => {
+  it('ignores words that are too short to be secrets', () => {
     const redactor = createRedactor();
     redactor.hide('a');
     redactor.hide('');

@@ -13,12 +13,13 @@ function saidOf(...codes: string[]): string[] {
   return said;
 }
 
-describe('a machine that has no room for one more connection', () => {
-  it('is named at any -v, with what to do', () =>
+describe('a machine that cannot open another connection', () => {
+  it('is reported at any -v, with what to do', () =>
     expect(saidOf('EMFILE')).toEqual([expect.stringMatching(/^0 this process may open no more files.*ulimit -n/)]));
 
-  it('is named once, however many streams meet it', () => expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
+  it('is reported once, whatever the number of streams', () =>
+    expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
 
-  it('is not blamed for what the network or the server did', () =>
+  it('is not blamed for errors of the network or the server', () =>
     expect(saidOf('ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPROXY')).toEqual([]));
 });

@@ -20,7 +20,7 @@ async function stranger(): Promise<string> {
 }
 
 describe('--certificate-authority', () => {
-  it('verifies where the kubeconfig says not to', async () => {
+  it('verifies even if the kubeconfig says not to', async () => {
     const { url, asked } = await ok();
     const cluster = { 'insecure-skip-tls-verify': true };
     const flags = { certificateAuthority: await stranger() };
@@ -32,28 +32,28 @@ describe('--certificate-authority', () => {
     expect((await getObject(right, '/x')).status).toBe(200);
   });
 
-  it('takes the place of the data in the kubeconfig', async () => {
+  it('replaces the data in the kubeconfig', async () => {
     const api = await ok();
     const cluster = await connected(api, { user, flags: { certificateAuthority: await stranger() } });
     await expect(getObject(cluster, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
     expect(api.asked).toEqual([]);
   });
 
-  it('beside --insecure-skip-tls-verify is refused', async () => {
+  it('is refused together with --insecure-skip-tls-verify', async () => {
     const flags = { certificateAuthority: await stranger(), insecureSkipTlsVerify: true };
     await expect(connected(await ok(), { user, flags })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
   });
 });
 
 describe('--insecure-skip-tls-verify', () => {
-  it('takes the place of the authority in the kubeconfig', async () => {
+  it('replaces the authority in the kubeconfig', async () => {
     const { url } = await ok();
     const cluster = { 'certificate-authority': await stranger() };
     const unverified = await connected({ url }, { cluster, user, flags: { insecureSkipTlsVerify: true } });
     expect((await getObject(unverified, '/x')).status).toBe(200);
   });
 
-  it('in a kubeconfig that names an authority too is refused, and without TLS is not looked at', async () => {
+  it('is refused in a kubeconfig that names an authority too, and ignored without TLS', async () => {
     const cluster = { 'insecure-skip-tls-verify': true };
     await expect(connected(await ok(), { cluster, user })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
     const plain = await serve((_, response) => json(response, 200, {}));
@@ -63,14 +63,14 @@ describe('--insecure-skip-tls-verify', () => {
 });
 
 describe('--server', () => {
-  it('drops the name to check that the kubeconfig has for another address', async () => {
+  it('drops the tls-server-name that the kubeconfig has for another address', async () => {
     const { url, cluster } = await ok();
     const elsewhere = { ...cluster, 'tls-server-name': 'other' };
     const moved = await connected({ url: 'https://10.9.9.9:1' }, { cluster: elsewhere, user, flags: { server: url } });
     expect((await getObject(moved, '/x')).status).toBe(200);
   });
 
-  it('keeps the name that --tls-server-name gives', async () => {
+  it('keeps the name of --tls-server-name', async () => {
     const { url, cluster } = await ok();
     const flags = { server: url, tlsServerName: 'other' };
     await expect(getObject(await connected({ url }, { cluster, user, flags }), '/x')).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('--server', () => {
 });
 
 describe('an authority without a certificate', () => {
-  it.each(['', 'no PEM'])('trusts nobody, not all the world: a file that holds %j', async (text) => {
+  it.each(['', 'no PEM'])('trusts nobody instead of everybody: a file that contains %j', async (text) => {
     const file = join(await tempDir(), 'ca.crt');
     await writeFile(file, text);
     const { url } = await ok();
@@ -91,7 +91,7 @@ describe('an authority without a certificate', () => {
     await expect(connected({ url }, { user, flags: { certificateAuthority: file } })).rejects.toMatchObject(refused);
   });
 
-  it('as data is refused too, and without TLS is not looked at', async () => {
+  it('is refused as data too, and ignored without TLS', async () => {
     const cluster = { 'certificate-authority-data': base64('no PEM') };
     await expect(connected({ url: (await ok()).url }, { cluster, user })).rejects.toMatchObject({
       code: 'kubeconfig.no-authority',

@@ -27,7 +27,7 @@ async function secured(options: object = {}) {
 }
 
 describe('a TLS connection', () => {
-  it('is trusted by the CA of the kubeconfig, as data and as a file beside it', async () => {
+  it('is verified by the CA of the kubeconfig, as data and as a file beside it', async () => {
     const { api, made } = await secured();
     const data = await connected(api, { cluster: { 'certificate-authority-data': base64(made.ca) } });
     expect((await getObject(data, '/x')).status).toBe(200);
@@ -35,7 +35,7 @@ describe('a TLS connection', () => {
     expect((await getObject(file, '/x')).status).toBe(200);
   });
 
-  it('to a server that nobody vouches for is not made, and says why', async () => {
+  it('is not made to a server with an unknown issuer, and the error says why', async () => {
     const { api } = await secured();
     await expect(getObject(await connected(api), '/x')).rejects.toMatchObject({
       code: 'server.untrusted',
@@ -44,7 +44,7 @@ describe('a TLS connection', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('to a server of another name is not made, unless tls-server-name says so', async () => {
+  it('is not made to a server of another name, unless tls-server-name is that name', async () => {
     const { api, names, made } = await secured();
     const ca = { 'certificate-authority-data': base64(made.ca) };
     await expect(
@@ -57,7 +57,7 @@ describe('a TLS connection', () => {
     expect(names).toEqual(['api.internal', 'localhost']);
   });
 
-  it('may go unverified where the user says so', async () => {
+  it('may be unverified if the user says so', async () => {
     const { api } = await secured();
     expect(
       (await getObject(await connected(api, { cluster: { 'insecure-skip-tls-verify': true } }), '/x')).status,
@@ -101,13 +101,13 @@ describe('a TLS connection', () => {
     expect(clients).toEqual(['client']);
   });
 
-  it('with a key that is none says so without a stack of Node', async () => {
+  it('reports an invalid key without a stack trace of Node', async () => {
     const { api, made } = await secured();
     const user = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64('key-canary') };
     await expect(getObject(await connected(api, { user }), '/x')).rejects.toMatchObject({ code: 'auth.unusable' });
   });
 
-  it('that fails has executed no DELETE: it is not even asked about', async () => {
+  it('executes no DELETE if it fails: the pod is not even read', async () => {
     const { api } = await secured();
     const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
     await expect(all(deletePod(await connected(api), target, { signal: stopping() }))).rejects.toMatchObject({

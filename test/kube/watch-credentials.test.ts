@@ -20,7 +20,7 @@ async function failing(fails: number): Promise<object> {
 
 const env = () => testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, speed: 20 });
 
-it('goes on after a plugin that failed once on its way back', async () => {
+it('resumes after a plugin that failed once', async () => {
   const api = await serveTls(({ query, headers }, response) => {
     if (query['sendInitialEvents']) return response.end(line('ADDED', pod('web', '6')) + bookmark('7', true));
     if (headers.authorization === 'Bearer t1') return json(response, 401, status(401, 'Unauthorized', 'expired'));
@@ -32,7 +32,7 @@ it('goes on after a plugin that failed once on its way back', async () => {
   expect(api.asked.at(-1)?.headers.authorization).toBe('Bearer t3');
 });
 
-it('ends where the plugin fails before the server was ever reached', async () => {
+it('ends if the plugin fails before the server was ever reached', async () => {
   const api = await serveTls((_, response) => json(response, 200, {}));
   const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), env: env() });
   const watched = all(watchObjects(cluster, target, { signal: stopping() }));

@@ -14,7 +14,7 @@ const isWatch = ({ query }: Asked) => query['watch'] !== undefined && query['sen
 const isList = ({ path, query }: Asked) => path === pods && query['watch'] === undefined;
 
 describe('watchObjects', () => {
-  it('begins with a streaming list and goes on with its changes on the same connection', async () => {
+  it('begins with a streaming list, and its changes follow on the same connection', async () => {
     const api = await serve((_, response) => {
       response.write(line('ADDED', pod('web', '5')) + bookmark('7', true));
       response.write(line('MODIFIED', pod('web', '8')));
@@ -35,7 +35,7 @@ describe('watchObjects', () => {
     });
   });
 
-  it('says how old a change may be that a slow link brings in pieces, and those right behind it', async () => {
+  it('reports how old a change may be that a slow link brings in pieces, and those right after it', async () => {
     const api = await serve((_, response) => {
       response.write(bookmark('7', true));
       const slow = line('MODIFIED', pod('web', '8'));
@@ -52,7 +52,7 @@ describe('watchObjects', () => {
     }
   });
 
-  it('tells the server clock of each answer', async () => {
+  it('reports the server clock of each answer', async () => {
     const api = await serve((_, response) => {
       response.setHeader('date', 'Fri, 20 Nov 2026 23:44:14 GMT');
       response.write(bookmark('7', true));
@@ -65,7 +65,7 @@ describe('watchObjects', () => {
     }
   });
 
-  it('falls back to list and watch where streaming lists are refused, and remembers it for the other streams', async () => {
+  it('falls back to list and watch if streaming lists are refused, and remembers it for the other streams', async () => {
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 422, status(422, 'Invalid', 'sendInitialEvents is forbidden'));
       if (isList(asked))
@@ -85,7 +85,7 @@ describe('watchObjects', () => {
     expect(api.asked.filter(isStreamingList)).toHaveLength(1);
   });
 
-  it('falls back where the server ignores the streaming list and sends no end mark', async () => {
+  it('falls back if the server ignores the streaming list and sends no end mark', async () => {
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('10', [pod('web', '9')]));
       response.write(isStreamingList(asked) ? line('ADDED', pod('web', '9')) : line('MODIFIED', pod('web', '11')));
@@ -95,7 +95,7 @@ describe('watchObjects', () => {
     expect(seen[0]).toMatchObject({ objects: [pod('web', '9')] });
   });
 
-  it('reads a list page by page, and starts again when the pages expire on the way', async () => {
+  it('reads a list page by page, and starts again if the pages expire meanwhile', async () => {
     let expired = false;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -115,7 +115,7 @@ describe('watchObjects', () => {
     expect(api.asked.filter(isList).every(({ query }) => query['limit'] === '500')).toBe(true);
   });
 
-  it('says since when what comes after a cut may have happened', async () => {
+  it('reports since when the changes after a cut may have happened', async () => {
     const api = await serve((asked, response) => {
       if (!isStreamingList(asked)) return void response.write(line('MODIFIED', pod('web', '9')));
       response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')));
@@ -144,7 +144,7 @@ describe('watchObjects', () => {
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '8' });
   });
 
-  it('moves the cursor on bookmarks without telling them', async () => {
+  it('moves the position on bookmarks without reporting them', async () => {
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return void response.end(bookmark('7', true) + bookmark('70'));
       response.write(line('MODIFIED', pod('web', '71')));
@@ -154,7 +154,7 @@ describe('watchObjects', () => {
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '70' });
   });
 
-  it.each(['status', 'frame'])('says a gap and lists again when history expired, reported as a %s', async (form) => {
+  it.each(['status', 'frame'])('reports a gap and lists again if history expired, reported as a %s', async (form) => {
     const gone = status(410, 'Expired', 'too old resource version: 7 (2461)');
     let lists = 0;
     const api = await serve((asked, response) => {
@@ -169,7 +169,7 @@ describe('watchObjects', () => {
     expect(gap).toMatchObject({ cause: 'expired', from: listed?.at, to: again?.at });
   });
 
-  it('never goes back to a server that is behind: it asks for a state that is not older', async () => {
+  it('never goes back to a server that is behind: it requests a state that is not older', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -195,7 +195,7 @@ describe('watchObjects', () => {
     });
   });
 
-  it('takes a state that stays behind at last, and says so', async () => {
+  it('finally accepts a state that stays behind, and reports the gap', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -212,7 +212,7 @@ describe('watchObjects', () => {
     expect(seen[2]).toMatchObject({ cause: 'behind' });
   });
 
-  it('leaves out what a server tells again', async () => {
+  it('skips changes that a server repeats', async () => {
     const api = await serve((_, response) => {
       response.write(bookmark('70', true) + line('MODIFIED', pod('web', '69')) + line('MODIFIED', pod('web', '71')));
     });
@@ -220,7 +220,7 @@ describe('watchObjects', () => {
     expect(seen[2]).toMatchObject({ object: pod('web', '71') });
   });
 
-  it('says once what a refused lane would need, and ends', async () => {
+  it('reports once which permission a refused stream needs, and ends', async () => {
     const message =
       'endpointslices.discovery.k8s.io is forbidden: User "dev" cannot watch resource "endpointslices" in API group "discovery.k8s.io" in the namespace "shop"';
     const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
@@ -234,7 +234,7 @@ describe('watchObjects', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  it('falls back where the server ignores the streaming list and never falls silent', async () => {
+  it('falls back if the server ignores the streaming list and is never silent', async () => {
     let version = 100;
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('900000', []));
@@ -259,7 +259,7 @@ describe('watchObjects', () => {
     expect(env.waits).toContain(2200);
   });
 
-  it('throws where the credentials are not accepted', async () => {
+  it('throws if the credentials are not accepted', async () => {
     const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     const watching = all(watchObjects(await connected(api), target, { signal: stopping() }));
     await expect(watching).rejects.toMatchObject({ code: 'auth.unauthorized' });
@@ -278,7 +278,7 @@ describe('watchObjects', () => {
     expect(Math.max(...env.waits.filter((ms) => ms !== 10_000 && ms !== 1000))).toBeGreaterThan(1000);
   });
 
-  it('throws where the server was never reached, and names it', async () => {
+  it('throws if the server was never reached, and names it', async () => {
     const cluster = await connected({ url: nowhere });
     await expect(all(watchObjects(cluster, target, { signal: stopping() }))).rejects.toMatchObject({
       code: 'server.unreachable',
@@ -298,7 +298,7 @@ describe('watchObjects', () => {
     expect(seen[2]).toMatchObject({ cause: 'disconnected' });
   });
 
-  it('survives lines that are no JSON, nest without end or are not UTF-8', async () => {
+  it('survives lines that are not JSON, nest too deeply or are not UTF-8', async () => {
     const deep = `{"type":"MODIFIED","object":${'['.repeat(200_000)}}\n`;
     const rubbish = [deep, 'not json\n', '{"type":7}\n', '[]\n', 'null\n', Buffer.from([0xff, 0xfe, 0x0a])];
     let next = 0;
@@ -315,7 +315,7 @@ describe('watchObjects', () => {
     expect(next).toBe(rubbish.length + 1);
   });
 
-  it('lists again after a line that is too long to hold', async () => {
+  it('lists again after a line that is too long', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (!isStreamingList(asked)) return void response.end();
@@ -328,7 +328,7 @@ describe('watchObjects', () => {
     expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
   });
 
-  it('may run many times beside itself on one signal, without a warning of Node', async () => {
+  it('may run many times at once on one signal, without a warning of Node', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -342,7 +342,7 @@ describe('watchObjects', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('ends quietly on abort, also before the headers have come', async () => {
+  it('ends quietly on abort, even before the headers have come', async () => {
     const stop = new AbortController();
     const api = await serve(() => stop.abort());
     expect(await all(watchObjects(await connected(api), target, { signal: stop.signal }))).toEqual([]);
@@ -351,7 +351,7 @@ describe('watchObjects', () => {
 });
 
 describe('a silent stream', () => {
-  it('is not cut in the 30 seconds of the default grace: it is asked about, and goes on', async () => {
+  it('is not cut in the 30 seconds of the default grace: the server is asked, and it continues', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '7'));
       response.write(bookmark('7', true));
@@ -366,7 +366,7 @@ describe('a silent stream', () => {
     expect(api.asked.filter(({ path }) => path === `${pods}/web`).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('is dead when the server has something newer, and resumes without a gap', async () => {
+  it('is dead if the server has something newer, and resumes without a gap', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       if (isStreamingList(asked)) return void response.write(bookmark('7', true));
@@ -380,7 +380,7 @@ describe('a silent stream', () => {
     expect(api.asked.filter(isWatch)).toHaveLength(1);
   });
 
-  it('is dead when the object is gone and the stream did not say so', async () => {
+  it('is dead if the object is gone and the stream did not report it', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
       if (isStreamingList(asked)) return void response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
@@ -393,7 +393,7 @@ describe('a silent stream', () => {
     expect(seen[2]).toMatchObject({ kind: 'changed', change: 'DELETED' });
   });
 
-  it('of a collection is asked about with its own selectors and only metadata', async () => {
+  it('of a collection is checked with its own selectors and only for metadata', async () => {
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('99', [pod('web-2', '8')]));
       if (isStreamingList(asked)) return void response.write(bookmark('7', true));
@@ -410,7 +410,7 @@ describe('a silent stream', () => {
     expect(question?.headers.accept).toContain('PartialObjectMetadataList');
   });
 
-  it('of a collection is dead when one of its objects is gone: what is left tells no newer version', async () => {
+  it('of a collection is dead if one of its objects is gone: the others have no newer version', async () => {
     const left = pod('web-2', '6');
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('9', [left]));
@@ -431,10 +431,10 @@ describe('a silent stream', () => {
   });
 });
 
-describe('a position that means nothing', () => {
+describe('a wrong position', () => {
   const far = '9'.repeat(38);
 
-  it.each(['7000000', far])('a bookmark of somebody else (%s) hides no change on the stream', async (foreign) => {
+  it.each(['7000000', far])('a bookmark of another server (%s) hides no change on the stream', async (foreign) => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(foreign));
@@ -444,7 +444,7 @@ describe('a position that means nothing', () => {
     expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '8') });
   });
 
-  it('such a bookmark is not gone on from where the server keeps a change back: nothing is lost', async () => {
+  it('does not resume from such a bookmark if the server withholds a change: nothing is lost', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       if (isStreamingList(asked))
@@ -462,7 +462,7 @@ describe('a position that means nothing', () => {
     expect(seen[2]).toMatchObject({ since: seen[0]?.at });
   });
 
-  it('nor from one that the server has not come to', async () => {
+  it('does not resume from a bookmark that the server has not reached', async () => {
     const tooLarge = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
     const api = await serve((asked, response) => {
       if (isStreamingList(asked))
@@ -497,7 +497,7 @@ describe('a position that means nothing', () => {
 });
 
 describe('a watch whose history is always gone', () => {
-  it('waits longer each time, though every list succeeds, until a watch brings something', async () => {
+  it('waits longer each time, although every list succeeds, until a watch brings something', async () => {
     const gone = status(410, 'Expired', 'too old resource version');
     let watches = 0;
     const api = await serve((asked, response) => {
@@ -514,13 +514,13 @@ describe('a watch whose history is always gone', () => {
   });
 });
 
-describe('a server that does not heed the selector', () => {
+describe('a server that ignores the selector', () => {
   const foreign = [
     pod('other', '8'),
     { ...pod('web', '8'), metadata: { name: 'web', namespace: 'elsewhere', uid: 'uid-3', resourceVersion: '8' } },
   ];
 
-  it.each(foreign)('tells changes of other objects, which are left out: %j', async (object) => {
+  it.each(foreign)('sends changes of other objects, which are skipped: %j', async (object) => {
     const api = await serve((_, response) => {
       response.write(line('ADDED', object) + line('ADDED', pod('web', '6')) + bookmark('7', true));
       response.write(line('MODIFIED', object) + line('DELETED', object) + line('MODIFIED', pod('web', '9')));
@@ -556,7 +556,7 @@ describe('an answer that is not from Kubernetes', () => {
     },
   );
 
-  it('is waited out where the stream has begun', async () => {
+  it('is retried if the stream has begun', async () => {
     let pages = 0;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return void response.end(line('ADDED', pod('web', '6')) + bookmark('7', true));

@@ -16,7 +16,7 @@ const places = (...files: string[]) => ({
 const lineOf = (...args: string[]): string | undefined =>
   windowsLaunch('login', args, places('C:\\Windows\\login.cmd')).args.at(-1);
 
-describe('what is started', () => {
+describe('the started program', () => {
   it.each([
     ['a program in PATH, by its bare name', 'sdk', 'C:\\Program Files\\sdk\\sdk.exe'],
     ['with its ending', 'sdk.exe', 'C:\\Program Files\\sdk\\sdk.exe'],
@@ -34,14 +34,14 @@ describe('what is started', () => {
       'C:\\Windows\\sdk.exe',
     ));
 
-  it('what is not found is left to the system to refuse', () =>
+  it('leaves a command that is not found to the system', () =>
     expect(windowsLaunch('nothing', ['x'], places('.\\nothing.exe', 'nothing.exe'))).toEqual({
       file: 'nothing',
       args: ['x'],
       verbatim: false,
     }));
 
-  it('a batch file through cmd.exe, the whole line in quotes', () =>
+  it('runs a batch file in cmd.exe, the whole line in quotes', () =>
     expect(windowsLaunch('gke', ['get', 'my token'], places('C:\\Program Files\\sdk\\gke.cmd'))).toEqual({
       file: 'C:\\Windows\\cmd.exe',
       args: ['/d', '/e:on', '/v:off', '/s', '/c', '""C:\\Program Files\\sdk\\gke.cmd" "get" "my token""'],

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { closeAll, counting, listen, trackSockets } from './helpers/counting.ts';
 import { expectFailed, kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
-it('counts the 503s of a while, and says when that was', async () => {
+it('counts 503s, and reports their window', async () => {
   const said = { 200: 0, 503: 0 };
   let status: 200 | 503 = 200;
   const server = await counting((_, answer) => {
@@ -75,7 +75,7 @@ it('counts resets in the middle of an answer', async () => {
   expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
 });
 
-it('counts requests into silence as timeouts, from when they were sent', async () => {
+it('counts unanswered requests as timeouts, from when they were sent', async () => {
   let [unanswered, isSilent] = [0, false];
   const server = await counting((_, answer) => void (isSilent ? (unanswered += 1) : answer.end()));
   let [from, to] = [0, 0];
@@ -93,7 +93,7 @@ it('counts requests into silence as timeouts, from when they were sent', async (
   expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
 });
 
-it('goes on sending while answers are slow, and measures how slow', async () => {
+it('continues to send while answers are slow, and measures how slow', async () => {
   let most = 0;
   let open = 0;
   const server = await counting((_, answer) => {
@@ -113,7 +113,7 @@ it('goes on sending while answers are slow, and measures how slow', async () => 
   expect(result.latencyMs.before?.p50).toBeLessThan(600);
 });
 
-it('finds a kept connection that is half open, and counts it apart from new ones', async () => {
+it('detects a half-open kept connection, and counts it separately from new ones', async () => {
   let isHalfOpen = false;
   let unanswered = 0;
   const server = await counting((request, answer) => {
@@ -134,7 +134,7 @@ it('finds a kept connection that is half open, and counts it apart from new ones
   expect(Object.keys(kindsOf(result)).filter((kind) => kind !== 'timeout')).toEqual([]);
 });
 
-it('takes a kept connection that was closed while nobody used it for no failure', async () => {
+it('does not count a kept connection that was closed while idle as a failure', async () => {
   const server = await counting((_, answer) => answer.end());
   const { result } = await probing(server.url, { keepalive: true, ratePerSecond: 10 }, async () => {
     await sleep(430);
@@ -166,7 +166,7 @@ it('reads 64 kB of a body of 10 MB, and closes it', async () => {
   expect(written / result.sent).toBeLessThan(8 * 1024 * 1024);
 });
 
-it('counts garbage as no HTTP answer, and a redirect as an answer', async () => {
+it('counts garbage as a missing HTTP answer, and a redirect as an answer', async () => {
   const garbage = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
   const sockets = trackSockets(garbage);
   const port = await listen(garbage);
@@ -181,7 +181,7 @@ it('counts garbage as no HTTP answer, and a redirect as an answer', async () => 
   expect(redirected.result.failed).toBe(0);
 });
 
-it('tells a name that does not resolve', async () => {
+it('reports a name that does not resolve', async () => {
   const { result, trouble } = await probing('http://nowhere.invalid/', { ratePerSecond: 10 }, () => sleep(400));
   expect(Object.keys(kindsOf(result))).toEqual(['dns']);
   expect(trouble?.message).toContain('its name does not resolve');

@@ -59,7 +59,7 @@ it('lets no container end before the last request that it answered was sent', as
   expect(heldAgainst(report, truthsOf(name)).filter(({ hit }) => !hit)).toEqual([]);
 });
 
-it('knows until when it took requests: after the last answered, and until the first that was refused', async () => {
+it('knows until when it accepted requests: after the last answered one, and until the first refused one', async () => {
   const report = await probed({ lastSent: exited() - 1000, refused: exited() - 800 });
   const { earliest = '', latest = '' } = report.containers[0]?.servedUntil ?? {};
   expect([Date.parse(earliest), Date.parse(latest)]).toEqual([
@@ -70,7 +70,7 @@ it('knows until when it took requests: after the last answered, and until the fi
   expect(report.verdict.findings.find(({ code }) => code === 'drain-race')?.severity).toBe('info');
 });
 
-it('raises the drain race to a warning where the port refused within a second of the removal', async () => {
+it('raises the drain race to a warning if the port refused within a second of the removal', async () => {
   const signal = Date.parse(truthsOf(name)[0]?.stop_signal_sent ?? '');
   const report = await probed({ lastSent: signal + 50, refused: signal + 250 });
   expect(report.verdict.findings.find(({ code }) => code === 'drain-race')).toMatchObject({ severity: 'warning' });
@@ -84,7 +84,7 @@ it.each<[string, Omit<Story, 'lastSent'>]>([
   expect(exitOf(await probed({ lastSent: plain.earliest + 30, ...story }))).toEqual(plain);
 });
 
-it('concludes nothing from an address that answers after the end is known: another pod has it by now', async () => {
+it('concludes nothing from an address that answers after the end: another pod has it by then', async () => {
   const plain = await plainReport();
   const removed = Date.parse(plain.marks.find((mark) => mark.name === 'removed')?.at.latest ?? '');
   const report = await probed({ lastSent: removed - 5 });

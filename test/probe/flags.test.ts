@@ -12,7 +12,7 @@ it('asks a URL 20 times a second and the API server 5 times, over kept and new c
   expect(service?.ratePerSecond).toBe(5);
 });
 
-it('reads headers from flags, files and the environment, the flag going before the rest', async () => {
+it('reads headers from flags, files and the environment, and the flag wins', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'probe-flags-'));
   const file = join(folder, 'headers');
   writeFileSync(file, '# a comment\nAuthorization: Bearer abc\nX-Shop: file\n\n');

@@ -26,7 +26,7 @@ const expected: Readonly<Record<string, string[]>> = {
 
 const [ratePerSecond, ms] = [40, rounds(500, 1000)];
 
-it.each(manners)('outlives a target that %s', async (name) => {
+it.each(manners)('survives a target that %s', async (name) => {
   const child = fork(script, [name]);
   const port = await message<number>(child);
   const scheme = name.startsWith('http/2') ? 'grpc' : 'http';
@@ -49,7 +49,7 @@ it.each(manners)('outlives a target that %s', async (name) => {
   expect((user + system) / 1000 / Math.max(1, result.sent)).toBeLessThan(100);
 });
 
-it('delays no DELETE by a target that floods it', async () => {
+it('delays no DELETE if a target floods it', async () => {
   const child = fork(script, ['sends chunks of one byte without end']);
   const port = await message<number>(child);
   await serving('exit-143', {}, async ({ server, flags }) => {

@@ -8,7 +8,7 @@ import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { closeAll, listen, trackSockets } from './helpers/counting.ts';
 import { expectFailed, kindsOf, probing } from './helpers/probing.ts';
 
-it.runIf(hasOpenssl)('speaks HTTP/2 where the server chooses it, on new connections and on a kept one', async () => {
+it.runIf(hasOpenssl)('speaks HTTP/2 if the server chooses it, on new connections and on a kept one', async () => {
   const { server, cert, url, close } = await secureServer();
   let answered = 0;
   const versions = new Set<string>();
@@ -25,7 +25,7 @@ it.runIf(hasOpenssl)('speaks HTTP/2 where the server chooses it, on new connecti
   expect(result.kept?.sent).toBeGreaterThan(1);
 });
 
-it.runIf(hasOpenssl)('loses nothing by a GOAWAY that lets requests end, nor by one that takes none', async () => {
+it.runIf(hasOpenssl)('loses nothing by a GOAWAY that completes requests, nor by one that accepted none', async () => {
   const { server, cert, url, sessions, close } = await secureServer();
   let [answered, refused] = [0, 0];
   server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
@@ -87,7 +87,7 @@ it.runIf(hasOpenssl)(
   },
 );
 
-it('asks for health over gRPC, and counts what does not serve', async () => {
+it('checks health over gRPC, and counts all but SERVING as failures', async () => {
   let state = 1;
   const said: Record<string, number> = { serving: 0, notServing: 0, unavailable: 0 };
   const asked = new Set<string>();
@@ -123,7 +123,7 @@ it('asks for health over gRPC, and counts what does not serve', async () => {
   expect(kindsOf(result)).toEqual({ http: said['notServing'], 'http 14': said['unavailable'] });
 });
 
-it('writes the request of the health protocol as protobuf does', () => {
+it('encodes the request of the health protocol as protobuf does', () => {
   expect(healthCheckRequest('').toString('hex')).toBe('0000000000');
   expect(healthCheckRequest('a').toString('hex')).toBe('00000000030a0161');
   expect(healthCheckRequest('x'.repeat(300)).subarray(0, 8).toString('hex')).toBe('000000012f0aac02');

@@ -53,7 +53,7 @@ function timelineOf({
   } as unknown as Timeline;
 }
 
-it('measures how long load balancers kept sending, and says what preStop sleep covers that', () => {
+it('measures how long load balancers kept sending, and names a preStop sleep that covers it', () => {
   const loss = lossOf(timelineOf({ failures: [{ first: 400, last: 900, count: 2 }, { first: 3200 }] }));
   expect(loss).toMatchObject({ cause: 'sent-too-late', preStopSeconds: 5 });
   expect(loss?.what).toBe('3 of 412 requests failed from +0.4s to +3.2s (connection refused)');
@@ -91,7 +91,7 @@ it.each<[string, string, Story]>([
   expect(lossOf(timelineOf(story))?.cause).toBe(cause);
 });
 
-it('measures no loss by a probe of the pod itself, but until when that answered', () => {
+it('measures no loss with a probe of the pod itself, only until when that answered', () => {
   const answered = { last: zero + 2920, seq: 9 };
   const timeline = timelineOf({ failures: [{ first: 3000 }], probe: { via: 'pod-proxy', answered } });
   expect(lossOf(timeline)).toBeUndefined();
@@ -104,13 +104,13 @@ it.each([
   [2920, 2920, 'app answered new requests until 2.9s after SIGTERM'],
   [-500, -480, 'app stopped answering 0.5s before SIGTERM'],
   [10, 210, undefined],
-])('says how long the container took requests, from %d to %d ms: %s', (earliest, latest, words) => {
+])('reports how long the container accepted requests, from %d to %d ms: %s', (earliest, latest, words) => {
   const [container] = timelineOf({ signal: 20 }).containers;
   const servedUntil = { ...at(latest), earliest: zero + earliest };
   expect(container && servedText({ ...container, servedUntil })).toBe(words);
 });
 
-it('says in numbers what was sent, what was not measured and why, and that nothing was lost', () => {
+it('reports how many requests were sent, how many were not measured and why, and that none was lost', () => {
   expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests)');
   const latencyMs = { before: { p50: 2, p99: 12.4 }, during: { p50: 3, p99: 340 } };
   expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
@@ -137,11 +137,11 @@ it.each([
   expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
 });
 
-it('does not pass where nothing was measured', () => {
+it('does not pass if nothing was measured', () => {
   expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
 });
 
-it('implies that no request may be lost, unless told how many', () => {
+it('allows no lost request by default', () => {
   const named = { name: 'max-lost', passed: true, message: '' };
   expect(withImpliedLoss(traceOf(1000, 1), [])).toMatchObject([{ name: 'max-lost', passed: false }]);
   expect(withImpliedLoss(traceOf(1000, 1), [named])).toEqual([named]);

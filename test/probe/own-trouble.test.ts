@@ -32,7 +32,7 @@ it.each([
   expect(resultOfError(error(code))).toMatchObject({ kind: 'failed', failure });
 });
 
-it('counts what the target refused over one address family, whatever this machine lacks for the other', () => {
+it('counts a refusal over one address family, whatever this machine lacks for the other', () => {
   const both = new AggregateError([error('ENETUNREACH'), error('ECONNREFUSED')]);
   expect(resultOfError(both)).toMatchObject({ kind: 'failed', failure: 'refused' });
 });
@@ -57,7 +57,7 @@ function countsOf(result: Result, standstill?: Standstill) {
 it.each([
   ['EADDRNOTAVAIL', 'no-local-port'],
   ['EMFILE', 'no-file-handle'],
-])('counts %s apart, and no failure', (code, reason) => {
+])('counts %s separately, not as a failure', (code, reason) => {
   const counts = countsOf(resultOfError(error(code)));
   expect(counts).toMatchObject({ new: { sent: 0, failed: 0 }, notMeasured: [{ reason, count: 30 }] });
 });
@@ -73,7 +73,7 @@ it.each<[string, Result, inBusy: 'failed' | 'doubtful', inSleep: 'failed' | 'dou
   ['garbage', resultOfError(error('HPE_INVALID_CONSTANT')), 'failed', 'doubtful'],
   ['a timeout', timedOut(undefined), 'doubtful', 'doubtful'],
   ['a name that did not resolve in time', timedOut('dns'), 'doubtful', 'doubtful'],
-])('%s while this process got no turn, and while its machine slept', (_, result, inBusy, inSleep) => {
+])('%s while this process did not run, and while its machine slept', (_, result, inBusy, inSleep) => {
   const kindOf = (standstill?: Standstill) => (countsOf(result, standstill)?.notMeasured ? 'doubtful' : 'failed');
   expect([kindOf(), kindOf('busy'), kindOf('asleep')]).toEqual(['failed', inBusy, inSleep]);
 });

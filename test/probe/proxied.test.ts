@@ -27,7 +27,7 @@ it.each([
   ['service/https:checkout:web', '/api/v1/namespaces/shop/services/https:checkout:web/proxy/'],
   ['pod', '/api/v1/namespaces/shop/pods/checkout-1/proxy/'],
   ['pod:8080/ready', '/api/v1/namespaces/shop/pods/checkout-1:8080/proxy/ready'],
-])('asks for %s where its proxy stands', async (target, path) => {
+])('requests %s at the path of its proxy', async (target, path) => {
   const asked = new Set<string>();
   const ask: ProxyRequest = (request) => {
     asked.add(`${request.method} ${request.path}`);
@@ -47,7 +47,7 @@ it.each([
   expect(Object.keys(kindsOf(result))).toEqual([kind]);
 });
 
-it('counts as not measured what the API server throttles, or does not answer itself', async () => {
+it('counts requests that the API server throttles or does not answer as not measured', async () => {
   const throttled = await probing('service/checkout', { ask: answering(429, failure('too many', 429)) }, () =>
     sleep(150),
   );
@@ -58,7 +58,7 @@ it('counts as not measured what the API server throttles, or does not answer its
   }
 });
 
-it('tells a right that it lacks from what the application itself forbids', async () => {
+it('distinguishes a missing permission from a refusal of the application', async () => {
   const forbidden = failure('pods "checkout-1" is forbidden: cannot get resource "pods/proxy"', 403);
   const lacking = await probing('pod', { ask: answering(403, forbidden) }, () => sleep(150));
   const guarded = await probing('pod', { ask: answering(403, 'log in first') }, () => sleep(150));

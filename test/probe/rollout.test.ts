@@ -22,7 +22,7 @@ function probesOf(...observations: readonly [at: number, ProbeObservation][]) {
   return probes;
 }
 
-it('reports `pod` once for all pods, and each address for itself', () => {
+it('reports `pod` once for all pods, and each address separately', () => {
   const { all } = probesOf(
     [0, started(0, 'http://shop')],
     [500, counts(0, 10)],
@@ -37,7 +37,7 @@ it('reports `pod` once for all pods, and each address for itself', () => {
   ]);
 });
 
-it('fails the run for what was lost between two exits, unless it may be lost', () => {
+it('fails the run for losses between two exits, unless they are allowed', () => {
   const { all } = probesOf([0, started(0, 'http://shop')], [9000, counts(0, 100, 1, 9000)]);
   const of = (gates: Parameters<typeof lossCodes>[1]['gates'], warnOnly = false) =>
     lossCodes({ probes: all }, { gates, warnOnly });
@@ -46,7 +46,7 @@ it('fails the run for what was lost between two exits, unless it may be lost', (
   expect(of([], true)).toEqual([]);
 });
 
-it('blames no pod for what was lost before its deletion', () => {
+it('blames no pod for losses before its deletion', () => {
   const probes = probesOf(
     [0, started(0, 'http://shop')],
     [1000, counts(0, 10, 4, 1000)],

@@ -66,7 +66,7 @@ it.concurrent(
   },
 );
 
-it.concurrent('deletes nothing where the target does not answer', async () => {
+it.concurrent('deletes nothing if the target does not answer', async () => {
   const server = await counting((_, answer) => answer.writeHead(500).end());
   await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
     const { code, stderr } = await podexit([cluster.pod, ...flags, '--probe', server.url]);
@@ -77,7 +77,7 @@ it.concurrent('deletes nothing where the target does not answer', async () => {
   await server.close();
 });
 
-it.concurrent('goes on sending for two seconds after the pod is gone', async () => {
+it.concurrent('continues to send for two seconds after the pod is gone', async () => {
   let last = 0;
   const server = await counting((_, answer) => {
     last = Date.now();
@@ -103,7 +103,7 @@ it.concurrent('shows in the demo what a late load balancer loses, and that a pre
   expect(fixed.code).toBe(0);
 });
 
-it.concurrent('asks the API server for its proxies, and deletes nothing where those do not answer', async () => {
+it.concurrent('uses the proxies of the API server, and deletes nothing if those do not answer', async () => {
   await serving('graceful-exit', {}, async ({ server: cluster, flags }) => {
     const words = ['--probe', 'service/checkout:80/pay?card=4711-4711', '--probe', 'pod:8080'];
     const { code, stderr } = await podexit([cluster.pod, ...flags, ...words]);

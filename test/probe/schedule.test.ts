@@ -49,7 +49,7 @@ it('counts requests that were due while this process stood still as not measured
   expect(missed?.count).toBeLessThan(32);
 });
 
-it('blames nobody for connections that broke while the machine slept', async () => {
+it('blames no target for connections that broke while the machine slept', async () => {
   let slept = 0;
   const server = await counting((request, answer) => {
     if (slept === 0) answer.end();

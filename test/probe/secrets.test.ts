@@ -11,7 +11,7 @@ import { counting } from './helpers/counting.ts';
 
 const secret = 'hunter2-hunter2';
 
-it('prints no header in reports, recordings, at -v=9, nor shows it to ps', async () => {
+it('prints no header in reports, recordings or at -v=9, nor shows it to ps', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'probe-secrets-'));
   const seen = new Set<string | undefined>();
   const server = await counting((request, answer) => (seen.add(request.headers.authorization), answer.end()));
@@ -53,7 +53,7 @@ it('prints no header in reports, recordings, at -v=9, nor shows it to ps', async
   for (const text of [output, ...written]) expect(text).not.toContain('hunter2');
 });
 
-it('prints no header where the target does not answer', async () => {
+it('prints no header if the target does not answer', async () => {
   const server = await counting((_, answer) => answer.writeHead(500).end());
   const words = ['--probe', server.url, '--probe-header', `Authorization: Bearer ${secret}`, '-v=9'];
   await serving('exit-143', {}, async ({ server: cluster, flags }) => {

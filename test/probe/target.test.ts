@@ -32,11 +32,11 @@ it.each([
   expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage.probe' }) as Error);
 });
 
-it('keeps a path from leading out of the proxy', () => {
+it('keeps a path inside the proxy', () => {
   expect(parseTarget('service/checkout/../../../secrets')).toMatchObject({ path: '/secrets' });
 });
 
-it('shows no password of what it refuses', () => {
+it('shows no password of a refused target', () => {
   expect(() => parseTarget('http://user:hunter2@host/')).toThrow(/^(?!.*hunter2)/);
   expect(() => parseTarget('foo://user:hunter2@host')).toThrow(/^(?!.*hunter2)/);
 });

@@ -35,7 +35,7 @@ function atMoment(moment: () => number, work: () => void): NodeJS.Timeout {
   return timer;
 }
 
-it('knows by the pod proxy until when the container took requests, and by the Service that none was lost', async () => {
+it('knows from the pod proxy until when the container accepted requests, and from the Service that none was lost', async () => {
   let closedAt = 0;
   const { stdout, server } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
     const words = ['--probe', 'service/checkout:80/pay', '--probe', 'pod:8080/ready', '--probe-rate', '20'];
@@ -62,7 +62,7 @@ it('knows by the pod proxy until when the container took requests, and by the Se
   );
 });
 
-it('counts what the Service proxy refuses as lost', async () => {
+it('counts refusals of the Service proxy as lost', async () => {
   const { stdout, code } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
     const timer = atMoment(
       () => (server.deletesAccepted > 0 ? signalledAt(server) + 300 : Infinity),

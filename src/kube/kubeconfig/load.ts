@@ -91,7 +91,6 @@ function firstWins<T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> {
   return new Map([...maps].reverse().flatMap((map) => [...map]));
 }
 
-/** Where Kubernetes mounts the service account of a pod. */
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a process inside a pod uses instead of a kubeconfig; undefined if we do not run in a pod. */

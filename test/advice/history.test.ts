@@ -120,6 +120,7 @@ describe('recommend', () => {
     const deaf = { drain: 30, killed: true, codes: ['no-signal-handling'] };
     const { report } = await recommend(rollout([...hundred.slice(0, 10), deaf]));
     expect(report.workloads[0]?.grace).toMatchObject({ direction: 'not-by-grace', recommendedSeconds: 30 });
+    expect(report.summary).toContain('1 of 1 killed exits showed no reaction to their stop signal');
   });
 
   it('warns about a mixture of versions', async () => {

@@ -94,7 +94,7 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
   const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
   const killed = group.filter((sample) => sample.killed);
   const safeFor = (seconds: number): number => used.filter((usedSeconds) => usedSeconds <= seconds).length;
-  if (used.length === 0 || neverReacts(killed)) {
+  if (used.length === 0 || moreTimeCannotHelp(killed)) {
     const safe = safeFor(currentSeconds);
     return { currentSeconds, recommendedSeconds: currentSeconds, direction: 'not-by-grace', safeFor: safe };
   }
@@ -110,29 +110,28 @@ function graceOf(group: readonly ExitSample[], used: readonly number[]): Recomme
   return { currentSeconds, recommendedSeconds, direction, safeFor: safeFor(recommendedSeconds) };
 }
 
-/** At least half of the killed exits had no signal handler: more time does not help them. */
-function neverReacts(killed: readonly ExitSample[]): boolean {
-  const codes = ['no-signal-handling', 'no-signal-handler'];
-  const withoutHandler = killed.filter(({ findings }) => findings.some(({ code }) => codes.includes(code)));
-  return killed.length > 0 && withoutHandler.length * 2 >= killed.length;
-}
+/** At least half of the killed exits showed no reaction to their stop signal: more time does not help them. */
+const moreTimeCannotHelp = (killed: readonly ExitSample[]): boolean =>
+  killed.length > 0 && withoutReaction(killed) * 2 >= killed.length;
+
+const withoutReaction = (exits: readonly ExitSample[]): number =>
+  exits.filter(({ findings }) => findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code))).length;
 
 function sentenceOf(grace: Recommendation['grace'], group: readonly ExitSample[], used: Quantiles | undefined): string {
   const { currentSeconds: now, recommendedSeconds: next, direction, safeFor } = grace;
-  const killed = group.filter((sample) => sample.killed).length;
+  const killed = group.filter((sample) => sample.killed);
   const p99 = used ? ` (p99 ${used.p99.toFixed(1)}s)` : '';
   const exits = `${safeFor} of ${group.length} exits`;
   const texts: Record<Direction, string> = {
     lower: `terminationGracePeriodSeconds ${now} → ${next} is safe for ${exits}${p99}`,
     keep: `terminationGracePeriodSeconds ${now} is right: ${exits} ended in time${p99}`,
     raise:
-      killed > 0
-        ? `terminationGracePeriodSeconds ${now} → ${next}: ${killed} of ${group.length} exits were killed, and how long they need is not known`
+      killed.length > 0
+        ? `terminationGracePeriodSeconds ${now} → ${next}: ${killed.length} of ${group.length} exits were killed, and how long they need is not known`
         : `terminationGracePeriodSeconds ${now} → ${next} leaves the slowest exit a quarter more${p99}`,
-    'not-by-grace':
-      killed > 0
-        ? `no grace period helps: ${killed} of ${group.length} exits were killed without a reaction to their stop signal`
-        : 'the reports say nothing about how long the exits took',
+    'not-by-grace': moreTimeCannotHelp(killed)
+      ? `${withoutReaction(killed)} of ${killed.length} killed exits showed no reaction to their stop signal; a longer grace period does not help those`
+      : 'the reports do not show how long the exits need',
   };
   return texts[direction];
 }

@@ -61,14 +61,27 @@ describe('a request', () => {
     const api = await serveTls((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
     await expect(getObject(await connected(api, { user: { token: 'secret-token' } }), path)).rejects.toMatchObject({
       code: 'server.redirected',
+      message: `the server ${api.url} redirects to ${other.url}: refusing to forward credentials`,
     });
     expect(other.asked).toEqual([]);
   });
 
   it('stops at a redirect loop', async () => {
     const api = await serve((_, response) => response.writeHead(302, { location: path }).end());
-    await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.redirected' });
+    await expect(getObject(await connected(api), path)).rejects.toMatchObject({
+      code: 'server.redirected',
+      message: `the server ${api.url} redirects more than 5 times`,
+    });
     expect(api.asked).toHaveLength(6);
+  });
+
+  it('does not follow a redirect of a DELETE', async () => {
+    const api = await serve((_, response) => response.writeHead(307, { location: '/new' }).end());
+    await expect((await connected(api)).request({ method: 'DELETE', path })).rejects.toMatchObject({
+      code: 'server.redirected',
+      message: `the server ${api.url} redirects a DELETE, which podexit does not follow`,
+    });
+    expect(api.asked).toHaveLength(1);
   });
 
   it('reports credentials that are not accepted, after one try if they cannot be renewed', async () => {

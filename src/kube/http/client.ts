@@ -72,7 +72,7 @@ async function follow(options: ClientOptions, request: ApiRequest): Promise<Auth
     reply.body.resume();
     const next = resolve(reply.headers.location, url);
     if (next === undefined || next.origin !== url.origin || request.method !== 'GET' || hops === maxRedirects) {
-      throw redirected(options.base, next);
+      throw redirected(options.base, request.method, next);
     }
     url = next;
   }
@@ -214,13 +214,19 @@ async function withTimeout<T>(
   }
 }
 
-function redirected(base: URL, next: URL | undefined): PodexitError {
+function redirected(base: URL, method: string, next: URL | undefined): PodexitError {
   const where =
-    next === undefined ? 'nowhere' : next.origin === base.origin ? 'in circles' : `to ${showUrl(next.origin)}`;
+    next === undefined
+      ? 'without a valid Location'
+      : next.origin !== base.origin
+        ? `to ${showUrl(next.origin)}: refusing to forward credentials`
+        : method !== 'GET'
+          ? `a ${method}, which podexit does not follow`
+          : `more than ${maxRedirects} times`;
   return new PodexitError(
     'server.redirected',
-    `the server ${showUrl(base)} redirects ${where}: refusing to forward credentials`,
-    'Write the address of the API server itself into the kubeconfig (or give it with --server).',
+    `the server ${showUrl(base)} redirects ${where}`,
+    'Set the address of the API server itself in the kubeconfig (or with --server).',
   );
 }
 

@@ -98,9 +98,9 @@ function stopWithoutPodWatch(run: Run, why: string): void {
   const at = options.clock.now();
   const trace = run.traceOf('');
   const what = options.several
-    ? `the pods of ${options.several.target} cannot be watched any longer (${why}); `
-    : `pod "${options.name}" cannot be watched any longer (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
-  options.warn(`${what}the report covers what was seen until now`);
+    ? `the pods of ${options.several.target} can no longer be watched (${why}); `
+    : `pod "${options.name}" can no longer be watched (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
+  options.warn(`${what}the report covers what was observed so far`);
   deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
   endWith({ at, kind: 'timer', name: 'settled' });
 }
@@ -182,13 +182,13 @@ export function warnRefused(
 }
 
 const lossWithout: Partial<Record<StreamName, string>> = {
-  services: 'routes are missing',
-  endpointslices: 'routes are missing',
-  events: 'when the kubelet began and how hooks ended is known less exactly',
-  logs: 'signal and exit are known less exactly',
-  node: 'silence of the node is not seen',
-  owner: 'what deleted the pod may stay unknown',
-  pods: 'the replacement is not seen',
+  services: 'traffic is not observable',
+  endpointslices: 'traffic is not observable',
+  events: 'the start of the termination and hooks are approximate',
+  logs: 'SIGTERM and exit times are approximate',
+  node: 'node failures are not observable',
+  owner: 'the cause of the deletion may stay unknown',
+  pods: 'the replacement is not observable',
 };
 
 export interface Waiting {

@@ -103,7 +103,7 @@ function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void 
   if (logs.areLeftOut) return;
   logs.areLeftOut = true;
   options.warn(
-    `more than ${maxLogStreams} logs at once: those of further pods are left out, and their signals and exits are known less exactly`,
+    `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`,
   );
 }
 

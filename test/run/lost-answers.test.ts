@@ -107,6 +107,6 @@ it('a lost stream that is then refused for good is reported as one gap', async (
     return ended;
   });
   const { report, warnings } = await runOf(await connected(server, { env: testEnv() }), { mode: 'attach' });
-  expect(warnings.join()).toContain('cannot be watched any longer');
+  expect(warnings.join()).toContain('can no longer be watched');
   expect(report?.gaps.filter(({ resource }) => resource === 'pods').map(({ cause }) => cause)).toEqual(['refused']);
 });

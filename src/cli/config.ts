@@ -61,7 +61,7 @@ async function parseConfig(text: string, file: string): Promise<GateWords> {
     documents = loadAll(text, { maxAliases: 0 });
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
-    throw invalid(`${file} is no YAML: ${reason}`, example, cause);
+    throw invalid(`${file} is not valid YAML: ${reason}`, example, cause);
   }
   const [document] = documents;
   if (documents.length > 1) throw invalid(`${file} holds more than one document`, example);

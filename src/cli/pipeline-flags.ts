@@ -79,7 +79,7 @@ function maxLost(text: string, where: string): GateSpec {
   if (number === undefined || (sign === '' && number.includes('.')))
     throw usageError(
       'max-lost',
-      `${where}: "${text.slice(0, 80)}" is no number of requests`,
+      `${where}: "${text.slice(0, 80)}" is not a number of requests`,
       'Write it like 0, 3 or 0.1%.',
     );
   return sign === '%' ? { kind: 'max-lost', share: Number(number) / 100 } : { kind: 'max-lost', count: Number(number) };

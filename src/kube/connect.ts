@@ -82,7 +82,7 @@ function readServer(server: string): URL {
   if (url !== undefined && (url.protocol === 'https:' || url.protocol === 'http:')) return url;
   throw new PodexitError(
     'kubeconfig.invalid',
-    `the server address ${url === undefined ? 'in the kubeconfig' : showUrl(url)} is no http or https URL`,
+    `the server address ${url === undefined ? 'in the kubeconfig' : showUrl(url)} is not an http or https URL`,
     'Write it like https://host:6443.',
   );
 }

@@ -60,9 +60,11 @@ export function refusedPod(
   return new PodexitError(
     'pod.unreadable',
     `pod "${name}" in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
-    'Try again; if it stays so, look at the API server, or at the proxy in front of it.',
+    persistsHint,
   );
 }
+
+const persistsHint = 'Try again; if the error persists, check the API server or the proxy in front of it.';
 
 /** The error for pods that cannot be listed or watched; only a 403 is about permissions. */
 export function refusedPods(
@@ -75,13 +77,13 @@ export function refusedPods(
   return new PodexitError(
     'pods.unreadable',
     `the pods in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
-    unreadableHints[status] ?? 'Try again; if it stays so, look at the API server, or at the proxy in front of it.',
+    unreadableHints[status] ?? persistsHint,
   );
 }
 
 const unreadableHints: Partial<Record<number, string>> = {
   400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',
-  404: "This is no Kubernetes API server: check the cluster's address in the kubeconfig, and what stands before it.",
+  404: "This is not a Kubernetes API server: check the cluster's address in the kubeconfig and any proxy in front of it.",
 };
 
 /** 403 on pods: podexit can do nothing without them, so the hint contains the Role that is needed. */
@@ -99,7 +101,7 @@ function forbiddenPods(namespace: string, message: string, asked: Partial<Permis
 export const replacedPod = (namespace: string, name: string): PodexitError =>
   new PodexitError(
     'pod.replaced',
-    `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name, which is left alone`,
+    `pod "${name}" in namespace "${namespace}" was replaced by another one of the same name; podexit did not delete the new pod`,
     'Run the command again to trace the new pod.',
   );
 
@@ -136,13 +138,13 @@ export function refusedDelete(
     return new PodexitError(
       evict ? 'evict.denied' : 'delete.denied',
       `the ${asked} of ${pod} was denied by the cluster's admission: ${message}`,
-      'Ask those who run that policy; the pod runs on unchanged.',
+      'Ask the owner of that policy. The pod is unchanged.',
     );
   }
   return new PodexitError(
     evict ? 'evict.failed' : 'delete.failed',
     `the ${asked} of ${pod} failed (${status}): ${message}`,
-    'As far as the server says, the pod is unchanged; try again, and look at the API server if it stays so.',
+    `According to the server the pod is unchanged. ${persistsHint}`,
   );
 }
 

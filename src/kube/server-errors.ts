@@ -36,8 +36,8 @@ export const maxWatchLineBytes = 32 * 1024 * 1024;
 function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.oversized-object',
-    `the pods cannot be read: ${server} sends more than ${maxWatchLineBytes / 2 ** 20} MiB for one of them, and etcd stores no more than 1.5`,
-    'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get pod -o json | wc -c` asks the same.',
+    `the pods cannot be read: ${server} sent more than ${maxWatchLineBytes / 2 ** 20} MiB for one pod; etcd stores at most 1.5 MiB per object`,
+    'Check the proxy or gateway in front of the API server; compare with: kubectl get pod -o json | wc -c',
   );
 }
 
@@ -45,8 +45,8 @@ function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
 export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.not-kubernetes',
-    `what answers at ${server} is not the Kubernetes API: it said 200 with a page of its own, as a login page or a proxy does`,
-    'Log in where that page wants it, or write the address of the API server itself into the kubeconfig (or give it with --server).',
+    `what answers at ${server} is not the Kubernetes API: it answered 200 with something else, such as a login page`,
+    'Log in on that page, or set the address of the API server in the kubeconfig (or with --server).',
   );
 }
 
@@ -84,9 +84,8 @@ export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: 
     const { status, message } = outcome.refusal;
     return cluster.clean(`the server answers ${status} to the list of ${resource}: ${message}`);
   }
-  if (outcome.kind === 'foreign')
-    return `what answers to the list of ${resource} is no Kubernetes API, but a page of its own`;
-  return `the list of ${resource} does not come to its end`;
+  if (outcome.kind === 'foreign') return `what answers the list of ${resource} is not the Kubernetes API`;
+  return `the list of ${resource} is still incomplete`;
 }
 
 /** A cause that is safe to print: Node's own errors may contain the whole request. */

@@ -112,8 +112,8 @@ function assertNode(node: Node): void {
   const { type, name = '', computed, property, ...rest } = node;
   if (!evaluated.has(type)) throw new Error('its filter is not one comparison');
   if (type === 'Identifier' && !name.startsWith('_$_'))
-    throw new Error(`"${name}" in it is no field and no quoted text`);
-  if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is no field`);
+    throw new Error(`"${name}" in it is neither a field nor quoted text`);
+  if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is not a field`);
   // A name after a dot is a field, which needs no check.
   const below = [...Object.values(rest), ...(computed ? [property] : [])].flat();
   below.filter(isNode).forEach(assertNode);

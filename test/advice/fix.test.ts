@@ -207,9 +207,9 @@ describe('of a report', () => {
   );
 
   it.each([
-    ['{}', /is no report of podexit\/v1/],
+    ['{}', /is not a podexit\/v1 report/],
     ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /holds no fix/],
-    ['not JSON', /is no JSON/],
+    ['not JSON', /is not JSON/],
   ])('%s is one clear error', async (text, message) => {
     const { code, stderr } = await runMain(['fix', scratchFile('bad.json', text)]);
     expect(code).toBe(1);

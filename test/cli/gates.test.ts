@@ -124,9 +124,9 @@ describe('a config file', () => {
     ['max-duration: [1s]', /max-duration cannot be \["1s"\]/, 'Write it like max-duration: 30s'],
     ['warn-only: maybe', /warn-only cannot be "maybe"/, 'Write it like warn-only: true'],
     ['- max-duration', /holds no keys/, 'max-duration: 30s'],
-    ['max-duration: "1s', /is no YAML/, 'max-duration: 30s'],
-    ['max-duration: &a [*a]', /is no YAML: .*alias/, 'max-duration: 30s'],
-    ['max-duration: 1s\nmax-duration: 2s', /is no YAML: duplicated mapping key \(2:1\)/, 'max-duration: 30s'],
+    ['max-duration: "1s', /is not valid YAML/, 'max-duration: 30s'],
+    ['max-duration: &a [*a]', /is not valid YAML: .*alias/, 'max-duration: 30s'],
+    ['max-duration: 1s\nmax-duration: 2s', /is not valid YAML: duplicated mapping key \(2:1\)/, 'max-duration: 30s'],
   ])('that says "%s" is refused, and the right words are named', async (text, message, hint) => {
     write(text);
     const { code, error } = await replay('graceful-exit');

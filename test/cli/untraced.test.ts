@@ -33,7 +33,7 @@ describe('a pod that was replaced between the read and the write', () => {
     const { api, flags } = await replacing((response) => json(response, 409, conflict(message)));
     const ran = await runMain(['web', ...given.split(' '), ...flags]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain('was replaced by another one of the same name, which is left alone');
+    expect(ran.stderr).toContain('was replaced by another one of the same name; podexit did not delete the new pod');
     expect(api.asked.filter(({ method }) => method !== 'GET')).toHaveLength(1);
   });
 });

@@ -171,7 +171,7 @@ describe('an exec plugin', () => {
   it.each([
     ['that fails', 'echo stdout-canary; exit 3', {}, 'ended with exit code 3', 'users[].user.exec'],
     ['that is killed', 'kill -9 $$', {}, 'was ended by SIGKILL', 'users[].user.exec'],
-    ['that writes something else', 'echo stdout-canary', {}, 'no ExecCredential', 'users[].user.exec'],
+    ['that writes something else', 'echo stdout-canary', {}, 'other than an ExecCredential', 'users[].user.exec'],
     [
       'of another version',
       credential('"token":"stdout-canary"').replace('/v1"', '/v1beta1"'),

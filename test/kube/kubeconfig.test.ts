@@ -89,8 +89,8 @@ describe('a kubeconfig without a server', () => {
   };
 
   it.each([
-    ['tabs: [\n\tsecret-canary: {', 'no YAML (line'],
-    ['- secret-canary', 'no mapping'],
+    ['tabs: [\n\tsecret-canary: {', 'not valid YAML (line'],
+    ['- secret-canary', 'not a mapping'],
     ['users: secret-canary', '"users" is text, not a list'],
     ['users: [{user: {token: secret-canary}}]', '"users[0]" has no name'],
     [

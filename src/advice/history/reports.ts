@@ -66,7 +66,7 @@ async function reportsIn(file: string, replay: ReplayText): Promise<JsonObject[]
     : await parsed(file);
   const exits = exitsIn(asObject(document));
   if (exits) return exits;
-  throw unreadable(file, 'is no report of podexit/v1');
+  throw unreadable(file, 'is not a podexit/v1 report');
 }
 
 async function parsed(file: string): Promise<unknown> {
@@ -74,7 +74,7 @@ async function parsed(file: string): Promise<unknown> {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     const { code = String(error), message } = error as NodeJS.ErrnoException;
-    const why = error instanceof SyntaxError ? `is no JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;
+    const why = error instanceof SyntaxError ? `is not JSON (${message.slice(0, 120)})` : `cannot be read (${code})`;
     throw unreadable(file, why);
   }
 }

@@ -62,7 +62,7 @@ function run(
   if (exec.interactiveMode === 'Always' && !info.interactive) {
     throw new PodexitError(
       'auth.exec-needs-terminal',
-      `the credential plugin ${nameOf(exec)} wants to ask something, and there is no terminal`,
+      `the credential plugin ${nameOf(exec)} needs interactive input, but there is no terminal`,
       'Run it at a terminal, or log in beforehand.',
     );
   }
@@ -83,7 +83,7 @@ function run(
     );
     const limit = info.interactive ? timeoutMs.interactive : timeoutMs.unattended;
     const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
-    const abandon = (): void => stop('was ended, since nobody waits for it any more');
+    const abandon = (): void => stop('was stopped because its result is no longer needed');
     closed.addEventListener('abort', abandon, { once: true });
     const settle = (): void => {
       cancel();
@@ -172,7 +172,7 @@ function nameOf({ command }: ExecEntry): string {
 
 function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   const answer = asObject(parseJson(output));
-  if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something that is no ExecCredential');
+  if (answer['kind'] !== 'ExecCredential') throw failed(exec, 'wrote something other than an ExecCredential');
   if (answer['apiVersion'] !== exec.apiVersion)
     throw failed(exec, `answered in another version than ${exec.apiVersion}`);
   const status = asObject(answer['status']);

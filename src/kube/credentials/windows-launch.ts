@@ -53,7 +53,7 @@ function quotedForCmd(word: string, plugin: string): string {
   if (/[\r\n\0]/.test(word))
     throw new PodexitError(
       'auth.exec-failed',
-      `the credential plugin "${plugin}" cannot be started: an argument holds a line break, which no .cmd or .bat takes`,
+      `the credential plugin "${plugin}" cannot be started: an argument contains a line break, which .cmd and .bat files do not support`,
       'Name its .exe in the kubeconfig under users[].user.exec, or leave the line break out.',
     );
   const safe = word

@@ -23,8 +23,8 @@ export async function readJson(body: Body, signal: AbortSignal | undefined, maxB
   if (whole === undefined)
     throw new PodexitError(
       tooLargeCode,
-      `an answer of the API server is too large: it went past ${maxBytes / 2 ** 20} MiB`,
-      'Look at what stands between here and the API server (a proxy, a gateway); `kubectl get --raw` asks the same.',
+      `a response of the API server is too large: more than ${maxBytes / 2 ** 20} MiB`,
+      'Check the proxy or gateway in front of the API server; compare with: kubectl get --raw',
     );
   return parseJson(whole.toString('utf8'));
 }

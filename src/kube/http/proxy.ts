@@ -45,7 +45,7 @@ function readProxy({ address, from }: Proxy): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !schemes.has(url.protocol)) {
     const shown = url === undefined ? '' : ` ${shownProxy(url)}`;
-    throw wrongProxy(`the proxy address${shown} (${from}) is no http, https or socks5 URL`, `Correct ${from}.`);
+    throw wrongProxy(`the proxy address${shown} (${from}) is not an http, https or socks5 URL`, `Correct ${from}.`);
   }
   if (!isDecodable(url.username) || !isDecodable(url.password))
     throw wrongProxy(

@@ -46,7 +46,7 @@ function assertText(namespace: string): string {
   if (namespace.isWellFormed()) return namespace;
   throw new PodexitError(
     'kubeconfig.bad-namespace',
-    `the namespace ${JSON.stringify(namespace)} cannot be one: it is no valid Unicode text`,
+    `the namespace ${JSON.stringify(namespace)} is not valid: it is not valid Unicode`,
     'Correct the namespace of the context in the kubeconfig, or name another one with -n.',
   );
 }

@@ -102,7 +102,7 @@ function assertCertificate(user: UserEntry): void {
   if (clientKey || clientKeyData) return;
   throw new PodexitError(
     'kubeconfig.no-client-key',
-    'the client certificate of the user has no key, and says nothing without it',
+    'the client certificate of the user has no key and is useless without one',
     'Give client-key or client-key-data in the kubeconfig, or --client-key.',
   );
 }
@@ -110,7 +110,7 @@ function assertCertificate(user: UserEntry): void {
 function contradictory(first: string, second: string): PodexitError {
   return new PodexitError(
     'kubeconfig.contradictory',
-    `${first} and ${second} are both given, and only one of them can hold`,
+    `${first} and ${second} cannot be used together`,
     'Keep one of them, in the kubeconfig and the flags taken together.',
   );
 }

@@ -131,7 +131,7 @@ interface Fields {
 /** `place`: where the mapping is in the file, for error texts. */
 function readFields(value: unknown, file: string, place = ''): Fields {
   if (!isMapping(value))
-    throw invalid(file, place === '' ? 'it is no mapping of keys to values' : notA(place, value, 'a mapping'));
+    throw invalid(file, place === '' ? 'it is not a mapping of keys to values' : notA(place, value, 'a mapping'));
   const raw = asObject(value);
   const at = (name: string) => (place === '' ? name : `${place}.${name}`);
   const list = (name: string): unknown[] => {

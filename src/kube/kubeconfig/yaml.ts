@@ -20,7 +20,7 @@ export function readYaml(text: string, file: string): unknown {
     return document;
   } catch (error) {
     const { mark } = error as YAMLException;
-    throw invalid(file, `it is no YAML${mark === undefined ? '' : ` (line ${mark.line + 1})`}`);
+    throw invalid(file, `it is not valid YAML${mark === undefined ? '' : ` (line ${mark.line + 1})`}`);
   }
 }
 

@@ -36,7 +36,7 @@ export function addDeleteFlags(command: Command): Command {
     .optionsGroup('Deletion, as in kubectl delete:')
     .option('--grace-period <seconds>', 'seconds the pod gets to exit; negative: its own; 0 becomes 1 without --force')
     .option('--now', 'the same as --grace-period=1')
-    .option('--force', 'remove the object at once (grace 0), whether or not its containers have stopped')
+    .option('--force', 'remove the object at once (grace period 0), even if containers still run')
     .option('--evict', 'use the Eviction API, which respects PodDisruptionBudgets')
     .option('--retry-evict', 'with --evict: try again while a PodDisruptionBudget refuses')
     .option('--ignore-not-found', 'exit 0 without a report if the pod does not exist')
@@ -65,7 +65,7 @@ export function deletionOptions(words: readonly string[], flags: DeleteFlags): C
   if ((flags.attach || flags.allTerminating) && deletionFlag !== undefined)
     throw usageError(
       'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes, so ${deletionFlag} does not go with it`,
+      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes and cannot be combined with ${deletionFlag}`,
       leaveOne,
     );
   if (flags.retryEvict && !flags.evict)
@@ -112,7 +112,7 @@ function refuseDeletion(flags: DeleteFlags): void {
   if (given !== undefined)
     throw usageError(
       'node',
-      `node/NAME follows what ends on the node and deletes nothing, so ${given} does not go with it`,
+      `node/NAME deletes nothing and cannot be combined with ${given}`,
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
     );
 }
@@ -127,7 +127,7 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
     throw usageError(
       'once',
       `${flag} traces nothing, so ${asked ?? `-o ${output}`} has nothing to print`,
-      `Leave out one of the two; -o name goes with ${flag}.`,
+      `Leave out one of the two; -o name works with ${flag}.`,
     );
   return { dryRun: how, nameOnly: output === 'name' };
 }
@@ -155,7 +155,7 @@ export function decideGrace({
   };
   if (now && asked !== undefined)
     refuse('--now and --grace-period', 'Use --now, or --grace-period=1 which means the same.');
-  if (now && force) refuse('--force and --now', 'Use --force for grace 0, or --now for grace 1.');
+  if (now && force) refuse('--force and --now', 'Use --force for a grace period of 0 s, or --now for 1 s.');
   if (force && asked !== undefined && asked > 0)
     refuse('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
   if (now) return { seconds: 1, isExplicit: true };

@@ -51,14 +51,14 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   if (flags.writeKubeconfig !== undefined && !flags.serve)
     throw usageError(
       'demo',
-      '--write-kubeconfig goes with --serve',
+      '--write-kubeconfig needs --serve',
       'Write: kubectl-podexit demo --serve --write-kubeconfig FILE',
     );
   // The report would blame the user, whose grace period differs from the recorded one.
   if (flags.force || flags.now || flags.gracePeriod !== undefined)
     throw usageError(
       'demo',
-      'a scenario plays as it was recorded, with the grace that it had then',
+      'a scenario plays as it was recorded, with its recorded grace period',
       'Leave out --grace-period, --now and --force.',
     );
   const shipped = chosen(scenario ?? 'graceful-exit', flags.fixed ?? false);

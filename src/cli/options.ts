@@ -57,8 +57,8 @@ export async function traceOptions(
   if (attachFlag && grace.isExplicit)
     throw usageError(
       'attach',
-      `${attachFlag} never deletes, so no grace flag goes with it`,
-      `Leave out ${attachFlag}, or the grace flag.`,
+      `${attachFlag} never deletes and cannot be combined with a grace period`,
+      `Leave out ${attachFlag}, or --grace-period, --now and --force.`,
     );
   if ((flags.allTerminating || isNode || chosen.target.kind === 'pods') && flags.waitReplacement)
     throw usageError(

@@ -116,7 +116,7 @@ async function trace(
   if (command.length > 0 && target.kind !== 'node')
     throw usageError(
       'command',
-      'a command after -- goes with a node or a rollout',
+      'a command after -- needs a node or a rollout',
       'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
   const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;

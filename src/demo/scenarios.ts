@@ -25,7 +25,8 @@ export interface ShippedScenario {
 export const shippedScenarios: readonly ShippedScenario[] = [
   {
     name: 'graceful-exit',
-    about: 'Deployment of 2 behind a Service, grace 10 s: the app drains 3 s and exits 0 while a replacement starts.',
+    about:
+      'Deployment of 2 behind a Service, grace period 10 s: the app drains 3 s and exits 0 while a replacement starts.',
     fixed: 'prestop-sleep',
   },
   {
@@ -46,17 +47,17 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'sigkill-after-grace',
-    about: 'The same Deployment, but the app ignores SIGTERM: it is killed when its grace of 6 s is over.',
+    about: 'The same Deployment, but the app ignores SIGTERM: it is killed at the end of its grace period of 6 s.',
     fixed: 'graceful-exit',
   },
   {
     name: 'prestop-exceeds-grace',
-    about: 'The preStop hook sleeps 30 s, the grace is 5 s: SIGTERM comes when the grace is over, 2 s before SIGKILL.',
+    about: 'The preStop hook sleeps 30 s, the grace period is 5 s: SIGTERM comes at its end, 2 s before SIGKILL.',
     fixed: 'prestop-sleep',
   },
   {
     name: 'prestop-sleep',
-    about: 'A preStop sleep of 4 s gives load balancers time, then the app drains 2 s and exits 0; grace 10 s.',
+    about: 'A preStop sleep of 4 s gives load balancers time, then the app drains 2 s and exits 0; grace period 10 s.',
   },
   {
     name: 'rollout',
@@ -78,12 +79,13 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'multi-container',
-    about: 'Three containers, grace 6 s: web exits 0 after 1 s, worker exits 143 at once, legacy ignores SIGTERM.',
+    about:
+      'Three containers, grace period 6 s: web exits 0 after 1 s, worker exits 143 at once, legacy ignores SIGTERM.',
     fixed: 'native-sidecar',
   },
   {
     name: 'native-sidecar',
-    about: 'Two native sidecars stop after the app, in reverse order; grace 12 s.',
+    about: 'Two native sidecars stop after the app, in reverse order; grace period 12 s.',
   },
   {
     name: 'prestop-fails',
@@ -96,7 +98,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
   },
   {
     name: 'force-delete',
-    about: 'Grace 0: the object is gone at once, while the container runs on for 2 s and is killed.',
+    about: 'Grace period 0: the object is gone at once, while the container runs on for 2 s and is killed.',
     fixed: 'graceful-exit',
   },
   {

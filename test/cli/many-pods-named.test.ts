@@ -102,7 +102,7 @@ it.each([
   [['a', 'b', '--wait-replacement'], /--wait-replacement is for one pod/],
   [['node/n1', '--evict'], /deletes nothing/],
   [['node/n1', '--now'], /node\/NAME never deletes/],
-  [['a', '--', 'kubectl', 'delete', 'pod', 'a'], /goes with a node or a rollout/],
+  [['a', '--', 'kubectl', 'delete', 'pod', 'a'], /needs a node or a rollout/],
 ])('%j is refused', async (words, reason) => {
   const ran = await runMain(words);
   expect(ran.stderr).toMatch(reason);

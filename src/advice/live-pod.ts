@@ -104,7 +104,7 @@ function withRulings(covering: ShutdownSpec['budgets'], all: readonly V1PodDisru
     read.map(({ facts }) => facts),
   );
   return read.map(({ one, facts: { allowed, healthy, desired } }) => {
-    const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} must stay)`;
+    const now = `${plural(allowed, 'disruption')} now (${healthy} healthy, ${desired} required)`;
     return { ...one, ruling: { ...ruling, text: `PodDisruptionBudget ${one.name} allows ${now}` } };
   });
 }

@@ -208,7 +208,7 @@ describe('of a report', () => {
 
   it.each([
     ['{}', /is not a podexit\/v1 report/],
-    ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /holds no fix/],
+    ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /contains no fix/],
     ['not JSON', /is not JSON/],
   ])('%s is one clear error', async (text, message) => {
     const { code, stderr } = await runMain(['fix', scratchFile('bad.json', text)]);

@@ -188,7 +188,7 @@ it('without a name: the pods that ended lately', () =>
     const { code, stdout } = await runMain(['why', ...one.flags]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^POD +STOPPED +WHAT\n/);
-    expect(stdout).toMatch(/25 pods of namespace rollout-25 stopped lately/);
+    expect(stdout).toMatch(/25 pods of namespace rollout-25 stopped recently/);
   }));
 
 it('a pod that never existed is one clear error', () =>
@@ -317,18 +317,14 @@ const event = (more: object): string =>
 const many = (of: unknown): unknown[] => Array.from({ length: 1_000_000 }, () => of);
 
 it.each<[string, string | (() => string), notice: string | undefined]>([
-  ['broken JSON', '{"kind":"Event","objectRef":{"name":"POD"', 'what 1 line says: no JSON'],
-  ['two broken lines', '"POD" {\n{"POD"', 'what 2 lines say: no JSON'],
-  ['no audit event', '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}', 'no events of audit.k8s.io'],
-  ['a version that is no text', event({ apiVersion: { toString: 1 } }), 'no events of audit.k8s.io'],
-  ['an array', '["POD"]', 'no events of audit.k8s.io'],
-  ['times that are no times', event({ stageTimestamp: 'soon' }), 'without times that can be read'],
-  ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without times that can be read'],
-  [
-    'times beyond all calendars',
-    event({ stageTimestamp: '-271821-04-20T00:00:00Z' }),
-    'without times that can be read',
-  ],
+  ['broken JSON', '{"kind":"Event","objectRef":{"name":"POD"', 'what 1 line says: not JSON'],
+  ['two broken lines', '"POD" {\n{"POD"', 'what 2 lines say: not JSON'],
+  ['no audit event', '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}', 'not events of audit.k8s.io'],
+  ['a version that is no text', event({ apiVersion: { toString: 1 } }), 'not events of audit.k8s.io'],
+  ['an array', '["POD"]', 'not events of audit.k8s.io'],
+  ['times that are no times', event({ stageTimestamp: 'soon' }), 'without readable times'],
+  ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without readable times'],
+  ['times beyond all calendars', event({ stageTimestamp: '-271821-04-20T00:00:00Z' }), 'without readable times'],
   [
     'another cluster, whose pod has the same name',
     event({ responseObject: { kind: 'Pod', metadata: { name: 'POD', uid: 'of-another-cluster' } } }),
@@ -385,7 +381,7 @@ it('a gzip that breaks off is read as far as it goes, and that is said', async (
   expect(code).toBe(0);
   const report = JSON.parse(stdout) as AuditReport;
   expect(report).toMatchObject({ outcome: 'killed' });
-  expect(report.cannotTell).toContain('what 1 file holds behind the place where it breaks off');
+  expect(report.cannotTell).toContain('what 1 file contains after the position where it breaks off');
 });
 
 it('says what it could not read of an audit log in which nothing of the pod is left', async () => {
@@ -394,7 +390,7 @@ it('says what it could not read of an audit log in which nothing of the pod is l
   await serving('graceful-exit', {}, async ({ flags }) => {
     const { code, stderr } = await runMain(['why', 'web-0', '--audit-log', file, ...flags]);
     expect(code).toBe(1);
-    expect(stderr).toContain('the audit log cannot tell what 2 lines say: no JSON');
+    expect(stderr).toContain('the audit log cannot tell what 2 lines say: not JSON');
   });
 });
 

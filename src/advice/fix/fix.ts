@@ -55,7 +55,7 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
       ports.stderr.write(safeLines(`podexit: by hand: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
   const text = options.diff ? diffs(found) : printed(found, options.format);
   ports.stdout.write(forYaml(text));
-  if (text === '') ports.stderr.write('podexit: nothing that a patch could mend\n');
+  if (text === '') ports.stderr.write('podexit: nothing that a patch can fix\n');
   return broken.length > 0 ? 1 : 0;
 }
 
@@ -94,7 +94,7 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
-      `${targetText(target)} has no template to mend`,
+      `${targetText(target)} has no pod template to fix`,
       'Name the workload: kubectl podexit fix deployment/NAME',
     );
   const pod = await readPod(cluster, target.name);
@@ -167,7 +167,7 @@ async function reportedFixes(file: string, format: FixFormat): Promise<string> {
   if (fixes.length === 0)
     throw new PodexitError(
       'fix.report',
-      `${file} holds no fix: nothing had to be mended, or nothing could be patched`,
+      `${file} contains no fix: nothing needed fixing, or nothing could be patched`,
       'Read the workload itself: kubectl podexit fix deployment/NAME',
     );
   if (format === 'json-patch' || format === 'yaml')

@@ -47,7 +47,7 @@ function budgets(spec: ShutdownSpec): CheckFinding[] {
   const reasons = isSeveral
     ? [`the eviction API refuses a pod that several budgets cover (${names})`]
     : spec.budgets.flatMap((budget) => blockedBy(budget, spec) ?? []);
-  const advice = 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits for ever otherwise.';
+  const advice = 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits forever otherwise.';
   return reasons.map((message) => warning('budget-blocks-eviction', message, { advice, path: [] }));
 }
 

@@ -14,7 +14,7 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   if (helpers.length === mains.length) return [];
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
   const job = isJob ? ', and keeps the Job from completing' : '';
-  const form = `is a sidecar in the classic form: it gets SIGTERM together with the application, which may still need it${job}`;
+  const form = `is a classic sidecar (a main container): it gets SIGTERM together with the application, which may still need it${job}`;
   const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
   return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice }));
 }
@@ -25,7 +25,7 @@ function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
   const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
   if (sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
   const stop = `${sidecars.join(', ')} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers`;
-  const rest = `within what these leave of the ${spec.graceSeconds}s; what then still runs is killed`;
+  const rest = `in the time that remains of the ${spec.graceSeconds}s grace period; containers that still run at its end are killed`;
   return [note('sidecar-killed', `${stop}, ${rest}`, { path: [...spec.podPath, 'initContainers'] })];
 }
 
@@ -71,7 +71,7 @@ function unmanaged({ isUnmanaged }: ShutdownSpec): CheckFinding[] {
 }
 
 export const surroundingRules: readonly Rule[] = [
-  { about: 'a sidecar in the classic form', find: classicSidecars },
+  { about: 'a classic sidecar (a main container)', find: classicSidecars },
   { about: 'sidecars that share the grace period', find: sharedGrace },
   { about: 'liveness probes during a shutdown', find: liveness },
   { about: 'finalizers', find: finalizers },

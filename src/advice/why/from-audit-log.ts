@@ -81,9 +81,9 @@ function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: 
 
 /** Completes "cannot tell what 2 lines say:". */
 const unreadTexts = {
-  'no-json': 'no JSON',
-  'no-audit-event': 'no events of audit.k8s.io',
-  'no-time': 'without times that can be read',
+  'no-json': 'not JSON',
+  'no-audit-event': 'not events of audit.k8s.io',
+  'no-time': 'without readable times',
   'too-long': 'longer than 32 MB',
   'other-pod': 'of other pods of this name, by their uid',
   'too-many': `beyond the first ${maxEvents}`,
@@ -94,8 +94,8 @@ function noticeOf(lost: LostInput, count: number): string {
   if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
   const files = plural(
     count,
-    'file holds behind the place where it breaks',
-    'files hold behind the place where they break',
+    'file contains after the position where it breaks',
+    'files contain after the position where they break',
   );
   return `what ${files} off`;
 }

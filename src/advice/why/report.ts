@@ -124,8 +124,8 @@ function ownerText({ owners = [] }: WhyReport): string | undefined {
 }
 
 const graceEndTexts: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
-  gone: 'it was gone by then, so the end of the grace period killed nothing of it, unless it was force-deleted',
-  'still-there': 'it was still there: SIGKILL was due for what ran',
+  gone: 'it was gone by then, so the end of the grace period killed none of its containers, unless it was force-deleted',
+  'still-there': 'it was still there: SIGKILL was due for containers that still ran',
   unknown: 'whether it was still there then is not known',
 };
 

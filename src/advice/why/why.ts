@@ -89,7 +89,7 @@ async function showEnded(
   const summary =
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`
-      : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped lately; kubectl podexit why POD says more of one`;
+      : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped recently; run kubectl podexit why POD for details`;
   const pods = ended.map(({ name, at, what }) => ({ name, at: new Date(at).toISOString(), what }));
   const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } } as const;
   return publish<EndedList>(content, { command: 'why', context }, { text: endedText }, options, ports);

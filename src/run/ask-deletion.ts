@@ -106,11 +106,11 @@ function budgetOf(object: JsonObject): Budget {
   };
 }
 
-/** `budget web allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay`. */
+/** `PodDisruptionBudget "web" allows 0 disruptions now (1 of 2 pods healthy, 2 required)`. */
 export function budgetText(budget: Budget): string {
   const { name, allowed, healthy, desired, expected } = budget;
-  const pods = expected === 1 ? '1 pod is' : `${expected} pods are`;
-  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now: ${healthy} of ${pods} healthy, and ${desired} must stay${neverAllows(budget) ? ': as it is, it can never allow one' : ''}`;
+  const counts = `${healthy} of ${expected} ${expected === 1 ? 'pod' : 'pods'} healthy, ${desired} required`;
+  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now (${counts})${neverAllows(budget) ? ', and with these settings it never will' : ''}`;
 }
 
 /** All expected pods are healthy, and all must stay healthy: waiting never makes room for an eviction. */
@@ -125,7 +125,7 @@ function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | unde
     refused.code,
     `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
     budgets.some(neverAllows)
-      ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: to wait for its pods changes nothing.'
+      ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: waiting does not help.'
       : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which ignores budgets.',
     { cause: refused },
   );

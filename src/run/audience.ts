@@ -72,9 +72,7 @@ function withErrorBoundary(stage: Stage, { stderr }: Ports): Stage {
     } catch (error) {
       broken = true;
       stage.close();
-      stderr.write(
-        `podexit: the output failed and is left out from here on: ${(error as Error).stack ?? String(error)}\n`,
-      );
+      stderr.write(`podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`);
     }
   };
   return {

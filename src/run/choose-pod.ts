@@ -206,6 +206,6 @@ export const targetUnread = ({ namespace }: Cluster, what: string): PodexitError
   new PodexitError(
     'target.unread',
     `${what} in namespace "${namespace}" could not be read within --timeout`,
-    'Nothing was deleted. See what is asked and answered with: -v=6',
+    'Nothing was deleted. -v=6 logs all requests.',
     { exitCode: 3 },
   );

@@ -53,7 +53,7 @@ function withoutReport({ interrupted, timers, began }: Trace): number {
     throw new PodexitError(
       'pod.unread',
       `${pod} could not be read within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s`,
-      'Nothing was deleted. See what is asked and answered with: -v=6',
+      'Nothing was deleted. -v=6 logs all requests.',
     );
   throw new PodexitError(
     'trace.empty',

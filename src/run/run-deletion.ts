@@ -218,8 +218,8 @@ function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknow
   const trace = traceOf(uid);
   if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
   const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
-  const allTheSame = error.code === 'pod.gone' ? '' : `${fate} all the same, and `;
-  options.warn(`${error.message}; ${allTheSame}the report shows how`);
+  const anyway = error.code === 'pod.gone' ? '' : `${fate} anyway; `;
+  options.warn(`${error.message}; ${anyway}the report shows how`);
 }
 
 /** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */

@@ -110,7 +110,7 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
     signal: over.signal,
     text: () =>
       areListed
-        ? `${seconds()} s (the largest grace, ${grace ?? defaultGraceSeconds} s, and ${beyondGraceSeconds} s)`
+        ? `${seconds()} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
         : `${defaultReadSeconds} s, as the pods could not be listed`,
     listed,
     podSeen(pod) {

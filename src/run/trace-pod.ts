@@ -218,7 +218,7 @@ async function nextPodOf(
       new PodexitError(
         'attach.not-started',
         `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
-        'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits for ever.',
+        'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
         { exitCode: 3 },
       ),
   };

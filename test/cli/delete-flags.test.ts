@@ -121,7 +121,7 @@ describe.concurrent('--evict', () => {
       expect(ran.code).toBe(1);
       expect(JSON.parse(ran.stdout)).toMatchObject({ kind: 'Error', code: 'evict.disruption-budget' });
       expect(ran.stderr).toMatch(
-        /PodDisruptionBudget "checkout" allows 0 disruptions now: 2 of 2 pods are healthy, and 2 must stay: as it is, it can never allow one\nAdd a replica/,
+        /PodDisruptionBudget "checkout" allows 0 disruptions now \(2 of 2 pods healthy, 2 required\), and with these settings it never will\nAdd a replica/,
       );
       expect(server.deletesAccepted).toBe(0);
     }));

@@ -114,7 +114,7 @@ describe('without --timeout', () => {
     const { url } = await serve(still);
     const ran = await runMain([...wordsFor(url), word], { clock: hasty() });
     expect(ran.stderr).toMatch(sentence);
-    expect(ran.stderr).toContain('(the largest grace, 45 s, and 120 s)');
+    expect(ran.stderr).toContain('(the longest grace period, 45 s, plus 120 s)');
     expect(ran.code).toBe(3);
   });
 });

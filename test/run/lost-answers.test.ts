@@ -41,7 +41,7 @@ describe('a request that fails', () => {
     const { report, warnings } = await runOf(cluster, {});
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
     expect(warnings).toEqual([
-      'the deletion of pod "web" in namespace "shop" failed (422): not on Fridays; the pod is being deleted all the same, and the report shows how',
+      'the deletion of pod "web" in namespace "shop" failed (422): not on Fridays; the pod is being deleted anyway; the report shows how',
     ]);
   });
 

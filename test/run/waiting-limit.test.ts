@@ -58,7 +58,7 @@ it('is 150 s if there is no pod with a grace period', () => {
   expect(limit.signal.aborted).toBe(true);
 });
 
-it('is 120 s more than the largest grace, which it names', () => {
+it('is 120 s more than the longest grace period, which it names', () => {
   const { clock, pass } = timeTeller();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   for (const seconds of [5, 600, 30]) limit.podSeen(podOf(seconds));
@@ -66,7 +66,7 @@ it('is 120 s more than the largest grace, which it names', () => {
   expect(limit.signal.aborted).toBe(false);
   pass(1);
   expect(limit.signal.aborted).toBe(true);
-  expect(limit.text()).toBe('720 s (the largest grace, 600 s, and 120 s)');
+  expect(limit.text()).toBe('720 s (the longest grace period, 600 s, plus 120 s)');
 });
 
 it('restarts at the end of a pod', () => {

@@ -15,7 +15,7 @@ interface WhyFlags extends ConnectionFlags, OutputFlags {
 }
 
 const examples = `Examples:
-  kubectl podexit why -n shop                             the pods that ended lately, worst first
+  kubectl podexit why -n shop                             the pods that ended recently, worst first
   kubectl podexit why checkout-6677656c54-258qr           what the Events of the last hour say
   kubectl podexit why deployment/checkout                 the worst of its pods that ended
   kubectl podexit why checkout-0 --from recordings/       what a recording says

@@ -219,10 +219,10 @@ it('a recording of a folder says what the replay says', async () => {
 const reasons: [marks: RegExp, reason: RegExp][] = [
   [
     /^(acknowledged|stopping|stop-signal|kill|prestop-ended)$/,
-    /the log holds no Event of the pod|it was removed before/,
+    /the log contains no Event of the pod|it was removed before/,
   ],
   [/^(exited|containers-done)$/, /it was removed before the kubelet had reported that/],
-  [/^(unrouted|endpoint-removed)$/, /the log holds no EndpointSlice/],
+  [/^(unrouted|endpoint-removed)$/, /the log contains no EndpointSlice/],
   [/^(replacement|node)-/, /its replacement, its node and its logs/],
 ];
 

@@ -46,7 +46,7 @@ export async function fromAuditLogs(
         trigger: 'unknown',
         pod: { namespace, name, uid: audited.uid },
         heading,
-        summary: 'how it exited is not known: the audit log holds no objects at its level',
+        summary: 'how it exited is not known: the audit log contains no objects at its level',
       } as const);
   return {
     report: {
@@ -67,11 +67,11 @@ function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: 
     [!hasExit, 'how its containers exited: the level of the log is below RequestResponse'],
     [
       hasExit && !has('events'),
-      'when the kubelet began, and its hooks and signals, but by what bounds them: the log holds no Event of the pod',
+      'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',
     ],
     [
       hasExit && !has('endpointslices'),
-      'when it was taken out of traffic: the log holds no EndpointSlice with the pod',
+      'when it was taken out of traffic: the log contains no EndpointSlice with the pod',
     ],
     [audited.isForced, 'how its containers ended: it was removed before the kubelet had reported that'],
     [hasExit, 'its replacement, its node and its logs: only what names the pod was read'],

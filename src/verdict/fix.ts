@@ -120,7 +120,7 @@ function templateFix(input: FixInput): Change | undefined {
   if (sleeps.length === 0 && grace === undefined) return undefined;
   const changes = [
     ...sleeps.slice(0, 1).map((seconds) => `preStop sleep ${seconds}s`),
-    ...(grace === undefined ? [] : [`grace period ${grace}s${graceReason(timeline, needs, sleeps.length > 0)}`]),
+    ...(grace === undefined ? [] : [`grace period ${grace}s${graceReason(grace, timeline, needs, sleeps.length > 0)}`]),
   ];
   const spec = {
     terminationGracePeriodSeconds: grace,
@@ -160,14 +160,21 @@ export function longerGrace(input: FixInput): number | undefined {
   return grace > specSeconds ? grace : undefined;
 }
 
-/** ` (preStop 30s + drain 1.1s + 25%)`, with a new sleep ` (10s + drain 1.1s + 25%)`; for the container that needs most. */
-function graceReason({ grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {
-  const [neediest] = [...needs].sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
+/**
+ * ` (preStop 30s + drain 1.1s + 25%, rounded up)`, with a new sleep ` (10s + drain 1.1s + 25%, rounded up)`; for the
+ * container that needs most.
+ */
+function graceReason(newGrace: number, { grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {
+  const today = grace.effectiveSeconds;
+  const exactOf = ({ hookSeconds, drainSeconds, ignoresSignal }: Need): number =>
+    ignoresSignal ? hookSeconds + today : (hookSeconds + drainSeconds) * 1.25;
+  const [neediest] = [...needs].sort((a, b) => exactOf(b) - exactOf(a));
   if (!neediest) return '';
   const { container, hookSeconds, drainSeconds, ignoresSignal } = neediest;
   const hook = hookSeconds > 0 ? `${hasSleep ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
-  if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)})`;
-  return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%)`;
+  const rounded = newGrace - exactOf(neediest) > 1e-6 ? ', rounded up' : '';
+  if (ignoresSignal) return ` (${hook}today's ${wholeText(today)}${rounded})`;
+  return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
 }
 
 const wholeText = (seconds: number): string => secondsText(seconds * 1000, seconds % 1 === 0 ? 0 : 1);

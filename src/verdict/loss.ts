@@ -65,7 +65,7 @@ export function noLossText(timeline: Timeline): string | undefined {
 }
 
 /**
- * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came …`. `race`: the
+ * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due …`. `race`: the
  * clause of the finding drain-race.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {

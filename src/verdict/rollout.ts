@@ -176,7 +176,7 @@ function raceText(races: readonly Race[]): string {
   const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
   const fewest = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
   const others = Number.isFinite(fewest) && fewest > 0 ? ` · at least ${plural(fewest, 'other endpoint')} ready` : '';
-  return `${signal} came ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
+  return `${signal} was due ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
 }
 
 /** With severity info nothing had to take over from the pod, so no backend is missing. */

@@ -36,7 +36,7 @@ export interface TrafficAnswer {
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;
   readonly services: readonly ServiceAnswer[];
-  /** The numbers if the signal came too soon after the removal: a rollout combines those of its pods. */
+  /** The numbers if the signal was due too soon after the removal: a rollout combines those of its pods. */
   readonly race?: Race;
 }
 
@@ -166,7 +166,7 @@ const shortestLead = (input: RuleInput): DrainLead | undefined =>
   drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
 
 const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
-  `${signalName(container)} came ${leadText(lead)} removal from ${servicesText([endpoint])}`;
+  `${signalName(container)} was due ${leadText(lead)} removal from ${servicesText([endpoint])}`;
 
 /** Endpoints that go together with the pod cannot take over. */
 function otherReadyText(input: RuleInput, clauses: readonly string[]): string {

@@ -116,8 +116,8 @@ it('reports how many requests were sent, how many were not measured and why, and
   expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
   const failures = [{ first: 400, last: 900, count: 3 }];
   const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
-  expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM came 0.02s after removal')).toEqual([
-    '412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM came 0.02s after removal · 20 not measured (no free port on this machine)',
+  expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM was due 0.02s after removal')).toEqual([
+    '412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
   ]);
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
 });

@@ -48,7 +48,7 @@ describe('the card of many pods', () => {
     };
     const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');
     expect(text([racing(500), racing(1300), racing(300)])).toContain(
-      '3 of 3 pods, SIGTERM came at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
+      '3 of 3 pods, SIGTERM was due at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
     );
     expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
       /at risk.*: 2 of 2 pods, such as /,

@@ -58,14 +58,14 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'prestop-heavy': {
     is: 'A preStop hook took at least half of the grace period.',
     why: 'The grace period counts from the start of the hook: what the hook takes, the app does not get.',
-    known: "From the kubelet's start with the container to the end of its hook.",
+    known: 'From when the kubelet started to terminate the container to the end of its hook.',
     advice: 'Raise the grace period by the length of the hook, or shorten the hook.',
     yaml: graceYaml,
   },
   'grace-nearly-spent': {
     is: 'A container exited in time, but used at least 75% of its grace period (or exited just past it).',
     why: 'Little headroom: a slower shutdown will be SIGKILLed.',
-    known: "From the kubelet's start with the container to its exit. One run is one sample.",
+    known: 'From when the kubelet started to terminate the container to its exit. One run is one sample.',
     advice: 'Raise the grace period. A sidecar stops after the main containers: look at the one that held it.',
     yaml: graceYaml,
   },
@@ -79,7 +79,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'SIGTERM came before load balancers could stop sending traffic.',
     why: 'Proxies and load balancers learn of the removal later than the API: new requests reach an app that is stopping.',
     known:
-      "SIGTERM less than a second after the removal from a Service, or no preStop hook that would delay it. Only containers that serve the Service's target port count. An app that keeps accepting for a while loses nothing.",
+      "SIGTERM was due less than a second after the removal from a Service, or may have been if no preStop hook delayed it. Only containers that serve the Service's target port count. An app that keeps accepting for a while loses nothing.",
     advice: 'Let a preStop sleep keep it serving until load balancers know, and raise the grace period by as much.',
     yaml: sleepYaml,
   },

@@ -16,7 +16,8 @@ export const gateTexts: Record<GateSpec['kind'] | 'disruption-budget' | 'timeout
   },
   'max-grace-used': {
     is: 'A limit on the share of the grace period that the slowest container used.',
-    known: 'From when the kubelet started (stopping) to the exit, against the shortest grace period it may have used.',
+    known:
+      'From when the kubelet started to terminate the container to its exit, against the shortest grace period it may have used.',
     wrong: unproved,
     advice: 'Make that container exit sooner, or raise the grace period; access to pods/log narrows the proof.',
   },
@@ -110,7 +111,7 @@ const signalSent = "From the kubelet's call to the delivery of the signal";
 const assumed: Record<AssumptionName, Assumed> = {
   'clock-drift': {
     is: 'How much two clocks drift apart in each second.',
-    more: 'NTP slews at 0.0005.',
+    more: 'NTP slews by at most 0.0005 s per second.',
     wrong: 'A clock that is set steps instead: see clock-stepped.',
   },
   'signal-lag': { is: `${signalSent}, with containerd.`, more: 'Measured: 0.001 to 0.006 s.', wrong: wider },
@@ -163,6 +164,7 @@ export const assumptionNames = Object.keys(assumed) as AssumptionName[];
 /** The explanation of an assumption (model/assumptions.ts), which the API neither shows nor proves. */
 export function assumptionText(name: AssumptionName): Explanation {
   const { is, more, wrong, advice = look } = assumed[name];
-  const known = `An assumption: at most ${assumptions[name]} s. -v lists those that a report used.`;
+  const unit = name === 'clock-drift' ? 's per second' : 's';
+  const known = `An assumption: at most ${assumptions[name]} ${unit}. -v lists those that a report used.`;
   return { is, known: more === undefined ? known : `${known} ${more}`, wrong, advice };
 }

@@ -146,7 +146,8 @@ export const phaseTexts: Record<PhaseName, Explanation> = {
   },
   'sidecar-wait': {
     is: 'A sidecar waits for the main containers before it gets its own stop signal.',
-    known: "From the kubelet's start to the last exit of the main containers, in whole seconds of the node.",
+    known:
+      'From when the kubelet started termination to the last exit of the main containers, in whole seconds of the node.',
     advice: 'Nothing by itself. What the main containers use of the grace period is gone for sidecars.',
   },
   drain: {
@@ -156,7 +157,8 @@ export const phaseTexts: Record<PhaseName, Explanation> = {
   },
   overtime: {
     is: 'What a container took past its grace period: after a long preStop hook the kubelet leaves it 2 s.',
-    known: 'The grace period from when the kubelet started, against the exit. deletionTimestamp is not that end.',
+    known:
+      'The grace period from when the kubelet started termination, against the exit. deletionTimestamp is not that end.',
     advice: 'Hook and drain need more than the grace period: shorten them or raise it.',
   },
   cleanup: {

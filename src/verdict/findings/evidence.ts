@@ -16,24 +16,48 @@ export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
   // 404: the kubelet has dropped the log, and no permission would bring it back.
   const forbidden = refused.filter(({ value }) => value.status !== 404);
   const broken = hasRun ? brokenLogs(trace) : [];
-  const streams: StreamName[] = [...gaps, ...refused].map(({ value }) => value.stream);
-  if (broken.length > 0) streams.push('logs');
+  const brokenStreams: StreamName[] = broken.map(() => 'logs');
+  const streams = [...streamsOf([...gaps, ...refused]), ...brokenStreams];
   if (streams.length === 0) return undefined;
+  const unavailable = unavailableText([
+    ['(no access)', streamsOf(forbidden)],
+    ['(no longer kept)', streamsOf(refused).filter((stream) => stream === 'logs')],
+    [
+      'to the end',
+      [...streamsOf([...refused, ...gaps.filter(({ value }) => value.to === undefined)]), ...brokenStreams],
+    ],
+    ['for a time', streams],
+  ]);
   const missing = unique(streams).flatMap((stream) => effects[stream] ?? []);
   const rights = unique(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`));
   return {
     code: 'evidence-lost',
     severity: 'warning',
-    message: `${list(missing.map(({ resource }) => resource))} unavailable${rights.length > 0 ? ' (no access)' : ' for a time'}: ${list(unique(missing.map(({ effect }) => effect)))}`,
+    message: `${unavailable}: ${list(unique(missing.map(({ effect }) => effect)))}`,
     advice:
       rights.length > 0
         ? `Grant ${list(rights)} (deploy/rbac.yaml).`
         : gaps.length + broken.length > 0
           ? 'Run podexit closer to the cluster; -v lists the gaps.'
-          : 'The pod was gone when its logs were asked for: start with --attach before the deletion.',
+          : 'The kubelet drops the logs of removed containers: start with --attach before the deletion.',
     evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map(({ seq }) => seq),
   };
 };
+
+const streamsOf = (facts: readonly Fact<{ readonly stream: StreamName }>[]): StreamName[] =>
+  facts.map(({ value }) => value.stream);
+
+/** `Events and logs unavailable (no access), pod unavailable for a time`: each stream at the first extent that it has. */
+function unavailableText(extents: readonly (readonly [extent: string, streams: readonly StreamName[]])[]): string {
+  const listed = new Set<StreamName>();
+  const texts = extents.flatMap(([extent, streams]) => {
+    const own = unique(streams).filter((stream) => !listed.has(stream));
+    own.forEach((stream) => listed.add(stream));
+    const resources = own.flatMap((stream) => effects[stream]?.resource ?? []);
+    return resources.length > 0 ? [`${list(resources)} unavailable ${extent}`] : [];
+  });
+  return texts.join(', ');
+}
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 

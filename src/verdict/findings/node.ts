@@ -227,7 +227,7 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
     code: 'grace-shortened-ignored',
     severity: 'warning',
     container: unaffected.spec.name,
-    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was SIGKILLed only ${length} after the kubelet started`,
+    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was not SIGKILLed until ${length} after the kubelet started termination`,
     clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
     advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
     evidence: [lowered.seq, ...unaffected.stopping.evidence, ...unaffected.kill.evidence],

@@ -47,13 +47,13 @@ const drainRace: Rule = (input) => {
   const lost = stoppedAtOnce
     ? `${container.name} was gone or refused connections less than 1s later`
     : servedText(container);
-  const came = `${leadText(worst.lead)} removal from ${services}`;
+  const due = `due ${leadText(worst.lead)} removal from ${services}`;
   return {
     code: 'drain-race',
     severity: stoppedAtOnce ? 'warning' : 'info',
     container: container.name,
-    message: `${signalName(container)} arrived ${isCertain(worst) ? '' : 'perhaps '}before load balancers could stop sending traffic to ${container.name}: ${came}${lost === undefined ? '' : `; ${lost}`}`,
-    clause: `${signalName(container)} came ${came}${container.preStop ? '' : ', no preStop hook'}`,
+    message: `${signalName(container)} ${isCertain(worst) ? 'arrived' : 'may have arrived'} before load balancers could stop sending traffic to ${container.name}: ${due}${lost === undefined ? '' : `; ${lost}`}`,
+    clause: `${signalName(container)} was ${due}${container.preStop ? '' : ', no preStop hook'}`,
     advice:
       'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
     evidence: [...evidence],

@@ -259,5 +259,5 @@ function notStarted({ pod, mode }: Report['timeline'], name: string): NextComman
   // A plain deletion would not respect the PodDisruptionBudget.
   if (mode === 'evict')
     return { reason: 'the eviction was refused; retry with', command: `kubectl podexit ${name} --evict --retry-evict` };
-  return { reason: 'nobody deleted it meanwhile; wait again with', command: `kubectl podexit ${name} --attach` };
+  return { reason: 'nobody deleted it; to wait again, run', command: `kubectl podexit ${name} --attach` };
 }

@@ -48,7 +48,7 @@ function waitingStatus(timeline: Timeline): Status {
       ? 'eviction requested'
       : 'delete requested'
     : timeline.mode === 'attach'
-      ? 'waiting for somebody to delete it'
+      ? 'waiting for the pod to be deleted'
       : 'opening watches';
   return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
 }

@@ -51,7 +51,7 @@ function durationGate({ trace, timeline, exit }: RuleInput, limit: number): Gate
   const took = between(start, end ?? notBeforeNow(trace));
   const text = end
     ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
-    : `not over after ${secondsText(took.lo)}`;
+    : `not finished after ${secondsText(took.lo)}`;
   const gate = { name: 'max-duration', limit: limitText(limit) };
   if (end && timeline.total && timeline.total.shown > limit) return { ...gate, passed: false, message: text };
   return { ...gate, ...atMost(took, limit, text, (ms) => secondsText(ms, 2)) };
@@ -123,7 +123,7 @@ function drainLeadGate(input: RuleInput, limit: number): Gate {
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
   const text = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { ...gate, passed: lo >= limit, message: text };
-  const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'nothing bounds it';
+  const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'it has no lower bound';
   return { ...gate, passed: false, message: `${text}, not proven to be above the limit: ${possible}` };
 }
 
@@ -162,7 +162,7 @@ function atMost(
 ): Pick<Gate, 'passed' | 'message'> {
   if (hi <= limit) return { passed: true, message: text };
   if (lo > limit) return { passed: false, message: text };
-  const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'nothing bounds it';
+  const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'it has no upper bound';
   return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
 }
 

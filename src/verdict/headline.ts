@@ -92,7 +92,7 @@ const placeCause: Partial<Record<FindingCode, (cause: string, exits: string) => 
 function exitsText(timeline: Timeline): string {
   const mains = mainContainers(timeline);
   const [slowest] = [...(mains.length > 0 ? mains : ranContainers(timeline))].sort(byGraceUsed);
-  if (!slowest) return 'whatever still ran exited by itself';
+  if (!slowest) return 'everything that was still running exited by itself';
   const own = exitText(timeline, slowest);
   return mains.length > 1 ? `all ${mains.length} containers exited by themselves, the slowest: ${own}` : own;
 }
@@ -184,7 +184,7 @@ function otherContainersText(timeline: Timeline, outcome: ContainerTimeline['out
 
 const endText = ({ name, exit, outcome }: ContainerTimeline): string =>
   exit?.code === undefined
-    ? `${name} was not seen to end`
+    ? `the exit of ${name} was not observed`
     : `${name} ${outcome === 'oom' ? 'was OOMKilled' : `exited ${exit.code}`}`;
 
 function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
@@ -222,7 +222,7 @@ function overranText({ timeline, cause }: HeadlineInput): string {
     pastGrace ? [`${name} exited ${lengthText(pastGrace)} past the grace period`] : [],
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
-  if (late.length === 0) return `${because}the ${graceText(timeline)} was over before the pod was`;
+  if (late.length === 0) return `${because}the ${graceText(timeline)} ended before the pod had exited`;
   return `${because}${list(late)} (not killed)`;
 }
 

@@ -52,7 +52,7 @@ export function lossOf(timeline: Timeline): Loss | undefined {
     cause: cause?.name ?? 'unexplained',
     preStopSeconds: cause?.name === 'sent-too-late' ? preStopSecondsFor(sentAfterRemovalMs) : undefined,
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
-    why: cause?.why(context) ?? 'nothing that was seen of the shutdown explains it',
+    why: cause?.why(context) ?? 'nothing observed during the shutdown explains it',
     advice: cause?.advice?.(context),
     evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
   };
@@ -108,7 +108,7 @@ const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-file-handle': 'no free file handle on this machine',
   'no-network': 'no network on this machine',
   'too-many-waiting': 'too many requests waited',
-  standstill: 'podexit or its machine stood still',
+  standstill: 'podexit or its machine was paused',
   'api-server': 'the API server did not pass them on',
 };
 

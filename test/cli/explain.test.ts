@@ -66,7 +66,7 @@ it('its exit codes of an unknown stop signal are those of a trace', () => {
   expect(codes.filter((code) => known.includes(`${code} (`))).toEqual(
     codes.filter((code) => outcomeOf(code) === 'signalled'),
   );
-  expect(known).toMatch(/132, 134 and 139 tell of a crash: failed\.$/);
+  expect(known).toMatch(/132, 134 and 139 mean a crash \(failed\)\.$/);
   expect([132, 134, 139].map(outcomeOf)).toEqual(['failed', 'failed', 'failed']);
 });
 

@@ -127,7 +127,7 @@ describe('what the table says beyond outcomes', () => {
   it('force-delete: it ran on for about 2 s', async () => {
     const { verdict } = await reportOfRecording('force-delete');
     expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain(
-      'ran on for about 2s',
+      'kept running for about 2s',
     );
   });
 

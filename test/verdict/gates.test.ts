@@ -47,7 +47,7 @@ describe('max-duration', () => {
       !('change' in rawObservation && rawObservation.change === 'DELETED');
     const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
     expect(gate.passed).toBe(false);
-    expect(gate.message).toMatch(/^not over after \d+\.\ds, not proven to be within the limit/);
+    expect(gate.message).toMatch(/^not finished after \d+\.\ds, not proven to be within the limit/);
   });
 });
 

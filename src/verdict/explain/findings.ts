@@ -44,7 +44,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'A preStop hook failed; SIGTERM followed at once.',
     why: 'What the hook was for (deregistering, waiting for load balancers) did not happen.',
     known:
-      'Event FailedPreStopHook; the API does not say why. A tcpSocket hook always fails. A hook that its container took along fails too, and does no harm.',
+      'Event FailedPreStopHook; the API does not say why. A tcpSocket hook always fails. A hook that ends because its container exited also counts as failed, and does no harm.',
     advice: 'Run the hook by hand with kubectl exec. Where it only has to wait, use the sleep action:',
     yaml: 'lifecycle: { preStop: { sleep: { seconds: 10 } } }',
   },
@@ -143,9 +143,9 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
   'force-deleted': {
     is: 'The pod was deleted from the API before its containers had ended.',
-    why: 'They ran on: a successor of the same name or volume may run beside them.',
+    why: 'They kept running: a new pod with the same name or volume may run at the same time.',
     known:
-      "A DELETE with grace 0, or the removal of a static pod's copy. How long they ran on is taken from their logs.",
+      "A DELETE with grace 0, or the removal of a static pod's copy. How long they kept running is taken from their logs.",
     advice: 'Use --force only where the node is gone for good.',
   },
   'deleted-before': {
@@ -174,7 +174,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
   'runtime-unavailable': {
     is: 'The kubelet could not stop the pod: the container runtime did not answer.',
-    why: 'The kubelet tries again after some 10 s, with a whole grace period.',
+    why: 'The kubelet tries again after about 10 s, with a full grace period.',
     known: 'Events FailedKillPod. They do not say whether runtime, sandbox or network plugin failed.',
     advice: 'Look at the container runtime on the node (journalctl -u containerd).',
   },

@@ -5,8 +5,8 @@ import type { Explanation } from './explanation.ts';
 export const outcomeTexts: Record<Outcome, Explanation> = {
   forced: {
     is: 'The pod was deleted from the API while its containers still ran (grace period 0). Exit code 2.',
-    known: 'The pod was gone before any container had ended. Only logs show how long they ran on.',
-    advice: 'Avoid --force: a successor of the same name or volume may run beside the old pod.',
+    known: 'The pod was gone before any container had ended. Only logs show how long they kept running.',
+    advice: 'Avoid --force: a new pod with the same name or volume may run at the same time as the old one.',
   },
   oom: {
     is: 'A container was OOMKilled while it was shutting down. Exit code 2.',
@@ -16,7 +16,7 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   killed: {
     is: 'A container was SIGKILLed when its grace period ended. Exit code 2.',
     known: 'Exit code 137 no earlier than the end of the grace period on the clock of the kubelet, and no OOMKilled.',
-    wrong: 'An app may exit 137 by itself; where the time fits both, it is said to be probable.',
+    wrong: 'An app may exit 137 by itself; if the time fits both, the report says "probably".',
     advice: 'See no-signal-handling; an app that does react needs a longer grace period.',
   },
   failed: {
@@ -58,12 +58,12 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
 export const containerTexts: Record<ContainerOutcome, Explanation> = {
   completed: {
     is: 'The container exited with code 0.',
-    known: 'Its last status. How long it took stands in the drain phase.',
+    known: 'Its last status. The drain phase shows how long it took.',
   },
   signalled: {
     is: 'It exited with 128 plus its stop signal (143 for SIGTERM), as a process without a handler does.',
     known:
-      'The code, and the stop signal where the API names it; else the codes of signals that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 tell of a crash: failed.',
+      'The code, and the stop signal where the API names it; else the codes of signals that ask a program to end: 129 (HUP), 130 (INT), 131 (QUIT), 138 (USR1), 140 (USR2) and 143 (TERM). 132, 134 and 139 mean a crash (failed).',
     wrong: 'A handler may exit with this code after draining (the JVM does).',
     advice: 'Nothing, if its requests were finished by then.',
   },

@@ -73,7 +73,7 @@ export const markTexts: Record<MarkName, Explanation> = {
   },
   removed: {
     is: 'The pod was gone from the API: its name is free.',
-    known: 'DELETED on the watch, or a list or GET without it. After --force containers may run on.',
+    known: 'DELETED on the watch, or a list or GET without it. After --force containers may keep running.',
   },
   'replacement-created': {
     is: 'A pod of the same workload was created that may replace this one.',

@@ -93,15 +93,15 @@ const ignoredSignal: ContainerRule = ({ timeline }, container) => {
 /** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText({ pod }: Timeline, name: string): string | undefined {
   const spec = containerSpec(pod, name);
-  if (spec?.ignoresTerm) return 'its command says `trap "" TERM`';
-  return spec?.shell ? 'its PID 1 is a shell, which seldom passes signals on' : undefined;
+  if (spec?.ignoresTerm) return 'its command ignores SIGTERM (`trap "" TERM`)';
+  return spec?.shell ? 'its PID 1 is a shell, which rarely forwards signals' : undefined;
 }
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
 function handlingAdvice({ pod }: Timeline, name: string): string {
   const spec = containerSpec(pod, name);
   if (spec?.ignoresTerm)
-    return `Remove \`trap "" TERM\` from the command of ${name}: what is ignored there stays ignored even after exec.`;
+    return `Remove \`trap "" TERM\` from the command of ${name}: an ignored signal stays ignored after exec.`;
   if (spec?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`), in exec form, or under an init such as tini: the shell receives the signal and does not pass it on.`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
@@ -130,8 +130,8 @@ const nonzero: ContainerRule = (_, container) => {
 /** The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). */
 const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
   stopSignal?.signal === undefined
-    ? 'its own exit code, a SIGKILL by somebody else, or SIGKILL as the STOPSIGNAL of its image'
-    : 'its own exit code, or a SIGKILL by somebody else';
+    ? 'its own exit code, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image'
+    : 'its own exit code, or a SIGKILL from another source';
 
 const outOfMemory: ContainerRule = (_, container) => {
   const { name, outcome, exit, stopSignal } = container;
@@ -139,15 +139,15 @@ const outOfMemory: ContainerRule = (_, container) => {
   if (outcome !== 'oom' && !isUncertain) return undefined;
   const when = stopSignal
     ? 'while it was shutting down'
-    : 'as the pod was being deleted: nothing shows that it had been asked to stop by then';
+    : 'during the deletion, perhaps before it received a stop signal';
   return {
     code: 'oom-on-exit',
     severity: 'error',
     message: isUncertain
-      ? `${name} was SIGKILLed, out of memory or at the end of its grace period: OOMKilled stays from any earlier process of it, and the time fits both`
+      ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period: the time fits both, and the reason OOMKilled may come from an earlier process of ${name}`
       : `${name} was OOMKilled ${when}`,
     clause: `${name} ran out of memory${afterSignal(container)}`,
-    advice: `Where shutting down takes ${name} more memory than its limit, raise resources.limits.memory or flush in smaller steps.`,
+    advice: `If ${name} needs more memory than its limit to shut down, raise resources.limits.memory, or flush in smaller steps.`,
   };
 };
 
@@ -159,7 +159,7 @@ const oomInContainer: ContainerRule = (_, { name, outcome, exit }) => {
     severity: 'warning',
     message: `a process of ${name} was OOMKilled, though ${name} itself exited ${exit.code}`,
     clause: `a process of ${name} was OOMKilled`,
-    advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, in its life or while shutting down.`,
+    advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, while running or while shutting down.`,
   };
 };
 

@@ -25,7 +25,7 @@ const failed: HookRule = (_, { name }, preStop) => {
         : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
     clause: `the preStop hook of ${name} failed`,
     advice: mayHaveDied
-      ? 'A hook that makes the application exit and waits for that dies with it, which does no harm. Otherwise run it by hand with kubectl exec.'
+      ? 'If the hook stops the application and waits for it to exit, this failure is harmless. Otherwise run the hook by hand with kubectl exec.'
       : failedAdvice[kind],
   };
 };
@@ -36,15 +36,15 @@ const failedAdvice: Record<HookKind, string> = {
     'Request its path from inside the pod with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
   sleep:
-    'The kubelet of this node may be older than 1.30, which has the sleep action on by default: use exec with sleep there.',
+    'The kubelet of this node may be older than 1.30, and then sleep actions are off by default: use an exec hook that runs sleep.',
 };
 
 const cutOff: HookRule = (input, { name, stopSignal }, { kind, outcome, outlasted, sleepSeconds }) => {
   if (outcome !== 'cut-off') return undefined;
   const { timeline } = input;
   const seconds = sleepSeconds ?? containerSpec(timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
-  const wanted = seconds === undefined ? '' : ` (it wanted ${seconds}s)`;
-  const signalled = stopSignal ? `; ${name} was left with 2s after ${signalName({ stopSignal })}` : '';
+  const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
+  const signalled = stopSignal ? `; ${name} had only 2s after ${signalName({ stopSignal })}` : '';
   const left = outlasted ? `, though ${name} had already exited` : signalled;
   const least = seconds === undefined ? 'what hook and drain need together' : `${seconds}s plus the drain`;
   return {

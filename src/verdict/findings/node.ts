@@ -153,7 +153,7 @@ const slowStart: Rule = (input) => {
     clause: `the kubelet started termination after ${lengthText(length)}`,
     why: restart
       ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-      : 'an image pull, a postStart hook or a busy kubelet may have held it',
+      : 'an image pull, a postStart hook or a busy kubelet may be the cause',
     advice: 'Look at the Events of the pod and at the load of its kubelet.',
     delayMs: length.shown,
     evidence: [...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])],
@@ -189,7 +189,7 @@ const kubeletRestarted: Rule = ({ trace, exit }) => {
     code: 'kubelet-restarted',
     severity: 'warning',
     container: name,
-    message: `the kubelet restarted and began to stop ${name} again ${secondsText(delayMs)} after the first time: the grace period restarts`,
+    message: `the kubelet restarted and started termination of ${name} again, ${secondsText(delayMs)} after the first time: the grace period restarted`,
     clause: 'the kubelet restarted, and the grace period with it',
     advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
     delayMs,
@@ -238,7 +238,7 @@ const graceShortenedIgnored: Rule = ({ trace, exit }) => {
 const minRetryDelayMs = 5 * second;
 
 /**
- * The kubelet fails to stop the pod, waits, and starts again with a whole grace period (SIGNALS.md §2 S11). A stop call also
+ * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
  * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
  */
 const runtimeUnavailable: Rule = ({ trace, exit }) => {
@@ -255,9 +255,9 @@ const runtimeUnavailable: Rule = ({ trace, exit }) => {
   return {
     code: 'runtime-unavailable',
     severity: 'warning',
-    message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a whole grace period` : ''}: the container runtime did not answer`,
+    message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a full grace period` : ''}: the container runtime did not answer`,
     clause: `the container runtime was unavailable (FailedKillPod${times})`,
-    why: again && `the kubelet tried again ${later} after its first try, with a whole grace period`,
+    why: again && `the kubelet tried again ${later} after its first try, with a full grace period`,
     advice:
       'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
     delayMs: again && again.at - first.at,

@@ -78,18 +78,19 @@ const forceDeleted: Rule = ({ exit }) => {
     if (!end || !facts.log.ended) return [];
     const on = facts.log.ended.at + 1 - removed.client.hi;
     // A log that ended before the removal shows nothing about the time after it.
-    return on < 0 ? [] : [`${spec.name} ran on for about ${Math.max(1, Math.round(on / second))}s more`];
+    return on < 0 ? [] : [`${spec.name} kept running for about ${Math.max(1, Math.round(on / second))}s`];
   });
-  const ranOn = ran.length > 0 ? `${list(ran)}, until its log ended` : undefined;
+  const ranOn =
+    ran.length > 0 ? `${list(ran)} (until ${ran.length === 1 ? 'its log' : 'their logs'} ended)` : undefined;
   const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
   return {
     code: 'force-deleted',
     severity: 'warning',
-    message: `${clause}: ${ranOn ?? 'how long it ran on was not observable'}`,
+    message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
     clause,
     why: ranOn,
     advice:
-      'Use --force only where the node is gone for good: a successor of the same name or volume may run beside the old pod.',
+      'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
     evidence,
   };
 };
@@ -98,7 +99,7 @@ const forceDeleted: Rule = ({ exit }) => {
 const copyDeleted = (evidence: number[]): JudgedFinding => ({
   code: 'force-deleted',
   severity: 'warning',
-  message: 'only the API copy of a static pod was deleted: its containers run on',
+  message: 'only the API copy of a static pod was deleted: its containers keep running',
   clause: 'only the API copy of a static pod was deleted',
   advice: 'The kubelet makes a new copy. To stop a static pod, remove its manifest from the node.',
   evidence,
@@ -109,8 +110,8 @@ const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
   code: 'force-deleted',
   severity: 'info',
   message:
-    'the API copy of a static pod was deleted at once: by its kubelet after the manifest was removed, or by force, which stops nothing',
-  advice: 'Where a new copy appears, the containers run on. The kubelet log of the node says which it was.',
+    'the API copy of a static pod was deleted immediately: by its kubelet because the manifest was removed, or by a forced deletion, which stops no container',
+  advice: 'If a new copy appears, the containers keep running. The kubelet log of the node says which it was.',
   evidence: [...evidence],
 });
 

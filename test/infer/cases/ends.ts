@@ -91,7 +91,7 @@ const forced: Partial<Story> = {
 const webAlone = {
   outcome: 'forced',
   containers: { web: { outcome: 'abandoned' }, worker: { outcome: 'unknown' } },
-  says: { 'force-deleted': /web ran on/ },
+  says: { 'force-deleted': /web kept running/ },
   unsaid: /worker/,
 } as const;
 
@@ -118,7 +118,7 @@ const byForce: Case[] = [
         return all.map((one) => (isIts(one) ? { ...one, clean: false } : one));
       },
     ],
-    expect: { containers: { worker: { outcome: 'abandoned' } }, unsaid: /worker ran on/ },
+    expect: { containers: { worker: { outcome: 'abandoned' } }, unsaid: /worker kept running/ },
   },
   {
     sentence: 'a sidecar alone may be left behind',

@@ -309,7 +309,7 @@ const oom = (of: Partial<Story>, sentence: string, wanted: Case['expect']): Case
 const outOfMemory: Case[] = [
   oom(alone({ app: deaf }), 'with an end where the grace ends: by the one or by the other', {
     containers: { app: { outcome: 'unknown', kill: false } },
-    says: { 'oom-on-exit': /SIGKILLed, out of memory or at the end of its grace period/ },
+    says: { 'oom-on-exit': /SIGKILLed, either for lack of memory or at the end of its grace period/ },
   }),
   oom(
     { ...alone({ app: exits137(1900) }), ...pod({ graceSeconds: 1 }) },
@@ -325,7 +325,7 @@ const outOfMemory: Case[] = [
     'before the kubelet began with it: not while it was exiting',
     {
       containers: { app: { outcome: 'oom' } },
-      says: { 'oom-on-exit': /nothing shows that it had been asked to stop/ },
+      says: { 'oom-on-exit': /during the deletion, perhaps before it received a stop signal/ },
     },
   ),
 ];

@@ -183,7 +183,7 @@ const proved: Case[] = [
   {
     sentence: 'a hook that was cut off left its container 2 s',
     of: longSleep,
-    expect: { says: { 'prestop-cut-off': /; app was left with 2s after SIGTERM$/m } },
+    expect: { says: { 'prestop-cut-off': /; app had only 2s after SIGTERM$/m } },
   },
   {
     sentence: 'a hook that went on after its container had ended left it no time, and needed none',
@@ -193,7 +193,7 @@ const proved: Case[] = [
   },
   ...[
     [2000, /it was restarting app, whose probe had failed/] as const,
-    [120_000, /an image pull, a postStart hook or a busy kubelet may have held it/] as const,
+    [120_000, /an image pull, a postStart hook or a busy kubelet may be the cause/] as const,
   ].map(([ms, why]): Case => ({
     sentence: `a kubelet that begins late is explained by what was there ${ms} ms before: ${why.source}`,
     of: 'node-down',

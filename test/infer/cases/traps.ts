@@ -487,7 +487,7 @@ const objects: Case[] = [
       outcome: 'unknown',
       exitCode: 4,
       severity: { 'force-deleted': 'info' },
-      says: { 'force-deleted': /by its kubelet after the manifest was removed, or by force/ },
+      says: { 'force-deleted': /by its kubelet because the manifest was removed, or by a forced deletion/ },
     },
   },
   ...['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded'].map((reason): Case => ({

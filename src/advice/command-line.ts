@@ -53,8 +53,7 @@ function programHandling(words: readonly string[], isComplete: boolean): SignalH
 
 function lineHandling(line: string, signal: string): SignalHandling {
   const trap = trapOf(line, signal);
-  if (trap === 'ignored')
-    return { kind: 'ignores', because: `its command ignores SIG${signal} (\`trap "" ${signal}\`)` };
+  if (trap === 'ignored') return { kind: 'ignores', because: `its command has \`trap "" ${signal}\`` };
   const commands = commandsOf(maskQuoted(line));
   const last = commands.at(-1) ?? '';
   if (last.startsWith('exec ')) return programHandling(last.slice(5).trim().split(/\s+/), true);

@@ -160,20 +160,15 @@ export function longerGrace(input: FixInput): number | undefined {
   return grace > specSeconds ? grace : undefined;
 }
 
-/**
- * ` (preStop 30s + drain 1.1s + 25%, rounded up)`, with a new sleep ` (10s + drain 1.1s + 25%, rounded up)`; for the
- * container that needs most.
- */
+/** ` (preStop 30s + drain 1.1s + 25%, rounded up)`, without `preStop` for a new sleep; for the container that needs most. */
 function graceReason(newGrace: number, { grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {
-  const today = grace.effectiveSeconds;
-  const exactOf = ({ hookSeconds, drainSeconds, ignoresSignal }: Need): number =>
-    ignoresSignal ? hookSeconds + today : (hookSeconds + drainSeconds) * 1.25;
-  const [neediest] = [...needs].sort((a, b) => exactOf(b) - exactOf(a));
+  const [neediest] = [...needs].sort((a, b) => b.hookSeconds + b.drainSeconds - a.hookSeconds - a.drainSeconds);
   if (!neediest) return '';
   const { container, hookSeconds, drainSeconds, ignoresSignal } = neediest;
   const hook = hookSeconds > 0 ? `${hasSleep ? '' : 'preStop '}${wholeText(hookSeconds)} + ` : '';
-  const rounded = newGrace - exactOf(neediest) > 1e-6 ? ', rounded up' : '';
-  if (ignoresSignal) return ` (${hook}today's ${wholeText(today)}${rounded})`;
+  const exact = ignoresSignal ? hookSeconds + grace.effectiveSeconds : (hookSeconds + drainSeconds) * 1.25;
+  const rounded = newGrace > exact + 1e-6 ? ', rounded up' : '';
+  if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)}${rounded})`;
   return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
 }
 

@@ -30,7 +30,7 @@ it.each([
   [
     'several streams, each for itself',
     [noAccess, dropped, gap('events', dayMs), gap('services', dayMs)],
-    'EndpointSlices unavailable (no access), logs unavailable (no longer kept), Events and Services unavailable for a time',
+    'Events and Services unavailable for a time, EndpointSlices unavailable (no access), logs unavailable (no longer kept)',
   ],
   ['a stream with two gaps, once', [gap('events', dayMs), gap('events')], 'Events unavailable to the end'],
 ])('%s', (_, missing, text) => {

@@ -144,8 +144,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'force-deleted': {
     is: 'The pod was deleted from the API before its containers had ended.',
     why: 'They kept running: a new pod with the same name or volume may run at the same time.',
-    known:
-      "A DELETE with grace 0, or the removal of a static pod's copy. How long they kept running is taken from their logs.",
+    known: "A DELETE with grace 0, or the removal of a static pod's copy. Their logs show how long they kept running.",
     advice: 'Use --force only where the node is gone for good.',
   },
   'deleted-before': {

@@ -16,8 +16,7 @@ export const gateTexts: Record<GateSpec['kind'] | 'disruption-budget' | 'timeout
   },
   'max-grace-used': {
     is: 'A limit on the share of the grace period that the slowest container used.',
-    known:
-      'From when the kubelet started to terminate the container to its exit, against the shortest grace period it may have used.',
+    known: 'From the start of its termination to its exit, against the shortest grace period it may have used.',
     wrong: unproved,
     advice: 'Make that container exit sooner, or raise the grace period; access to pods/log narrows the proof.',
   },
@@ -164,7 +163,6 @@ export const assumptionNames = Object.keys(assumed) as AssumptionName[];
 /** The explanation of an assumption (model/assumptions.ts), which the API neither shows nor proves. */
 export function assumptionText(name: AssumptionName): Explanation {
   const { is, more, wrong, advice = look } = assumed[name];
-  const unit = name === 'clock-drift' ? 's per second' : 's';
-  const known = `An assumption: at most ${assumptions[name]} ${unit}. -v lists those that a report used.`;
+  const known = `An assumption: at most ${assumptions[name]} s${name === 'clock-drift' ? ' per second' : ''}. -v lists those that a report used.`;
   return { is, known: more === undefined ? known : `${known} ${more}`, wrong, advice };
 }

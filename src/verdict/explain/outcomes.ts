@@ -26,8 +26,7 @@ export const outcomeTexts: Record<Outcome, Explanation> = {
   },
   overran: {
     is: 'The pod exited past its grace period, or a preStop hook still ran at its end, and nothing was killed. Exit code 2.',
-    known:
-      'Hook and drain against the grace period, which starts when the kubelet starts termination. Claimed only where it is certain.',
+    known: 'Hook and drain against the grace period from the start of termination. Claimed only where it is certain.',
     advice: 'Shorten the hook, or raise the grace period above hook and drain together.',
   },
   stuck: {

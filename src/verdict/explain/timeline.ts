@@ -146,8 +146,7 @@ export const phaseTexts: Record<PhaseName, Explanation> = {
   },
   'sidecar-wait': {
     is: 'A sidecar waits for the main containers before it gets its own stop signal.',
-    known:
-      'From when the kubelet started termination to the last exit of the main containers, in whole seconds of the node.',
+    known: 'From the start of termination to the last exit of the main containers, in whole seconds of the node.',
     advice: 'Nothing by itself. What the main containers use of the grace period is gone for sidecars.',
   },
   drain: {
@@ -157,8 +156,7 @@ export const phaseTexts: Record<PhaseName, Explanation> = {
   },
   overtime: {
     is: 'What a container took past its grace period: after a long preStop hook the kubelet leaves it 2 s.',
-    known:
-      'The grace period from when the kubelet started termination, against the exit. deletionTimestamp is not that end.',
+    known: 'The grace period from the start of termination, against the exit. deletionTimestamp is not that end.',
     advice: 'Hook and drain need more than the grace period: shorten them or raise it.',
   },
   cleanup: {

@@ -16,24 +16,25 @@ export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
   // 404: the kubelet has dropped the log, and no permission would bring it back.
   const forbidden = refused.filter(({ value }) => value.status !== 404);
   const broken = hasRun ? brokenLogs(trace) : [];
-  const brokenStreams: StreamName[] = broken.map(() => 'logs');
-  const streams = [...streamsOf([...gaps, ...refused]), ...brokenStreams];
-  if (streams.length === 0) return undefined;
-  const unavailable = unavailableText([
-    ['(no access)', streamsOf(forbidden)],
-    ['(no longer kept)', streamsOf(refused).filter((stream) => stream === 'logs')],
-    [
-      'to the end',
-      [...streamsOf([...refused, ...gaps.filter(({ value }) => value.to === undefined)]), ...brokenStreams],
-    ],
-    ['for a time', streams],
+  // The last extent of a stream counts.
+  const extents = new Map<StreamName, string>([
+    ...gaps.map(({ value }) => [value.stream, 'for a time'] as const),
+    ...gaps.flatMap(({ value }) => (value.to === undefined ? [[value.stream, 'to the end'] as const] : [])),
+    ...broken.map(() => ['logs', 'to the end'] as const),
+    ...refused.map(({ value }) => [value.stream, value.stream === 'logs' ? '(no longer kept)' : 'to the end'] as const),
+    ...forbidden.map(({ value }) => [value.stream, '(no access)'] as const),
   ]);
-  const missing = unique(streams).flatMap((stream) => effects[stream] ?? []);
+  if (extents.size === 0) return undefined;
+  const missing = [...extents].flatMap(([stream, extent]) => ({ ...effects[stream], extent }));
+  const unavailable = unique([...extents.values()]).map(
+    (extent) =>
+      `${list(missing.flatMap((one) => (one.extent === extent ? (one.resource ?? []) : [])))} unavailable ${extent}`,
+  );
   const rights = unique(forbidden.map(({ value: { verb, resource } }) => `${verb} ${resource}`));
   return {
     code: 'evidence-lost',
     severity: 'warning',
-    message: `${unavailable}: ${list(unique(missing.map(({ effect }) => effect)))}`,
+    message: `${unavailable.join(', ')}: ${list(unique(missing.flatMap(({ effect }) => effect ?? [])))}`,
     advice:
       rights.length > 0
         ? `Grant ${list(rights)} (deploy/rbac.yaml).`
@@ -43,21 +44,6 @@ export const evidenceLost: Rule = ({ trace, timeline, exit }) => {
     evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map(({ seq }) => seq),
   };
 };
-
-const streamsOf = (facts: readonly Fact<{ readonly stream: StreamName }>[]): StreamName[] =>
-  facts.map(({ value }) => value.stream);
-
-/** `Events and logs unavailable (no access), pod unavailable for a time`: each stream at the first extent that it has. */
-function unavailableText(extents: readonly (readonly [extent: string, streams: readonly StreamName[]])[]): string {
-  const listed = new Set<StreamName>();
-  const texts = extents.flatMap(([extent, streams]) => {
-    const own = unique(streams).filter((stream) => !listed.has(stream));
-    own.forEach((stream) => listed.add(stream));
-    const resources = own.flatMap((stream) => effects[stream]?.resource ?? []);
-    return resources.length > 0 ? [`${list(resources)} unavailable ${extent}`] : [];
-  });
-  return texts.join(', ');
-}
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 

@@ -137,9 +137,7 @@ const outOfMemory: ContainerRule = (_, container) => {
   const { name, outcome, exit, stopSignal } = container;
   const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
   if (outcome !== 'oom' && !isUncertain) return undefined;
-  const when = stopSignal
-    ? 'while it was shutting down'
-    : 'during the deletion, perhaps before it received a stop signal';
+  const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before its stop signal';
   return {
     code: 'oom-on-exit',
     severity: 'error',

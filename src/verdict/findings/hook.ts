@@ -35,8 +35,7 @@ const failedAdvice: Record<HookKind, string> = {
   httpGet:
     'Request its path from inside the pod with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
   tcpSocket: 'Use sleep, exec or httpGet instead.',
-  sleep:
-    'The kubelet of this node may be older than 1.30, and then sleep actions are off by default: use an exec hook that runs sleep.',
+  sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };
 
 const cutOff: HookRule = (input, { name, stopSignal }, { kind, outcome, outlasted, sleepSeconds }) => {

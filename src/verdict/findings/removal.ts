@@ -80,8 +80,7 @@ const forceDeleted: Rule = ({ exit }) => {
     // A log that ended before the removal shows nothing about the time after it.
     return on < 0 ? [] : [`${spec.name} kept running for about ${Math.max(1, Math.round(on / second))}s`];
   });
-  const ranOn =
-    ran.length > 0 ? `${list(ran)} (until ${ran.length === 1 ? 'its log' : 'their logs'} ended)` : undefined;
+  const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
   const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
   return {
     code: 'force-deleted',

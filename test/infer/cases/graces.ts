@@ -325,7 +325,7 @@ const outOfMemory: Case[] = [
     'before the kubelet began with it: not while it was exiting',
     {
       containers: { app: { outcome: 'oom' } },
-      says: { 'oom-on-exit': /during the deletion, perhaps before it received a stop signal/ },
+      says: { 'oom-on-exit': /during the deletion, perhaps before its stop signal/ },
     },
   ),
 ];

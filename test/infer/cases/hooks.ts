@@ -104,7 +104,7 @@ const undeclared: Case[] = [
     edit: [failingAfter(3)],
     expect: {
       containers: { app: { preStop: 'failed' } },
-      says: { 'prestop-failed': /may be older than 1\.30/ },
+      says: { 'prestop-failed': /kubelet older than 1\.30 has sleep actions off by default/ },
       holds: (report) => {
         const { preStop, stopSignal } = containerOf(report);
         expect(Date.parse(stopSignal?.earliest ?? '')).toBeLessThan(Date.parse(preStop?.start.latest ?? '') + 1000);

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { tracePod } from '../run/trace-pod.ts';
+import { traceOnePod } from '../run/trace-pod.ts';
 import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
@@ -120,7 +120,7 @@ async function trace(
       'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
   const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
-  if (isSinglePod) return tracePod({ ...options, target }, ports);
+  if (isSinglePod) return traceOnePod({ ...options, target }, ports);
   if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
     throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
   const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;

@@ -73,7 +73,7 @@ export async function runDeletion(run: Run): Promise<void> {
     if (!run.signal.aborted) several.start();
   }
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
-  const requests = toDelete.map((pod) => request(run, pod, () => openRest(pod)));
+  const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
 }
@@ -174,7 +174,8 @@ async function waitForSync(run: Run, gate: Gate): Promise<void> {
   for (const name of late) deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
 }
 
-async function request(run: Run, pod: JsonObject, onAnswer: () => void): Promise<void> {
+/** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */
+async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Promise<void> {
   const { options, signal, deliver, ofPod } = run;
   const { cluster, graceSeconds, mode, several } = options;
   const uid = uidOf(pod);

@@ -23,12 +23,12 @@ import { createTraces, onePod } from './traces.ts';
 import { missedText } from './several.ts';
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
-export async function tracePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
+export async function traceOnePod(options: TraceOptions & { target: Target }, ports: Ports): Promise<number> {
   await assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
-    return await onCluster(cluster, advisingSameCluster(options), deadline, ports);
+    return await choosePodAndTrace(cluster, advisingSameCluster(options), deadline, ports);
   } catch (error) {
     // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
     // nothing in any -o format: a script sees an empty stdout.
@@ -44,7 +44,7 @@ export async function tracePod(options: TraceOptions & { target: Target }, ports
 /** `pod.gone`: gone when the DELETE arrived. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);
 
-async function onCluster(
+async function choosePodAndTrace(
   cluster: Cluster,
   options: TraceOptions & { target: Target },
   deadline: Deadline,
@@ -52,12 +52,13 @@ async function onCluster(
 ): Promise<number> {
   const { target } = options;
   if (target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
-    return traceNext(cluster, { ...options, target }, deadline, ports);
+    return traceNextPod(cluster, { ...options, target }, deadline, ports);
   const found = await unlessInterrupted(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
   // The answer applies to the pod in the question, not to a later pod of the same name.
   const pod = await confirmDelete(cluster, options, found, deadline, ports);
   if (!pod) return reportCancelled(ports);
-  if (!options.once) return traceOne(cluster, { ...pod, key: () => onePod, cancelOn: [] }, options, deadline, ports);
+  if (!options.once)
+    return traceToReport(cluster, { ...pod, key: () => onePod, cancelOn: [] }, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
 }
@@ -69,7 +70,7 @@ function reportCancelled({ stderr }: Ports): number {
 }
 
 /** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`. */
-async function traceNext(
+async function traceNextPod(
   cluster: Cluster,
   options: TraceOptions & { target: SeveralTarget },
   deadline: Deadline,
@@ -78,7 +79,7 @@ async function traceNext(
   const limit = createWaitingLimit({ clock: ports.clock, timeoutMs: options.timeoutMs, stdout: ports.stdout });
   try {
     const subject = await nextPodOf(cluster, options.target, { deadline, limit }, ports);
-    return await traceOne(cluster, subject, options, deadline, ports);
+    return await traceToReport(cluster, subject, options, deadline, ports);
   } finally {
     limit.cancel();
   }
@@ -96,7 +97,7 @@ interface Subject extends FoundPod {
 }
 
 /** Traces one pod to its end. Returns the exit code. */
-async function traceOne(
+async function traceToReport(
   cluster: Cluster,
   subject: Subject,
   options: ExitOptions,

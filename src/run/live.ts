@@ -20,7 +20,7 @@ import type { Clock } from './clock.ts';
 
 export function liveSource(options: LiveOptions): Live {
   const { clock, several } = options;
-  const { deliver, begin, ...delivery } = createDelivery(options);
+  const { deliver, begin, ...delivery } = createDelivery(options, (error) => run.fail(error));
   const stop = new AbortController();
   // Each open stream and request has one listener: more than Node's leak warning allows.
   setMaxListeners(0, stop.signal);
@@ -71,7 +71,7 @@ export function liveSource(options: LiveOptions): Live {
   const tracks = createTracks(run, { unreadMs: suspension.unreadMs, end, isLeaving: () => isLeaving });
   void runDeletion(run).catch(run.fail);
   return {
-    source: (take) => delivery.to(take, run.fail),
+    source: delivery.to,
     onTrace: (trace, key = onePod) => tracks.take(trace, key),
     interrupt: (signal) => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
     finish: tracks.finish,
@@ -98,68 +98,55 @@ const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
   gap.stream === stream && gap.to === undefined && gap.container === undefined;
 
-interface Delivery extends Pick<Run, 'deliver' | 'begin'> {
-  /**
-   * Passes everything delivered before and after to `take`. Resolves at the end; `onError` receives what `take` throws.
-   */
-  to(take: Deliver, onError: (error: unknown) => void): Promise<void>;
-  /** Ignores everything that is delivered later. */
-  end(): void;
-  fail(error: unknown): void;
-}
-
 /** Delivers one observation at a time, even if taking one delivers the next. `began` comes first in every recording. */
-function createDelivery(options: LiveOptions): Delivery {
+function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => void) {
   const openedAt = options.clock.now();
-  const held: RawObservation[] = [];
   const waiting: RawObservation[] = [];
-  let [hasBegun, isOver] = [false, false];
-  let takeWaiting = (): void => {};
+  let [hasBegun, isTaking, isOver] = [false, false, false];
+  let take: Deliver | undefined;
   let settle = { resolve: (): void => {}, reject: (_: unknown): void => {} };
   const over = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
   // The run may fail before `to` is called.
   over.catch(() => undefined);
-  return {
-    deliver(rawObservation) {
-      if (isOver) return;
-      (hasBegun ? waiting : held).push(rawObservation);
-      takeWaiting();
-    },
-    begin(mode) {
-      if (hasBegun) return;
-      hasBegun = true;
-      waiting.push({ at: Math.max(held[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) }, ...held);
-      takeWaiting();
-    },
-    to(take, onError) {
-      takeWaiting = oneByOne(waiting, take, onError);
-      takeWaiting();
-      return over;
-    },
-    end() {
-      isOver = true;
-      settle.resolve();
-    },
-    fail(error) {
-      isOver = true;
-      settle.reject(error);
-    },
-  };
-}
-
-/** Takes everything that waits. A nested call returns at once: the outer call takes what is new. */
-function oneByOne(waiting: RawObservation[], take: Deliver, onError: (error: unknown) => void): () => void {
-  let isTaking = false;
-  return () => {
-    if (isTaking) return;
+  /** A nested call returns at once: the outer call takes what is new. */
+  const takeWaiting = (): void => {
+    if (!take || !hasBegun || isTaking) return;
     isTaking = true;
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) take(next);
     } catch (error) {
-      onError(error);
+      onTakeError(error);
     } finally {
       isTaking = false;
     }
+  };
+  return {
+    deliver(rawObservation: RawObservation): void {
+      if (isOver) return;
+      waiting.push(rawObservation);
+      takeWaiting();
+    },
+    begin(mode: Mode): void {
+      if (hasBegun) return;
+      hasBegun = true;
+      waiting.unshift({ at: Math.max(waiting[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
+      takeWaiting();
+    },
+    /** Passes everything delivered before and after to `taking`. Resolves at the end. */
+    to(this: void, taking: Deliver): Promise<void> {
+      take = taking;
+      takeWaiting();
+      return over;
+    },
+    /** Ignores everything that is delivered later. */
+    end(): void {
+      isOver = true;
+      settle.resolve();
+    },
+    fail(error: unknown): void {
+      isOver = true;
+      settle.reject(error);
+    },
   };
 }
 
@@ -192,17 +179,6 @@ export function liveOptions(
   return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
 }
 
-export interface Suspension {
-  /** Call before delivering something that arrived at `at`; returns what must be delivered first. */
-  before(at: number): RawObservation[];
-  /**
-   * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
-   * out: after waking, timers fire first, and a broken connection has to be reopened.
-   */
-  unreadMs(this: void): number;
-  cancel(): void;
-}
-
 const tickMs = 1000;
 /**
  * Tolerated lateness of a tick. Suspensions of 2 s are always noticed, so that they add less than that to the latest
@@ -218,7 +194,7 @@ export function watchSuspension(
   clock: Clock,
   streams: () => Iterable<StreamName>,
   deliver: (rawObservation: RawObservation) => void,
-): Suspension {
+) {
   /** Client ms at which the process was last known to run. */
   let awakeAt = clock.now();
   let last: { since: number; at: number } | undefined;
@@ -226,6 +202,7 @@ export function watchSuspension(
     last = { since, at };
     return [...new Set(streams())].map((stream) => ({ kind: 'resumed', at, stream, since }));
   };
+  /** Call before delivering something that arrived at `at`; returns what must be delivered first. */
   const before = (at: number): RawObservation[] => {
     const since = awakeAt;
     awakeAt = Math.max(awakeAt, at);
@@ -238,10 +215,14 @@ export function watchSuspension(
     cancel = clock.setTimeout(tick, tickMs);
   };
   let cancel = clock.setTimeout(tick, tickMs);
-  const unread = (): number => {
+  /**
+   * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
+   * out: after waking, timers fire first, and a broken connection has to be reopened.
+   */
+  const unreadMs = (): number => {
     const now = clock.now();
     before(now).forEach(deliver);
     return Math.max(0, (last?.at ?? -Infinity) + catchUpMs - now);
   };
-  return { before, unreadMs: unread, cancel: () => cancel() };
+  return { before, unreadMs, cancel: () => cancel() };
 }

@@ -130,22 +130,15 @@ export function* endedLikeLive(
 ): Generator<RawObservation> {
   let trace = emptyTrace;
   let seq = 0;
+  let end: End | undefined;
   for (const rawObservation of rawObservations) {
-    const end = endOf(trace, absences);
-    if (end && rawObservation.at > end.at) {
-      yield* endReplay(trace, end, absences);
-      return;
-    }
+    if (end && rawObservation.at > end.at) break;
     yield rawObservation;
     seq += 1;
     trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
-    const next = endOf(trace, absences);
-    if (!next?.isNow) continue;
-    yield* endReplay(trace, next, absences);
-    return;
+    end = endOf(trace, absences);
+    if (end?.isNow) break;
   }
-  // The recording stopped earlier than a live run would have.
-  const end = endOf(trace, absences);
   if (end) yield* endReplay(trace, end, absences);
 }
 

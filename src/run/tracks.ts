@@ -13,21 +13,6 @@ import { tryGetPod } from '../kube/get.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { uidOf } from './watched.ts';
 
-export interface Tracks {
-  /** Takes the newest state of a trace. */
-  take(this: void, trace: Trace, key: string): void;
-  traceOf(this: void, key: string): Trace | undefined;
-  traces(this: void): Trace[];
-  /** How many traces are open. */
-  openTraces(this: void): number;
-  limitByGrace(this: void, seconds: number): void;
-  /** Checks for each trace whether it has ended. */
-  checkAll(this: void): void;
-  /** Starts no further trace: the run ends when the open ones have ended. */
-  finish(this: void): void;
-  cancel(this: void): void;
-}
-
 interface Track {
   trace: Trace | undefined;
   readonly timeLimit: TimeLimit;
@@ -43,7 +28,7 @@ interface RunControl {
   isLeaving(): boolean;
 }
 
-export function createTracks(run: Run, control: RunControl): Tracks {
+export function createTracks(run: Run, control: RunControl) {
   const { several } = run.options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
@@ -55,7 +40,7 @@ export function createTracks(run: Run, control: RunControl): Tracks {
     tracks.set(key, fresh);
     return fresh;
   };
-  const openTraces = (): number => countOpen(tracks.values());
+  const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
   const endIfDone = (): void => {
     if (!isFinishing || !several || openTraces() > 0) return;
     if (run.probing) finishProbing(run, run.probing, '', endIfDone);
@@ -86,7 +71,8 @@ export function createTracks(run: Run, control: RunControl): Tracks {
   const checkSoon = onceEachTurn(checkEnd);
   if (!several) track(onePod);
   return {
-    take(trace, key) {
+    /** Takes the newest state of a trace. */
+    take(trace: Trace, key: string): void {
       const one = track(key);
       const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
       one.trace = trace;
@@ -94,13 +80,15 @@ export function createTracks(run: Run, control: RunControl): Tracks {
       if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
       checkSoon(key);
     },
-    traceOf: (key) => tracks.get(several ? key : onePod)?.trace,
-    traces: () => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
+    traceOf: (key: string): Trace | undefined => tracks.get(several ? key : onePod)?.trace,
+    traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
     openTraces,
-    limitByGrace: (seconds) => void (several || track(onePod).timeLimit.byGrace(seconds)),
-    checkAll: () => tracks.forEach((_, key) => checkEnd(key)),
-    finish: () => void ((isFinishing = true), endIfDone()),
-    cancel: () => tracks.forEach(cancelTimers),
+    limitByGrace: (seconds: number): void => void (several || track(onePod).timeLimit.byGrace(seconds)),
+    /** Checks for each trace whether it has ended. */
+    checkAll: (): void => tracks.forEach((_, key) => checkEnd(key)),
+    /** Starts no further trace: the run ends when the open ones have ended. */
+    finish: (): void => void ((isFinishing = true), endIfDone()),
+    cancel: (): void => tracks.forEach(cancelTimers),
   };
 }
 
@@ -117,8 +105,6 @@ function onceEachTurn(consider: (key: string) => void): (key: string) => void {
     keys.add(key);
   };
 }
-
-const countOpen = (tracks: Iterable<Track>): number => [...tracks].filter(({ isOver }) => !isOver).length;
 
 function cancelTimers({ timeLimit, cancelSettling }: Track): void {
   timeLimit.cancel();
@@ -193,7 +179,7 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
-  if (!found.object || uidOf(found.object) !== trace.uid) await reportMissed(run, trace, found.at);
+  if (!found.object || uidOf(found.object) !== trace.uid) reportMissed(run, trace, found.at);
   run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
 }
 
@@ -207,8 +193,7 @@ function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
 }
 
 /** The pod is gone and its stream did not report it: everything since its last state may be missing. */
-async function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): Promise<void> {
-  if (trace.gone) return;
+function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): void {
   deliver({
     kind: 'gap',
     at,

@@ -5,7 +5,8 @@ import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { linesOfPod, type LinesOfPod } from '../run/ndjson-stage.ts';
-import { canRepaint, penFor, styleOf, type Style } from '../render/palette.ts';
+import { isRepainted, repainting, viewOptions } from '../run/terminal-stage.ts';
+import { penFor } from '../render/palette.ts';
 import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { Audience, LookOptions } from '../run/run.ts';
@@ -22,16 +23,9 @@ import type { ExitOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { uniquePodNames, publish, renderRollout, stdoutText, writeReports } from '../run/documents.ts';
 
-/** The newest observation of a trace; `key` identifies the trace. */
-interface Seen {
-  readonly trace: Trace;
-  readonly observation: Observation;
-  readonly key: string | undefined;
-}
-
 export interface RolloutOutput {
   /** Called with each observation, for output that is kept up to date. `target`: `deployment/checkout`. */
-  step?(traces: Traces, target: string, seen: Seen): void;
+  step?(traces: Traces, target: string, trace: Trace, observation: Observation): void;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say?(text: string): boolean;
   /** Restores the terminal, whatever happened. */
@@ -69,7 +63,7 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
       };
     case 'live':
     case 'lines':
-      return rolloutTerminal(format.kind, look, ports);
+      return isRepainted(format.kind, ports) ? liveOutput(look, ports) : linesOutput(look, ports);
     case 'html':
     case 'markdown':
     case 'junit':
@@ -98,7 +92,7 @@ function ndjsonOutput(ports: Ports): RolloutOutput {
   };
   return collectingReports(
     () => ({
-      step(_traces, _target, { trace, observation }) {
+      step(_traces, _target, trace, observation) {
         if (trace.pod && trace.deletion) linesOf(trace.pod.value.metadata).step(trace, observation);
       },
       end: async (numbers) => ports.stdout.write(`${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`),
@@ -142,36 +136,22 @@ function workloadOf(target: string): { kind: string; name: string } {
   return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
 }
 
-/** The live table if `live` is requested and the terminal can repaint, else lines. */
-function rolloutTerminal(kind: 'live' | 'lines', look: LookOptions, ports: Ports): RolloutOutput {
-  const { env, platform, stdout } = ports;
-  const terminal = { env, isTty: stdout.isTty, platform };
-  const style = styleOf(look, terminal);
-  return kind === 'live' && canRepaint(terminal) ? liveOutput(look, style, ports) : linesOutput(look, style, ports);
-}
-
-function linesOutput(look: LookOptions, style: Style, { stdout }: Ports): RolloutOutput {
+function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
+  const { stdout } = ports;
+  const { style, flags } = viewOptions(look, ports);
   const pen = penFor(style);
   const columns = stdout.isTty ? stdout.columns() : Infinity;
   const end = async (numbers: RolloutNumbers): Promise<void> => {
-    const lines = rolloutCardLines(numbers, { pen, columns, flags: look.reach });
+    const lines = rolloutCardLines(numbers, { pen, columns, flags });
     stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));
   };
   const show = (report: Report): void => stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`);
   return collectingReports(() => ({ end }), show);
 }
 
-function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: Ports): RolloutOutput {
-  const live = createRolloutLive({
-    write: (text) => stdout.write(text),
-    style,
-    columns: () => stdout.columns(),
-    rows: () => stdout.rows(),
-    clock,
-    timestamps: look.timestamps,
-    flags: look.reach,
-  });
-  const stopResizing = stdout.onResize(() => live.resize());
+function liveOutput(look: LookOptions, ports: Ports): RolloutOutput {
+  const live = createRolloutLive(viewOptions(look, ports));
+  const { say, close } = repainting(ports, live);
   const timelines = createTimelines();
   const outputOf = (reports: readonly Report[]): Omit<RolloutOutput, 'ended'> => ({
     step: (traces, target) =>
@@ -181,18 +161,12 @@ function liveOutput(look: LookOptions, style: Style, { stdout, stderr, clock }: 
         const ended = reports.map((report) => ({ timeline: report.timeline, report }));
         return { target, namespace, pods: [...ended, ...open.map((timeline) => ({ timeline }))] };
       }),
-    say: (text) => {
-      if (stderr.isTty) live.say(text);
-      return stderr.isTty;
-    },
+    say,
     end: async (numbers) => {
-      stopResizing();
       live.end(numbers);
+      close();
     },
-    close: () => {
-      stopResizing();
-      live.close();
-    },
+    close,
   });
   return collectingReports(outputOf, (report) => live.ended(report));
 }
@@ -257,7 +231,7 @@ export function createResults(options: FinishOptions, traces: Traces, output: Ro
     reports,
     audience: (target) => ({
       step: (trace, observation, key) => {
-        output.step?.(traces, target, { trace, observation, key });
+        output.step?.(traces, target, trace, observation);
         if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
       },
     }),

@@ -35,7 +35,7 @@ export function openOnDeletion(open: () => Promise<Stage>): Stage {
       // `end` throws the error.
       if (isWorthShowing(trace, observation)) void opened().catch(() => undefined);
     },
-    end: async (trace, report) => (await opened()).end(trace, report),
+    end: async (report) => (await opened()).end(report),
     say: (text) => stage?.say(text) ?? false,
     close: () => {
       isClosed = true;
@@ -54,7 +54,7 @@ const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): bool
 
 const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): Stage => ({
   step: () => {},
-  end: async (_trace, report) => {
+  end: async (report) => {
     const { renderDocument } = await import('./documents.ts');
     ports.stdout.write(await renderDocument(format, report));
   },
@@ -77,7 +77,7 @@ function withErrorBoundary(stage: Stage, { stderr }: Ports): Stage {
   };
   return {
     step: (trace, observation, key) => guard(() => stage.step(trace, observation, key)),
-    end: async (trace, report) => (broken ? undefined : stage.end(trace, report)),
+    end: async (report) => (broken ? undefined : stage.end(report)),
     say: (text) => !broken && stage.say(text),
     close: () => stage.close(),
   };

@@ -32,7 +32,7 @@ export async function finish(
 ): Promise<number> {
   const report = reportOf(trace, options.policy);
   if (!report) return withoutReport(trace);
-  const shown = stage.end(trace, report);
+  const shown = stage.end(report);
   // If stdout is closed, the files are still written.
   await shown.catch(() => undefined);
   const files = await writeReports(report, options.reports, ports);

@@ -11,7 +11,7 @@ import type { Stage } from './run.ts';
 
 export function ndjsonStage(ports: Ports): Stage {
   const { step, end } = linesOfPod(ports);
-  return { step, end: async (_trace, report) => end(report), say: () => false, close: () => {} };
+  return { step, end: async (report) => end(report), say: () => false, close: () => {} };
 }
 
 export interface LinesOfPod {

@@ -140,7 +140,7 @@ export interface LookOptions {
 
 export interface Stage extends Audience {
   /** Shows the final report. */
-  end(trace: Trace, report: Report): Promise<void>;
+  end(report: Report): Promise<void>;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
   say(text: string): boolean;
   /** Restores the terminal, whatever happened. */

@@ -4,67 +4,63 @@ import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
-import { createLive } from '../render/live.ts';
+import { createLive, type Live } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
 import type { LookOptions, Stage } from './run.ts';
 import type { Ports } from './ports.ts';
 
-export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: Ports): Stage {
-  const { env, platform, stdout } = ports;
-  const live = kind === 'live' && canRepaint({ env, isTty: stdout.isTty, platform });
-  return live ? liveStage(look, ports) : linesStage(look, ports);
+export const openTerminal = (kind: 'lines' | 'live', look: LookOptions, ports: Ports): Stage =>
+  isRepainted(kind, ports) ? liveStage(look, ports) : linesStage(look, ports);
+
+/** Whether the live view is requested and the terminal can show it; else there are lines. */
+export const isRepainted = (kind: 'lines' | 'live', { stdout, env }: Ports): boolean =>
+  kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
+
+/** The options of a view on stdout. */
+export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }: Ports) => ({
+  ...look,
+  flags: look.reach,
+  style: styleOf(look, { env, isTty: stdout.isTty, platform }),
+  write: (text: string): void => stdout.write(text),
+  columns: (): number => stdout.columns(),
+  rows: (): number => stdout.rows(),
+  clock,
+});
+
+/** What an output does with a view that repaints. */
+export function repainting({ stdout, stderr }: Ports, view: Pick<Live, 'resize' | 'say' | 'close'>) {
+  const stopResizing = stdout.onResize(() => view.resize());
+  return {
+    say(text: string): boolean {
+      if (stderr.isTty) view.say(text);
+      return stderr.isTty;
+    },
+    close(): void {
+      stopResizing();
+      view.close();
+    },
+  };
 }
 
-const styleFor = (look: LookOptions, { stdout, env, platform }: Ports) =>
-  styleOf({ color: look.color, ascii: look.ascii }, { env, isTty: stdout.isTty, platform });
-
 function linesStage(look: LookOptions, ports: Ports): Stage {
-  const { stdout } = ports;
   const timelineNow = createTimelines();
-  const lines = createLines({
-    write: (text) => stdout.write(text),
-    style: styleFor(look, ports),
-    timestamps: look.timestamps,
-    columns: stdout.isTty ? () => stdout.columns() : undefined,
-    logs: look.logs,
-    verbose: look.verbose,
-    flags: look.reach,
-  });
+  const options = viewOptions(look, ports);
+  const lines = createLines({ ...options, columns: ports.stdout.isTty ? options.columns : undefined });
   return {
     step: (trace, observation) => lines.step(timelineNow(trace, observation), observation),
-    end: async (_trace, report) => lines.end(report),
+    end: async (report) => lines.end(report),
     say: () => false,
     close: () => {},
   };
 }
 
 function liveStage(look: LookOptions, ports: Ports): Stage {
-  const { stdout, stderr, clock } = ports;
   const timelineNow = createTimelines();
-  const live = createLive({
-    write: (text) => stdout.write(text),
-    style: styleFor(look, ports),
-    columns: () => stdout.columns(),
-    rows: () => stdout.rows(),
-    clock,
-    timestamps: look.timestamps,
-    logs: look.logs,
-    verbose: look.verbose,
-    flags: look.reach,
-  });
-  const stopResizing = stdout.onResize(() => live.resize());
+  const live = createLive(viewOptions(look, ports));
   return {
     step: (trace, observation) => live.step(timelineNow(trace, observation), observation),
-    end: async (_trace, report) => live.end(report),
-    say: (text) => {
-      if (!stderr.isTty) return false;
-      live.say(text);
-      return true;
-    },
-    close: () => {
-      stopResizing();
-      live.close();
-    },
+    end: async (report) => live.end(report),
+    ...repainting(ports, live),
   };
 }
 

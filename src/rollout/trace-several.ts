@@ -55,10 +55,7 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
     const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
     const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
     if (scope.named?.length === 0) return 0;
-    if (scope.named && !(await confirmDeletes(cluster, options, scope.named, deadline, ports))) {
-      ports.stderr.write('podexit: deletion is cancelled\n');
-      return 0;
-    }
+    if (scope.named && !(await confirmDeletes(cluster, options, scope.named, deadline, ports))) return 0;
     if (scope.named && options.once) return await deleteEach(cluster, scope.named, options, deadline, ports);
     const progress = createProgress(() => openTraces(), {
       waits: (owners) => ports.stderr.write(waitingText(owners)),

@@ -11,6 +11,7 @@ import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
 import { targetUnread } from './choose-pod.ts';
+import { nameOf } from './watched.ts';
 
 export interface ConfirmOptions {
   /** `-i`: ask even without a terminal. */
@@ -43,42 +44,46 @@ export async function confirmDelete(
   const { pod, uid } = await unlessInterrupted(ports, () =>
     unlessLate(deadline, readToDelete(cluster, found), () => targetUnread(cluster, `pod/${found.name}`)),
   );
-  const question = questionOf(cluster, pod as unknown as Pod, options);
+  const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod as unknown as Pod, options));
   return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
 }
 
 /** The same for several pods, which have been read already: one question for all. */
 export async function confirmDeletes(
-  { contextName, namespace, server }: Cluster,
+  cluster: Cluster,
   options: ConfirmOptions,
   pods: readonly FoundPod[],
   deadline: Deadline,
   ports: Ports,
 ): Promise<boolean> {
   if (!mustAsk(options, ports)) return true;
-  const where = contextName === undefined ? server : `context ${contextName}`;
   const names = pods.map(({ name }) => name).join(', ');
-  const verb = options.mode === 'evict' ? 'Evict' : 'Delete';
-  const question = `${verb} ${pods.length} pods in namespace ${namespace} of ${where}? ${names}`;
-  return isYes(`${forTerminal(question, 1000)} [y/N] `, deadline, ports);
+  return isYes(questionOf(cluster, options, `${pods.length} pods`, names), deadline, ports);
 }
 
+/** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
 async function isYes(question: string, deadline: Deadline, ports: Ports): Promise<boolean> {
   const answer = await unlessInterrupted(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
-  return /^y(es)?$/i.test(answer?.trim() ?? '');
+  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
+  if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
+  return isYes;
 }
 
 /** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/… (replaces it), grace period 30s [y/N] ` */
 function questionOf(
   { contextName, namespace, server }: Cluster,
-  pod: Pod,
-  { mode, graceSeconds }: ConfirmOptions,
+  { mode }: ConfirmOptions,
+  what: string,
+  fate: string,
 ): string {
-  const where = contextName === undefined ? server : `context ${contextName}`;
-  const grace = graceSeconds ?? (pod.spec as Partial<Pod['spec']> | undefined)?.terminationGracePeriodSeconds ?? 30;
   const verb = mode === 'evict' ? 'Evict' : 'Delete';
-  const head = `${verb} pod ${pod.metadata.name} in namespace ${namespace} of ${where}?`;
-  return `${forTerminal(`${head} ${ownerText(pod)}, grace period ${grace}s`, 1000)} [y/N] `;
+  const where = contextName === undefined ? server : `context ${contextName}`;
+  return `${forTerminal(`${verb} ${what} in namespace ${namespace} of ${where}? ${fate}`, 1000)} [y/N] `;
+}
+
+function fateOf(pod: Pod, { graceSeconds }: ConfirmOptions): string {
+  const own = (pod.spec as Partial<Pod['spec']> | undefined)?.terminationGracePeriodSeconds;
+  return `${ownerText(pod)}, grace period ${graceSeconds ?? own ?? 30}s`;
 }
 
 /** What the pod's controller will do about it, by the controller's kind. */

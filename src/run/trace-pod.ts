@@ -56,17 +56,11 @@ async function choosePodAndTrace(
   const found = await unlessInterrupted(ports, (left) => resolveTarget(cluster, { ...options, deadline, left }, ports));
   // The answer applies to the pod in the question, not to a later pod of the same name.
   const pod = await confirmDelete(cluster, options, found, deadline, ports);
-  if (!pod) return reportCancelled(ports);
+  if (!pod) return 0;
   if (!options.once)
     return traceToReport(cluster, { ...pod, key: () => onePod, cancelOn: [] }, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
-}
-
-/** kubectl's message and exit code, but on stderr: without a report stdout stays empty. */
-function reportCancelled({ stderr }: Ports): number {
-  stderr.write('podexit: deletion is cancelled\n');
-  return 0;
 }
 
 /** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`. */

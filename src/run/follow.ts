@@ -152,18 +152,16 @@ export function reportLoss(
 }
 
 /** A target with its selectors as the two query parameters of a request. */
-export const watchTarget = ({ stream, path, name, fieldSelector, fields = '', labelSelector, labels = '' }: Target) => {
-  const { 'metadata.name': _byName, ...equal } = fieldSelector ?? {};
-  const field = [...(Object.keys(equal).length > 0 ? [printFields(equal)] : []), ...(fields === '' ? [] : [fields])];
-  const label = [...(labelSelector ? [printLabels(labelSelector)] : []), ...(labels === '' ? [] : [labels])];
+export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Target) {
+  const parametersOf = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(',') || undefined;
   return {
     stream,
     path,
     name,
-    fieldSelector: field.join(',') || undefined,
-    labelSelector: label.join(',') || undefined,
+    fieldSelector: parametersOf(fieldSelector && printFields(fieldSelector), fields),
+    labelSelector: parametersOf(labelSelector && printLabels(labelSelector), labels),
   };
-};
+}
 
 /** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */
 export function warnRefused(

@@ -6,7 +6,6 @@ import { listsOf, podsOf, subjectOf, type Subject } from './raw-subject.ts';
 import {
   candidateServices,
   nameOf,
-  namesOf,
   nodeTargets,
   ownerKinds,
   ownerOf,
@@ -32,7 +31,7 @@ const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps'])
   stream,
   resource,
   path: '',
-  ...(keeps ? { keeps } : {}),
+  keeps,
 });
 
 /** The targets of a run over all terminating pods. */
@@ -52,13 +51,11 @@ export const allTargets: readonly RawTarget[] = [
 export function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarget[] {
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
   const services = candidateServices(listsOf(rows, 'services'), pod);
-  const names = namesOf(services);
+  const names = services.map(nameOf);
   const slices = sliceTarget(namespace, names);
   const node = asObject(pod['spec'])['nodeName'];
   const listed = (owner: { kind: string; name: string }): JsonObject | undefined =>
-    listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find(
-      (one) => metadataOf(one)['name'] === owner.name,
-    );
+    listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find((one) => nameOf(one) === owner.name);
   const owner = ownerOf(pod);
   const direct = owner && listed(owner);
   const above = direct && ownerOf(direct);
@@ -86,7 +83,7 @@ export const takes = (target: RawTarget, object: JsonObject): boolean =>
 
 /** Adds the kind, which items of a list do not have. */
 export function withKind(object: JsonObject, { stream, resource }: Target): JsonObject {
-  const kind = stream === 'owner' ? ownerKinds[resource] : undefined;
+  const kind = stream === 'owner' ? ownerKinds[resource]?.kind : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }
 

@@ -16,7 +16,6 @@ import {
   candidateServices,
   namespaceOf,
   nameOf,
-  namesOf,
   nodeTargets,
   ownerOf,
   ownersTarget,
@@ -134,7 +133,7 @@ function createRoutes(run: Run): Routes {
     const at = options.clock.now();
     deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
     gate?.open('services');
-    const slices = sliceTarget(namespace, [...new Set(namesOf(candidates))]);
+    const slices = sliceTarget(namespace, [...new Set(candidates.map(nameOf))]);
     if (!slices) return gate?.open('endpointslices');
     const before = stop;
     stop = new AbortController();

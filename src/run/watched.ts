@@ -4,6 +4,7 @@
  */
 import type { StreamName } from '../model/observation.ts';
 import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { workloadKinds } from './target.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
 
 export interface Target {
@@ -17,7 +18,7 @@ export interface Target {
   /** Selectors as the user wrote them; only the server evaluates them. */
   labels?: string;
   fields?: string;
-  /** Set if the target is limited to one object's name. */
+  /** Set if the target is one object. */
   name?: string;
 }
 
@@ -27,28 +28,24 @@ const core = '/api/v1';
 const collection = (root: string, namespace: string, resource: string): string =>
   namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
 
+const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods'), resource: 'pods' });
+const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
+
+const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> => ({
+  fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
+});
+
 /** The pods that a run over several pods watches. */
 export const podsTarget = (namespace: string, selector: { labels: string; fields: string }): Target => ({
   stream: 'pods',
-  path: collection(core, namespace, 'pods'),
-  resource: 'pods',
+  ...podsIn(namespace),
   ...selector,
 });
 
 /** The Events about all pods, and those about everything else, for example owners and autoscalers. */
 export const eventTargets = (namespace: string): Target[] => [
-  {
-    stream: 'events',
-    path: collection(core, namespace, 'events'),
-    resource: 'events',
-    fieldSelector: { 'involvedObject.kind': 'Pod' },
-  },
-  {
-    stream: 'owner-events',
-    path: collection(core, namespace, 'events'),
-    resource: 'events',
-    fields: 'involvedObject.kind!=Pod',
-  },
+  { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
+  { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
 ];
 
 export const servicesTarget = (namespace: string): Target => ({
@@ -58,20 +55,13 @@ export const servicesTarget = (namespace: string): Target => ({
 });
 
 /** The pod of a run about one pod. */
-export const podTarget = (namespace: string, name: string): Target => ({
-  stream: 'pod',
-  path: collection(core, namespace, 'pods'),
-  resource: 'pods',
-  fieldSelector: { 'metadata.name': name },
-  name,
-});
+export const podTarget = (namespace: string, name: string): Target => ({ stream: 'pod', ...podsIn(namespace), name });
 
 /** The Events about this pod. */
 export const podEventsTarget = (namespace: string, name: string): Target => ({
   stream: 'events',
-  path: collection(core, namespace, 'events'),
-  resource: 'events',
-  fieldSelector: { 'involvedObject.kind': 'Pod', 'involvedObject.name': name },
+  ...eventsIn(namespace),
+  ...aboutObject('Pod', name),
 });
 
 /** More names make a URL that servers and proxies reject; only Services without a selector can be so many. */
@@ -120,80 +110,53 @@ export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['d
 export const isFinishedPod = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
-export const namesOf = (objects: readonly JsonObject[]): string[] =>
-  objects.map((object) => String(metadataOf(object)['name']));
-
 const selectorOf = (service: JsonObject): Record<string, string> | undefined => {
   const selector = stringsOf(asObject(service['spec'])['selector']);
   return Object.keys(selector).length > 0 ? selector : undefined;
 };
 
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
-export function nodeTargets(node: string): Target[] {
-  return [
-    { stream: 'node', path: `${core}/nodes`, resource: 'nodes', fieldSelector: { 'metadata.name': node }, name: node },
-    {
-      stream: 'node-events',
-      path: `${core}/namespaces/default/events`,
-      resource: 'node-events',
-      fieldSelector: { 'involvedObject.kind': 'Node', 'involvedObject.name': node },
-    },
-    {
-      stream: 'lease',
-      path: '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases',
-      resource: 'leases',
-      fieldSelector: { 'metadata.name': node },
-      name: node,
-    },
-  ];
-}
+export const nodeTargets = (node: string): Target[] => [
+  { stream: 'node', path: `${core}/nodes`, resource: 'nodes', name: node },
+  {
+    stream: 'node-events',
+    path: collection(core, 'default', 'events'),
+    resource: 'node-events',
+    ...aboutObject('Node', node),
+  },
+  {
+    stream: 'lease',
+    path: collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases'),
+    resource: 'leases',
+    name: node,
+  },
+];
 
-const ownerResources: Record<string, { group: string; resource: string }> = {
-  ReplicaSet: { group: 'apps/v1', resource: 'replicasets' },
-  Deployment: { group: 'apps/v1', resource: 'deployments' },
-  StatefulSet: { group: 'apps/v1', resource: 'statefulsets' },
-  DaemonSet: { group: 'apps/v1', resource: 'daemonsets' },
-  Job: { group: 'batch/v1', resource: 'jobs' },
-  CronJob: { group: 'batch/v1', resource: 'cronjobs' },
+const { services: _services, ...workloads } = workloadKinds;
+
+/** Kinds of owners that are built into Kubernetes, by resource. */
+export const ownerKinds: Partial<Record<string, { kind: string; group: string }>> = {
+  ...workloads,
+  cronjobs: { kind: 'CronJob', group: 'batch/v1' },
 };
 
-/** Kinds of owners, by resource. */
-export const ownerKinds: Partial<Record<string, string>> = Object.fromEntries(
-  Object.entries(ownerResources).map(([kind, { resource }]) => [resource, kind]),
-);
-
 /** The owner and the Events about it; empty for kinds that are not built into Kubernetes. */
-export function ownerTargets(namespace: string, owner: { kind: string; name: string }): Target[] {
-  const known = Object.hasOwn(ownerResources, owner.kind) ? ownerResources[owner.kind] : undefined;
-  if (!known) return [];
-  const escaped = encodeURIComponent(namespace);
-  return [
-    {
-      stream: 'owner',
-      path: `/apis/${known.group}/namespaces/${escaped}/${known.resource}`,
-      resource: known.resource,
-      fieldSelector: { 'metadata.name': owner.name },
-      name: owner.name,
-    },
-    {
-      stream: 'owner-events',
-      path: `${core}/namespaces/${escaped}/events`,
-      resource: 'events',
-      fieldSelector: { 'involvedObject.kind': owner.kind, 'involvedObject.name': owner.name },
-    },
-  ];
+export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): Target[] {
+  const all = ownersTarget(namespace, kind);
+  return all
+    ? [
+        { ...all, name },
+        { stream: 'owner-events', ...eventsIn(namespace), ...aboutObject(kind, name) },
+      ]
+    : [];
 }
 
 /** All objects of an owner's kind, for a run that would have to watch many by name. */
 export function ownersTarget(namespace: string, kind: string): Target | undefined {
-  const known = Object.hasOwn(ownerResources, kind) ? ownerResources[kind] : undefined;
-  return (
-    known && {
-      stream: 'owner',
-      path: collection(`/apis/${known.group}`, namespace, known.resource),
-      resource: known.resource,
-    }
-  );
+  const [resource, known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
+  return resource && known
+    ? { stream: 'owner', path: collection(`/apis/${known.group}`, namespace, resource), resource }
+    : undefined;
 }
 
 /** The controller that owns an object, or its first owner. */
@@ -224,12 +187,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
       return [{ key, operator, values: asArray(one['values']).filter((value) => typeof value === 'string') }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
-  return {
-    stream: 'pods',
-    path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
-    resource: 'pods',
-    labelSelector: { matchLabels, matchExpressions },
-  };
+  return { stream: 'pods', ...podsIn(namespace), labelSelector: { matchLabels, matchExpressions } };
 }
 
 /**
@@ -240,12 +198,7 @@ export function siblingsByLabel(namespace: string, pod: JsonObject): Target | un
   const labels = stringsOf(metadataOf(pod)['labels']);
   const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
-  return {
-    stream: 'pods',
-    path: `${core}/namespaces/${encodeURIComponent(namespace)}/pods`,
-    resource: 'pods',
-    labelSelector: { matchLabels: { [key]: labels[key] ?? '' } },
-  };
+  return { stream: 'pods', ...podsIn(namespace), labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } };
 }
 
 const controllerLabels: Partial<Record<string, string[]>> = {
@@ -257,6 +210,7 @@ const controllerLabels: Partial<Record<string, string[]>> = {
 export function selects(target: Target, object: JsonObject): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});
   return (
+    (target.name === undefined || nameOf(object) === target.name) &&
     fields.every(([path, value]) => fieldOf(object, path) === value) &&
     matches(target.labelSelector, stringsOf(metadataOf(object)['labels']))
   );

@@ -16,14 +16,11 @@ export interface Header {
   logText: boolean;
 }
 
-export type FileKind = { kind: 'podexit'; header: Header } | { kind: 'cluster'; scenario: string };
-
-/** Distinguishes the two formats: ours, and raw list/watch rows of a namespace (`{"type":"about",…}`). */
-export function readHeader(first: unknown, file: string): FileKind {
+/** The header of our own format; undefined for raw list/watch rows of a namespace (`{"type":"about",…}`). */
+export function readHeader(first: unknown, file: string): Header | undefined {
   const fields = asObject(first);
-  if (typeof fields['podexit'] === 'number') return { kind: 'podexit', header: ownHeader(fields, file) };
-  if (fields['type'] === 'about' || fields['type'] === 'list')
-    return { kind: 'cluster', scenario: typeof fields['scenario'] === 'string' ? fields['scenario'] : '' };
+  if (typeof fields['podexit'] === 'number') return ownHeader(fields, file);
+  if (fields['type'] === 'about' || fields['type'] === 'list') return undefined;
   throw notARecording(file);
 }
 
@@ -43,12 +40,9 @@ function ownHeader(first: JsonObject, file: string): Header {
   };
 }
 
-export const notARecording = (file: string, cause?: unknown): PodexitError =>
+export const notARecording = (file: string): PodexitError =>
   new PodexitError(
     'recording.invalid',
     `${file} is not a podexit recording`,
     'Record one with: kubectl podexit POD --record FILE',
-    {
-      cause,
-    },
   );

@@ -1,5 +1,5 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { isTerminatingPod, nameOf } from '../run/watched.ts';
 
 export interface Obstacles {
@@ -79,7 +79,7 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
 const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
   listOf(asObject(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
 
-const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.map(asObject) : []);
+const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);
 
 const textOf = (value: unknown, otherwise: string): string =>
   typeof value === 'string' && value !== '' ? value.slice(0, 300) : otherwise;

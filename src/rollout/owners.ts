@@ -1,5 +1,5 @@
 /** The owners behind a rollout: which they are, and how far they have rolled out. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
@@ -128,7 +128,7 @@ export function isRolledOut(object: JsonObject): boolean {
 function isStalled(object: JsonObject): boolean {
   const { conditions, observedGeneration } = asObject(object['status']);
   if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
-  return (Array.isArray(conditions) ? conditions : [])
+  return asArray(conditions)
     .map(asObject)
     .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
 }

@@ -1,5 +1,5 @@
-/** Chooses one of several pods, by `--pick` or by asking the user. Pure except for `ask`. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+/** Chooses one of several pods, by `--pick` or by asking the user. */
+import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
@@ -16,25 +16,20 @@ import type { Ports } from './ports.ts';
 interface ChooseOptions {
   /** For messages: `deployment/checkout`. */
   what: string;
-  namespace: string;
-  /** Connection flags, appended to the kubectl commands that messages suggest. */
-  reach: string;
-  candidates: readonly Candidate[];
-  pick?: Pick;
-  /** ms since the epoch. */
-  now: number;
-  /** In [0, 1). */
-  random(): number;
+  cluster: Cluster;
+  pick: Pick | undefined;
+  ports: Ports;
   /** Absent if nobody can be asked. Resolves to undefined if the user gave no answer. */
-  ask?(question: string): Promise<string | undefined>;
+  ask: ((question: string) => Promise<string | undefined>) | undefined;
 }
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-async function choosePod(choosing: ChooseOptions): Promise<Candidate> {
-  const { candidates, what, namespace, reach, pick } = choosing;
+async function choosePod(candidates: readonly Candidate[], choosing: ChooseOptions): Promise<Candidate> {
+  const { what, pick } = choosing;
+  const { namespace, reach } = choosing.cluster;
   const offered = preferredPods(candidates);
   const [only] = offered;
   if (!only)
@@ -55,37 +50,37 @@ function preferredPods(candidates: readonly Candidate[]): Candidate[] {
   return running.length > 0 ? running : open.length > 0 ? open : sorted;
 }
 
-function pickByRule(offered: readonly Candidate[], pick: Pick, { what, namespace, random }: ChooseOptions): Candidate {
+function pickByRule(offered: readonly Candidate[], pick: Pick, { what, cluster, ports }: ChooseOptions): Candidate {
   const byAge = [...offered].sort((a, b) => (a.created || 0) - (b.created || 0));
   const rules: Record<Pick, () => Candidate | undefined> = {
     oldest: () => byAge[0],
     newest: () => byAge.at(-1),
-    random: () => offered[Math.floor(random() * offered.length)],
+    random: () => offered[Math.floor(ports.random() * offered.length)],
     'not-ready': () => byAge.find((one) => !one.ready),
   };
   const found = rules[pick]();
   if (found) return found;
   throw new PodexitError(
     'target.all-ready',
-    `every pod of ${what} in namespace "${namespace}" is ready`,
+    `every pod of ${what} in namespace "${cluster.namespace}" is ready`,
     'Pick another one: --pick=oldest, newest or random.',
   );
 }
 
-function throwSeveral(offered: readonly Candidate[], { what, namespace, now }: ChooseOptions): never {
+function throwSeveral(offered: readonly Candidate[], { what, cluster, ports }: ChooseOptions): never {
   throw new PodexitError(
     'target.several',
-    `${what} in namespace "${namespace}" matches ${offered.length} pods`,
-    `${podTable(offered, now).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
+    `${what} in namespace "${cluster.namespace}" matches ${offered.length} pods`,
+    `${podTable(offered, ports.clock.now()).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
   );
 }
 
 async function askUser(
   offered: readonly Candidate[],
-  { what, now }: ChooseOptions,
+  { what, ports }: ChooseOptions,
   ask: NonNullable<ChooseOptions['ask']>,
 ): Promise<Candidate> {
-  const [head, ...rows] = podTable(offered, now);
+  const [head, ...rows] = podTable(offered, ports.clock.now());
   const width = String(offered.length).length;
   const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
   const answer = await ask(
@@ -150,7 +145,9 @@ function candidateOf(pod: JsonObject): Candidate {
   const { name, uid, creationTimestamp, deletionTimestamp } = metadataOf(pod);
   const { phase, conditions } = asObject(pod['status']);
   const node = asObject(pod['spec'])['nodeName'];
-  const ready = Array.isArray(conditions) ? conditions.map(asObject).find((one) => one['type'] === 'Ready') : undefined;
+  const ready = asArray(conditions)
+    .map(asObject)
+    .find((one) => one['type'] === 'Ready');
   return {
     name: String(name),
     node: typeof node === 'string' ? node : '',
@@ -176,19 +173,10 @@ export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions,
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
   const scope = await scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn: () => {} });
-  const { clock, random, stderr, ask } = ports;
-  const { name, uid } = await choosePod({
-    what,
-    namespace: cluster.namespace,
-    reach: cluster.reach,
-    candidates: await unlessLate(deadline, listCandidates(cluster, scope), () => targetUnread(cluster, what)),
-    pick,
-    ...(ask === undefined || !ports.stdinIsTty || !stderr.isTty
-      ? {}
-      : { ask: (question: string) => deadline.pauseWhile(() => ask(question, left)) }),
-    now: clock.now(),
-    random,
-  });
+  const candidates = await unlessLate(deadline, listCandidates(cluster, scope), () => targetUnread(cluster, what));
+  const isAsked = ports.ask !== undefined && ports.stdinIsTty && ports.stderr.isTty;
+  const ask = (question: string) => deadline.pauseWhile(async () => ports.ask?.(question, left));
+  const { name, uid } = await choosePod(candidates, { what, cluster, pick, ports, ask: isAsked ? ask : undefined });
   return { name, uid };
 }
 

@@ -47,16 +47,12 @@ export async function openReplay(file: string, warn: (message: string) => void, 
       `${file} is empty`,
       'Record one with: kubectl podexit POD --record FILE',
     );
-  const kind = readHeader(first.value.value, file);
+  const header = readHeader(first.value.value, file);
   const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
-  if (kind.kind === 'podexit') {
+  if (header) {
     const { head, rawObservations } = await readOwnRecording(lines, file);
-    return {
-      rawObservations,
-      logText: kind.header.logText,
-      traces,
-      target: pod === undefined ? targetOf(head) : undefined,
-    };
+    const target = pod === undefined ? targetOf(head) : undefined;
+    return { rawObservations, logText: header.logText, traces, target };
   }
   // A raw recording contains the logs of the containers.
   const rows = await rowsOf(first.value, lines);
@@ -192,19 +188,14 @@ interface ReplayOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const { rawObservations, logText, traces, target } = await openReplay(
-    options.file,
-    (message) => ports.stderr.write(`podexit: ${message}\n`),
-    options.pod,
-  );
+  const warn = (message: string): void => ports.stderr.write(`podexit: ${message}\n`);
+  const replay = await openReplay(options.file, warn, options.pod);
+  const { rawObservations: source, logText, traces, target } = replay;
   const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
-  const source = rawObservations;
-  if (target !== undefined) return replaySeveral({ source, logText, traces, target }, shown, ports);
+  if (target !== undefined) return replaySeveral({ source, logText, traces }, target, shown, ports);
   const stage = await openStage(shown.format, shown.look, ports);
   try {
-    await run({ source, logText, traces, audience: stage });
-    const [key] = traces.keys();
-    const trace = (key === undefined ? undefined : traces.get(key)) ?? emptyTrace;
+    const trace = await run({ source, logText, traces, audience: stage });
     if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw podNotInRecording(options);
     return await finish(trace, shown, stage, ports, false);
   } finally {
@@ -221,13 +212,14 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(
-  { target, traces, ...source }: Pick<RunOptions, 'source' | 'logText'> & { traces: Traces; target: string },
+  source: RunOptions & { traces: Traces },
+  target: string,
   shown: ReplayOptions,
   ports: Ports,
 ): Promise<number> {
   const { createResults, rolloutOutput } = await import('../rollout/output.ts');
-  const results = createResults(shown, traces, rolloutOutput(shown, ports), ports);
-  await run({ ...source, traces, audience: results.audience(target) });
+  const results = createResults(shown, source.traces, rolloutOutput(shown, ports), ports);
+  await run({ ...source, audience: results.audience(target) });
   results.takeRest();
   await results.written();
   return results.end({ target });

@@ -1,7 +1,7 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
-import { PodexitError } from '../errors.ts';
 import { penFor, styleOf, type Pen } from '../render/palette.ts';
 import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
+import { unknownExtension, unknownFormat } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** Fields that every document of these commands has. */
@@ -37,11 +37,7 @@ const formatsOf = (others: readonly string[]): string[] => ['table', 'json', 'ya
 /** Throws `usage.output` for a format that the command does not support. */
 export function assertFormat(format: string | undefined, others: readonly string[]): void {
   if (format === undefined || textFormats.includes(format) || formatsOf(others).includes(format)) return;
-  throw new PodexitError(
-    'usage.output',
-    `unable to match a printer suitable for the output format "${format.slice(0, 80)}"`,
-    `Allowed formats are: ${formatsOf(others).join(', ')}`,
-  );
+  throw unknownFormat(format, formatsOf(others));
 }
 
 /** Prints the document and writes the report files. Returns the verdict's exit code, or 1 if a file failed. */
@@ -104,11 +100,7 @@ export function reportFileOf(file: string, others: readonly string[]): { file: s
   const [, format] = formatExtensions.find(([extension]) => file.toLowerCase().endsWith(extension)) ?? [];
   if (format !== undefined && formatsOf(others).includes(format)) return { file, format };
   const known = formatExtensions.filter(([, one]) => formatsOf(others).includes(one)).map(([extension]) => extension);
-  throw new PodexitError(
-    'usage.report',
-    `unsupported report file extension: ${file}`,
-    `The format follows the file extension: ${known.join(' ')}`,
-  );
+  throw unknownExtension(file, known);
 }
 
 /** A summary, an intro, a table and lines below it. The summary is plain text, all else must be Markdown already. */

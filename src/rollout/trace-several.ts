@@ -10,7 +10,7 @@ import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
-import { advisingSameCluster, connectCluster, type Ports } from '../run/ports.ts';
+import { advisingSameCluster, connectCluster, warnOn, type Ports } from '../run/ports.ts';
 import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
 import { assertOutputs, recorderFor } from '../run/writable.ts';
 import { leaveOnSignals, unlessInterrupted } from '../run/leaving.ts';
@@ -81,17 +81,16 @@ async function deleteEach(
   ports: Ports,
 ): Promise<number> {
   const { deleteOnce } = await import('../run/delete-once.ts');
-  const { once = { dryRun: 'none', nameOnly: false }, graceSeconds, retryEvict, mode } = options;
-  const shared = { ...once, graceSeconds, retryEvict, cluster, evict: mode === 'evict', deadline };
-  for (const pod of pods) await deleteOnce({ ...shared, ...pod }, ports);
+  const { once = { dryRun: 'none', nameOnly: false } } = options;
+  for (const pod of pods) await deleteOnce({ ...options, ...once, ...pod, cluster, deadline }, ports);
   return 0;
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
 async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: () => number) => void): Promise<number> {
   const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
-  ports.stderr.write(`podexit: ${forTerminal(openingText(rollout), 2000)}\n`);
   const warn = warnOn(ports);
+  warn(openingText(rollout));
   const recorder = recorderFor(options.record, options.logText, ports, warn);
   const several = severalOf(rollout, output.step !== undefined);
   const shared = liveOptions(cluster, options, deadline, ports);
@@ -157,11 +156,6 @@ function openingText({ options: { mode }, scope: { named, target } }: Rollout): 
   const what = { attach: 'waiting for', delete: 'deleting', evict: 'evicting' }[mode];
   return `${what} ${named.length} pods: ${names}`;
 }
-
-const warnOn =
-  ({ stderr }: Ports) =>
-  (message: string): void =>
-    stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
 /** Exit code if a recording is incomplete. */
 const failedCode = 1;
@@ -239,7 +233,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
 
 /** The deletion of a named pod failed: the run continues with the others. Returns the pod's uid. */
 function refusedOf({ ports, codes, progress }: Rollout, pod: JsonObject, error: PodexitError): string {
-  ports.stderr.write(`podexit: ${forTerminal(error.message, 2000)}\n`);
+  warnOn(ports)(error.message);
   codes.push(error.exitCode);
   progress.begun();
   return uidOf(pod);

@@ -6,12 +6,13 @@ import { askDeletion } from './ask-deletion.ts';
 import { unlessLate, type Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { advance, fateOf, unlessInterrupted, type DeletionProgress } from './leaving.ts';
-import type { Ports } from './ports.ts';
+import { warnOn, type Ports } from './ports.ts';
+import type { Mode } from '../model/observation.ts';
 
 export interface DeleteOnce extends FoundPod {
   cluster: Cluster;
   graceSeconds: number | null;
-  evict: boolean;
+  mode: Mode;
   retryEvict: boolean;
   /** `none`: the pod is really deleted. */
   dryRun: 'none' | 'client' | 'server';
@@ -22,7 +23,8 @@ export interface DeleteOnce extends FoundPod {
 
 /** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
-  const { cluster, name, graceSeconds, evict, dryRun, nameOnly, deadline } = options;
+  const { cluster, name, graceSeconds, mode, dryRun, nameOnly, deadline } = options;
+  const evict = mode === 'evict';
   const sent: RequestState = { progress: 'not-asked' };
   const inTime = (left: AbortSignal): Promise<void> =>
     unlessLate(deadline, sendOnce(options, ports, sent, left), () => notAcceptedInTime(name, cluster, evict));
@@ -45,14 +47,14 @@ const fateWhenInterrupted = ({ progress }: RequestState, { cluster, name, dryRun
   return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
 };
 
-async function sendOnce(options: DeleteOnce, { stderr }: Ports, sent: RequestState, left: AbortSignal): Promise<void> {
-  const { cluster, name, graceSeconds, evict, retryEvict, dryRun, deadline } = options;
+async function sendOnce(options: DeleteOnce, ports: Ports, sent: RequestState, left: AbortSignal): Promise<void> {
+  const { cluster, name, graceSeconds, mode, retryEvict, dryRun, deadline } = options;
   const { namespace } = cluster;
   const { pod, uid } = await readToDelete(cluster, options);
   if (dryRun === 'client') return;
-  const target = { namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
+  const target = { namespace, name, uid, graceSeconds, evict: mode === 'evict', dryRun: dryRun === 'server' };
   const signal = AbortSignal.any([deadline.signal, left]);
-  const warn = (message: string): void => void stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
+  const warn = warnOn(ports);
   for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
     sent.progress = advance(sent.progress, rawObservation, uid);
   if (sent.progress === 'gone')

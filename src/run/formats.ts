@@ -22,10 +22,7 @@ export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), .
 
 /** Parses the value of `-o FORMAT`. */
 export function parseFormat(text: string): Format {
-  const [word = '', template] = [
-    text.split('=')[0],
-    text.includes('=') ? text.slice(text.indexOf('=') + 1) : undefined,
-  ];
+  const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const plain = namedFormats.find((one) => one === word);
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
@@ -34,13 +31,16 @@ export function parseFormat(text: string): Format {
     parseJsonPath(template);
     return { kind: templated, template };
   }
-  const allowed = [...namedFormats, ...templateFormats.map((one) => `${one}=TEMPLATE`)].join(', ');
-  throw new PodexitError(
-    'usage.output',
-    `unable to match a printer suitable for the output format "${text.slice(0, 80)}"`,
-    `Allowed formats are: ${allowed}`,
-  );
+  throw unknownFormat(text, [...namedFormats, ...templateFormats.map((one) => `${one}=TEMPLATE`)]);
 }
+
+/** PodexitError `usage.output`, worded like kubectl's. */
+export const unknownFormat = (format: string, allowed: readonly string[]): PodexitError =>
+  new PodexitError(
+    'usage.output',
+    `unable to match a printer suitable for the output format "${format.slice(0, 80)}"`,
+    `Allowed formats are: ${allowed.join(', ')}`,
+  );
 
 const fileExtensions: [string, Format][] = [
   ['.junit.xml', { kind: 'junit' }],
@@ -60,12 +60,16 @@ export const reportExtensions: readonly string[] = fileExtensions.map(([ending])
 export function formatOfFile(file: string): Format {
   const found = fileExtensions.find(([ending]) => file.toLowerCase().endsWith(ending));
   if (found) return found[1];
-  throw new PodexitError(
+  throw unknownExtension(file, reportExtensions);
+}
+
+/** PodexitError `usage.report`. */
+export const unknownExtension = (file: string, known: readonly string[]): PodexitError =>
+  new PodexitError(
     'usage.report',
     `unsupported report file extension: ${file}`,
-    `The format follows the file extension: ${reportExtensions.join(' ')}`,
+    `The format follows the file extension: ${known.join(' ')}`,
   );
-}
 
 /** Formats for which errors are printed on stdout too, as JSON. */
 export const reportsErrorsAsJson = (format: Format): boolean =>

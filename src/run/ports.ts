@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import type { LookOptions } from './run.ts';
 
 /** An output stream. Writing to a closed one does nothing. */
@@ -37,6 +38,12 @@ export interface Ports {
   /** Exits at once: for the second Ctrl-C. */
   leave(code: number): void;
 }
+
+/** Prints one sentence on stderr. */
+export const warnOn =
+  ({ stderr }: Pick<Ports, 'stderr'>) =>
+  (message: string): void =>
+    stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
 /** Throws PodexitError if the configuration has no usable server. Sends nothing yet. */
 export async function connectCluster(

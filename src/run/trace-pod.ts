@@ -60,7 +60,7 @@ async function choosePodAndTrace(
   if (!options.once)
     return traceToReport(cluster, { ...pod, key: () => onePod, cancelOn: [] }, options, deadline, ports);
   const { deleteOnce } = await import('./delete-once.ts');
-  return deleteOnce({ ...options, ...options.once, cluster, ...pod, evict: options.mode === 'evict', deadline }, ports);
+  return deleteOnce({ ...options, ...options.once, ...pod, cluster, deadline }, ports);
 }
 
 /** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`. */

@@ -34,9 +34,9 @@ type Rest = JsonObject | undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-function dateField(row: JsonObject): { date?: number } {
+function dateOf(row: JsonObject): number | undefined {
   const date = Date.parse(text(row['date']));
-  return Number.isFinite(date) ? { date } : {};
+  return Number.isFinite(date) ? date : undefined;
 }
 
 const requestFields = (row: JsonObject) => ({
@@ -54,11 +54,11 @@ const parsers: Record<string, (row: JsonObject) => Rest> = {
     const list = asObject(row['list']);
     const resourceVersion = text(metadataOf(list)['resourceVersion']);
     const objects = Array.isArray(list['items']) ? list['items'].map(asObject) : [];
-    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, ...dateField(row) };
+    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, date: dateOf(row) };
   },
   ready: () => ({ type: 'ready' }),
   request: (row) => ({ type: 'request', ...requestFields(row) }),
-  response: (row) => ({ type: 'response', ...requestFields(row), status: count(row['status']), ...dateField(row) }),
+  response: (row) => ({ type: 'response', ...requestFields(row), status: count(row['status']), date: dateOf(row) }),
   watch: (row) => {
     const event = asObject(row['event']);
     const change = text(event['type']);

@@ -189,13 +189,6 @@ const lossWithout: Partial<Record<StreamName, string>> = {
   pods: 'the replacement is not observable',
 };
 
-export interface Waiting {
-  /** Why it has not arrived yet, in words; messages show the newest reason. */
-  because(reason: string): void;
-  /** It has arrived, or is no longer waited for. */
-  over(): void;
-}
-
 /** ms until the first message; the time until each further message doubles. */
 const firstMessageMs = 3000;
 
@@ -204,27 +197,22 @@ function announceWaiting(
   { what, reason }: { what: string; reason: string },
   clock: Clock,
   say: (message: string) => void,
-): Waiting {
+) {
   const since = clock.now();
   let why = reason;
-  let isOver = false;
   let cancel = (): void => {};
   const arm = (after: number): void => {
-    cancel = clock.setTimeout(
-      () => {
-        if (isOver) return;
-        say(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
-        arm(after * 2);
-      },
-      Math.max(0, since + after - clock.now()),
-    );
+    const announce = (): void => {
+      say(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
+      arm(after * 2);
+    };
+    cancel = clock.setTimeout(announce, Math.max(0, since + after - clock.now()));
   };
   arm(firstMessageMs);
   return {
-    because: (newer) => void (why = newer),
-    over: () => {
-      isOver = true;
-      cancel();
-    },
+    /** Why it has not arrived yet, in words. */
+    because: (newer: string): void => void (why = newer),
+    /** It has arrived, or is no longer waited for. */
+    over: (): void => cancel(),
   };
 }

@@ -143,8 +143,7 @@ function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservatio
   for (const target of targets.filter((one) => one.resource === resource)) {
     const { stream, name } = target;
     const taken = objects.filter((object) => takes(target, object)).map((object) => withKind(object, target));
-    const named = name === undefined ? {} : { name };
-    yield { at, kind: 'listed', stream, resourceVersion, objects: taken, sentAt, ...named };
+    yield { at, kind: 'listed', stream, resourceVersion, objects: taken, sentAt, name };
   }
 }
 
@@ -158,8 +157,8 @@ function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }
 
 function* ofResponse({ at, date, status, body }: OfType<'response'>, request: RequestRow): Generator<RawObservation> {
   if (date !== undefined) yield { at, kind: 'dated', sentAt: request.at, date };
-  const object = body['kind'] === 'Pod' ? { object: body } : {};
-  yield { at, kind: 'answered', verb: verbOf(request), status, ...object };
+  const object = body['kind'] === 'Pod' ? body : undefined;
+  yield { at, kind: 'answered', verb: verbOf(request), status, object };
 }
 
 function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uids }: Context): RawObservation[] {

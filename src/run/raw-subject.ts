@@ -8,7 +8,7 @@ export interface Subject {
   namespace: string;
   name: string;
   /** The recorder's own DELETE or eviction of the pod. */
-  request?: RequestRow;
+  request?: RequestRow | undefined;
 }
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first one deleted. */
@@ -24,9 +24,7 @@ function namedSubject(rows: readonly Row[], name: string): Subject | undefined {
   const [pod] = rows.flatMap(podsIn).filter((one) => metadataOf(one)['name'] === name);
   const removals = removalsOf(rows).filter((one) => one.name === name);
   const marking = effectiveRemoval(removals, terminatingRows(rows).get(name));
-  return (
-    pod && { namespace: textOf(metadataOf(pod)['namespace']), name, ...(marking ? { request: marking.request } : {}) }
-  );
+  return pod && { namespace: textOf(metadataOf(pod)['namespace']), name, request: marking?.request };
 }
 
 /**

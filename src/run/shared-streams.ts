@@ -106,13 +106,8 @@ function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void 
   );
 }
 
-interface Routes {
-  list(gate: Gate): void;
-  open(pod: JsonObject, gate: Gate | undefined): void;
-}
-
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
-function createRoutes(run: Run): Routes {
+function createRoutes(run: Run) {
   const { options, signal, deliver } = run;
   const namespace = options.several?.namespace ?? options.namespace;
   let listing: Promise<JsonObject[] | undefined> | undefined;
@@ -141,12 +136,12 @@ function createRoutes(run: Run): Routes {
     await follow(run, slices, { signal: stop.signal, onObservation, gate });
   };
   return {
-    list(gate) {
+    list(gate: Gate): void {
       gate.expect('services');
       gate.expect('endpointslices');
       listing = listServices(run, servicesTarget(namespace), gate);
     },
-    open(pod, gate) {
+    open(pod: JsonObject, gate: Gate | undefined): void {
       waiting.push(pod);
       void openWaiting(gate).catch(run.fail);
     },

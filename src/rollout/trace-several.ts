@@ -61,7 +61,7 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid ?? ''));
+    const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid));
     const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
     const parts = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
     return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (openTraces = count));
@@ -174,7 +174,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen } = rollout;
   const isWorkload = options.target.kind === 'workload';
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
-  named?.forEach((uid) => progress.hold(uid ?? ''));
+  named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) => {
     const why = obstaclesText(rollout);
     rollout.failure ??= stalled(why === undefined ? words : `${words} (${why})`);

@@ -37,7 +37,7 @@ export async function runDeletion(run: Run): Promise<void> {
   const shared = createSharedStreams(run);
   const listing = firstList(run, shared, gate);
   const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
-  for (const target of events) void follow(run, target, target.stream === 'events' ? { gate } : {});
+  for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });
   shared.listServices(gate);
   if (several?.owner) shared.openOwner(several.owner);
 

@@ -22,7 +22,7 @@ export interface Scope {
   /** The common owner, if it is known before the pods. */
   readonly owner?: { readonly kind: string; readonly name: string };
   /** The pods that the user named; absent: every terminating pod. */
-  readonly named?: readonly FoundPod[];
+  readonly named?: readonly Required<FoundPod>[];
 }
 
 interface ScopeOptions {

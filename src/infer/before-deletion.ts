@@ -3,7 +3,15 @@
  * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
 import type { ContainerStatus, Pod } from '../model/kube.ts';
-import { conditionOf, containersOf, isFinished, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
+import {
+  conditionOf,
+  containersOf,
+  isFinished,
+  isRunning,
+  statusesOf,
+  statusOf,
+  type ContainerSpec,
+} from '../model/pod.ts';
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
@@ -40,7 +48,7 @@ export function wasStartedLate(
   { startedLate, terminated }: ContainerFacts,
 ): boolean {
   if (startedLate) return true;
-  const first = statusesOf(deletion.facts.first.value).find(({ name }) => name === spec.name);
+  const first = statusIn(deletion, spec);
   const runs = [first?.state.running, first?.state.terminated, first?.lastState?.terminated];
   const started = terminated?.value.startedAt;
   return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
@@ -86,7 +94,7 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
   const first = deletion.facts.first.value;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
-  const lastExit = statusesOf(first).find((one) => one.name === name)?.state.terminated;
+  const lastExit = statusOf(first, name)?.state.terminated;
   const isOfEarlierRun = lastExit !== undefined && facts.terminated?.value.startedAt === lastExit.startedAt;
   const startedAt = network.toClient('node', start.time, start.at + 1);
   const { terminated, log } = facts;
@@ -100,7 +108,7 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
 
 /** The Started Event, if it is later, on the kubelet's clock, than the last exit that a status reports. */
 function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
-  const status = statusesOf(pod).find((one) => one.name === name);
+  const status = statusOf(pod, name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
     (end) => parseFloor(end?.finishedAt)?.hi ?? -Infinity,
@@ -151,7 +159,7 @@ function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, 
 }
 
 const statusIn = ({ facts }: Deletion, { name }: ContainerSpec): ContainerStatus | undefined =>
-  statusesOf(facts.first.value).find((status) => status.name === name);
+  statusOf(facts.first.value, name);
 
 /** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
 export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {

@@ -5,10 +5,10 @@ import { laterOf } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
 import { willStart } from './before-deletion.ts';
 import { containerExit } from './container-rules.ts';
-import type { ContainerExit, InferContext, PodExit } from './context.ts';
+import { reportedExit, type ContainerExit, type InferContext, type PodExit } from './context.ts';
 import { deletionOf } from './deletion.ts';
 import { endpointsOf } from './endpoints.ts';
-import { cite, notBefore, onBothClocks, unbounded, type Estimate } from './estimate.ts';
+import { cite, onBothClocks, unbounded, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { contextOf } from './pod-constraints.ts';
 import { removalOf } from './removal.ts';
@@ -59,11 +59,11 @@ function containersIn(context: InferContext): ContainerExit[] {
   const mainsOver = mains.every(
     ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
   );
-  let waited = mains.reduce((all, exit) => waitedAlsoFor(context, all, exit), noneWaited);
+  let turn = mains.reduce<Estimate | undefined>((latest, exit) => turnAfter(context, latest, exit), undefined);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
-    const exit = containerExit(context, spec, { turn: turnAfter(waited), mainsOver });
-    waited = waitedAlsoFor(context, waited, exit);
+    const exit = containerExit(context, spec, { turn, mainsOver });
+    turn = turnAfter(context, turn, exit);
     return exit;
   });
   // A sidecar's exit does not prove that its turn had come: it may have died of another signal.
@@ -73,38 +73,27 @@ function containersIn(context: InferContext): ContainerExit[] {
 
 const order = ['container', 'sidecar', 'init', 'ephemeral'] as const;
 
-/** The containers that a sidecar waits for, added one by one, so that exits are not compared again for each sidecar. */
-interface Waited {
-  /** Whether any of them ran. */
-  readonly ran: boolean;
-  /** The last exit of those that are known. */
-  readonly latest?: Estimate;
-  /** Whether all exits are known. */
-  readonly isComplete: boolean;
-}
-
-const noneWaited: Waited = { ran: false, isComplete: true };
-
-function waitedAlsoFor(context: InferContext, waited: Waited, exit: ContainerExit): Waited {
-  if (!exit.ran) return waited;
-  const end = doneWith(context, exit);
-  if (!end) return { ...waited, ran: true, isComplete: false };
-  return { ...waited, ran: true, latest: waited.latest ? later(waited.latest, end) : end };
-}
-
-/** When the last of them had ended. Without an upper bound if an exit is not known. */
-function turnAfter({ ran, latest, isComplete }: Waited): Estimate | undefined {
-  if (!ran) return undefined;
-  return latest && isComplete ? latest : notBefore(latest ?? unbounded);
+/** The turn of the next sidecar: after `latest`, the turn of the one before it, and after this container. */
+function turnAfter(
+  context: InferContext,
+  latest: Estimate | undefined,
+  container: ContainerExit,
+): Estimate | undefined {
+  if (!container.ran) return latest;
+  const end = doneWith(context, container);
+  return latest ? later(latest, end) : end;
 }
 
 /**
- * When the kubelet was done with a container: after its exit and its hook, as a sleep goes on after the exit. A kill
- * that is only assumed is no longer in the network (container-rules.ts), so it does not date another's turn.
+ * When the kubelet was done with a container: after its exit and its hook, as a sleep goes on after the exit. At any
+ * time if the exit is not known. A kill that is only assumed is no longer in the network (container-rules.ts), so it
+ * does not date another's turn.
  */
-function doneWith({ network }: InferContext, { spec, exit, hook, assumes }: ContainerExit): Estimate | undefined {
-  if (!exit || exit.provisional) return undefined;
-  const at = assumes.includes('silent-kill') ? network.read(moment('exit', spec.name)) : exit.at;
+function doneWith({ network }: InferContext, container: ContainerExit): Estimate {
+  const { spec, hook, assumes } = container;
+  const exit = reportedExit(container);
+  if (!exit) return unbounded;
+  const at = assumes.includes('silent-kill') ? network.read(moment('exit', spec.name)) : exit;
   if (!hook) return at;
   const end = later(at, hook.end);
   if (!hook.mayNotHaveRun) return end;

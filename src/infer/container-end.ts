@@ -1,13 +1,13 @@
 /** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { isMirror, isRunning, statusesOf, type ContainerSpec } from '../model/pod.ts';
+import { isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Fact, LogFacts, Occurrence, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
-import { maxStopTimeout, minimumGrace, type DeletionContext, type ExitFacts, type InferContext } from './context.ts';
+import { maxStopTimeout, minimumGrace, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
 import { isKubeletStart, maxRenewalIntervalMs, type Stop } from './stop.ts';
@@ -41,30 +41,25 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
 export const isMadeUp = (reason: string | undefined, code: number): boolean =>
   reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
-interface StopOfExit extends Stop {
-  /** A hook or a sidecar turn may have used up grace before the signal. */
-  readonly mayHaveWaited: boolean;
-  /** The stop signal has constraints. */
-  readonly hasSignal: boolean;
-}
-
+/**
+ * `hasSignal`: the stop signal has constraints. `mayHaveWaited`: a hook or a sidecar turn may have used up grace before
+ * the signal.
+ */
 export function exitOf(
-  context: InferContext,
-  spec: ContainerSpec,
-  facts: ContainerFacts,
-  stop: StopOfExit,
+  stop: Stop,
+  { hasSignal, mayHaveWaited }: { hasSignal: boolean; mayHaveWaited: boolean },
 ): ExitFacts | undefined {
-  const { network, trace } = context;
-  const { terminated } = facts;
+  const { network, spec, ended } = stop;
+  const { terminated } = stop.facts;
   const at = moment('exit', spec.name);
-  if (stop.ended && terminated) {
+  if (ended && terminated) {
     const { exitCode: code, reason } = terminated.value;
     return { at: network.read(at), code, reason, provisional: false };
   }
-  const end = exitLogEnd(trace, facts, stop.killings);
-  const signal = stop.hasSignal ? network.read(moment('stop-signal', spec.name)) : undefined;
+  const end = exitLogEnd(stop);
+  const signal = hasSignal ? network.read(moment('stop-signal', spec.name)) : undefined;
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
-  constrainByLogEnd(context, spec, facts, { ...stop, end, signal });
+  constrainByLogEnd(stop, end, mayHaveWaited ? signal : undefined);
   const exit = network.read(at);
   return Number.isFinite(exit.client.hi) ? { at: exit, provisional: true } : undefined;
 }
@@ -72,38 +67,34 @@ export function exitOf(
 /**
  * The kubelet ends a log within about a second of the exit (SIGNALS.md §5), long before any status. If no status can
  * follow, the log may have ended for another reason: then the kill at the end of the grace bounds the exit.
+ * `lateSignal`: the stop signal, if grace may have been used up before it.
  */
-function constrainByLogEnd(
-  context: InferContext,
-  { name }: ContainerSpec,
-  { log }: ContainerFacts,
-  { end, stopStart, signal, mayHaveWaited, lag }: StopOfExit & { end: Fact<unknown>; signal: Estimate },
-): void {
-  const { network, trace, kubelet } = context;
+function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate | undefined): void {
+  const { network, trace, kubelet, stopStart, lag } = stop;
+  const { name } = stop.spec;
+  const { log } = stop.facts;
   const at = moment('exit', name);
   const proof = { because: 'log-end', evidence: [end.seq] };
-  const wait = mayHaveWaited ? kubelet.grace.max * second + minimumGrace : maxStopTimeout(kubelet);
+  const wait = lateSignal ? kubelet.grace.max * second + minimumGrace : maxStopTimeout(kubelet);
   const killedBy = trace.gone ? wait + millisecondsOf(lag) : -Infinity;
   network.within(at, { client: atMost(Math.max(end.at + 1, stopStart.client.hi + killedBy)) }, proof);
-  const earliest = earliestLogEnd(context, log.reopened, end.at) - millisecondsOf('log-end');
-  const cause = !mayHaveWaited || signal.client.lo <= earliest ? 'stop-signal' : 'stop-start';
+  const earliest = earliestLogEnd(stop, end.at) - millisecondsOf('log-end');
+  const cause = !lateSignal || lateSignal.client.lo <= earliest ? 'stop-signal' : 'stop-start';
   network.follows(moment(cause, name), at, {}, { because: 'it ended after its signal, or after the kubelet began' });
   network.within(at, { client: atLeast(earliest - deliveryLagOf(trace)) }, proof);
   constrainByLastLine(network, name, log);
 }
 
 /** The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut. */
-function earliestLogEnd({ trace }: InferContext, reopened: { at: number } | undefined, at: number): number {
+function earliestLogEnd({ trace, facts }: Stop, at: number): number {
+  const { reopened } = facts.log;
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
   return deliverableSince(trace, 'logs', at);
 }
 
 /** The end of the container's log, unless the log may have ended before the container. */
-function exitLogEnd(
-  trace: Trace,
-  { log: { ended: end } }: ContainerFacts,
-  killings: readonly Occurrence[],
-): LogFacts['ended'] {
+function exitLogEnd({ trace, facts, killings }: Stop): LogFacts['ended'] {
+  const end = facts.log.ended;
   const isDoubtful =
     !end?.value.clean ||
     killings.some((killing) => killing.at > end.at) ||
@@ -135,26 +126,22 @@ const lastSignOfKubelet = ({ containers, events, acknowledged, deletion }: Trace
   );
 
 /** The outcome of a container. The exit code alone does not show it. */
-export function outcomeOf(
-  context: InferContext,
-  facts: ContainerFacts,
-  spec: ContainerSpec,
-  { killSince, ended, isDoubtful }: { killSince: Estimate; ended: Estimate | undefined; isDoubtful: boolean },
-): ContainerOutcome {
-  const { trace, kubelet } = context;
+export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boolean): ContainerOutcome {
+  const { trace, spec, facts, ended } = stop;
   const { value: end } = facts.terminated ?? {};
+  const status = statusOf(trace.pod?.value, spec.name);
   if (!end || !ended) {
-    const logEnd = exitLogEnd(trace, facts, kubelet.killings.get(spec.name) ?? []);
-    const seemsRunning = lastSeenRunning(trace, spec) || mayHaveRestarted(context, spec);
-    return !end && seemsRunning && wasLeftRunning(context, logEnd) ? 'abandoned' : 'unknown';
+    const seemsRunning = isRunning(status?.state) || mayHaveRestarted(stop, spec);
+    return !end && seemsRunning && wasLeftRunning(stop) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
-  if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(trace, spec)))) return 'signalled';
+  if (fitsStopSignal(end.exitCode, numberOfSignal(status?.stopSignal ?? spec.container.lifecycle?.stopSignal)))
+    return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
-  return isDoubtful ? 'unknown' : 'killed';
+  return isDoubtfulKill ? 'unknown' : 'killed';
 }
 
 /**
@@ -162,11 +149,12 @@ export function outcomeOf(
  * the removal arrived shows that the container may have ended first. If the DELETE itself removed the object, nothing
  * was stopped before: only an end before the removal counts.
  */
-function wasLeftRunning(context: InferContext, logEnd: Fact<unknown> | undefined): boolean {
-  const { trace, deletion } = context;
-  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(context)) return false;
+function wasLeftRunning(stop: Stop): boolean {
+  const { trace, deletion } = stop;
+  if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(stop)) return false;
   const isAtOnce = deletion.grace === 0 && !trace.finalizing;
   const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
+  const logEnd = exitLogEnd(stop);
   return !(logEnd && logEnd.at < since);
 }
 
@@ -197,19 +185,8 @@ const fitsStopSignal = (code: number, stopSignal: number | undefined): boolean =
 
 const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
 
-const lastSeenRunning = (trace: Trace, spec: ContainerSpec): boolean =>
-  trace.pod !== undefined &&
-  statusesOf(trace.pod.value).some((status) => status.name === spec.name && isRunning(status.state));
-
 /** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
-
-function stopSignalOf(trace: Trace, spec: ContainerSpec): string | undefined {
-  const status = statusesOf(
-    trace.pod?.value ?? { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} },
-  );
-  return status.find((one) => one.name === spec.name)?.stopSignal ?? spec.container.lifecycle?.stopSignal;
-}
 
 /** Signals by number (Linux). The API names a stop signal only if lifecycle.stopSignal is in use. */
 const signalNumbers = [

@@ -4,9 +4,9 @@
  * of the grace.
  */
 import { driftOver, signalLag } from '../model/assumptions.ts';
-import { isRunning, runtimeOf, statusesOf, type ContainerSpec } from '../model/pod.ts';
+import { isRunning, runtimeOf, statusOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
-import type { ContainerFacts, Occurrence } from '../model/trace.ts';
+import type { Trace } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { exitOf, isMadeUp, nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
@@ -22,7 +22,7 @@ import { killingsMissing } from './gaps.ts';
 import { hookFacts } from './hook.ts';
 import { constrainExitByKill, constrainKill, isAfterGrace, isDoubtfulKill, isLogRead, isSilentKill } from './kill.ts';
 import { moment } from './pod-network.ts';
-import { constrainSignal, mayHaveEndedUnsignalled, type SignalBasis, type SignalStop } from './stop-signal.ts';
+import { constrainSignal, mayHaveEndedUnsignalled, type SignalBasis } from './stop-signal.ts';
 import { constrainGraceStart, constrainStopStart, sigkillCode, wasSurelyStopped, type Stop } from './stop.ts';
 
 interface SidecarTurn {
@@ -42,9 +42,7 @@ export function containerExit(
   const facts = factsOfLastRun(context, name);
   const killings = kubelet.killings.get(name) ?? [];
   const pod = deletion.facts.first.value;
-  const status = statusesOf(pod).find((one) => one.name === name);
-  // Nothing runs in a Succeeded pod, even if a container status still says so.
-  const isOver = pod.status.phase === 'Succeeded';
+  const status = statusOf(pod, name);
   const end = facts.terminated?.value;
   const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
   const at = moment('exit', name);
@@ -52,48 +50,42 @@ export function containerExit(
   const startedLate = wasStartedLate(context, spec, facts);
   const isStatic = wasStoppedAsStatic(context, spec);
   const ran =
-    (isRunning(status?.state) && !isOver) ||
+    // Nothing runs in a Succeeded pod, even if a container status still says so.
+    (isRunning(status?.state) && pod.status.phase !== 'Succeeded') ||
     killings.length > 0 ||
     startedLate ||
     mayHaveRestarted(context, spec) ||
     ranUntilEnd(context, spec, { status, ended });
-  const base = { spec, facts, ran: ran !== false || isStatic, killings, settled: false, assumes: [] };
+  const base = { spec, facts, ran: ran !== false || isStatic, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
   // It ended before the deletion, but its status still said running.
   if (killings.length === 0 && !isStatic && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
   const start = constrainStopStart(context, name, killings, startedLate);
-  const stop: Stop = { ...start, killings, ended, lag: signalLag(pod.spec.runtimeClassName, runtimeOf(pod)) };
-  const container = { ...base, stopping: isStatic ? undefined : stoppingOf(context, spec, killings) };
-  if (isStatic) return { ...container, ...exitOfEarlierStop(context, base, stop) };
-  if (ran === 'perhaps')
-    return { ...container, ...exitOfEarlierStop(context, base, stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (mayBeStopped(context, spec, mainsOver)) return { ...container, ...exitOfEarlierStop(context, base, stop) };
-  const signalStop = { ...stop, turn, statusSignal: status?.stopSignal, restarts: status?.restartCount ?? 0 };
+  const lag = signalLag(pod.spec.runtimeClassName, runtimeOf(pod));
+  const stop: Stop = { ...context, ...start, spec, facts, status, killings, ended, lag, turn };
+  const stopping = isStatic ? undefined : stoppingOf(stop);
+  if (!isStatic && ran === 'perhaps')
+    return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
+  if (isStatic || mayBeStopped(context, spec, mainsOver)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
     () => {
-      const decision = decide(context, container, signalStop);
-      constrainEffects(context, container, decision);
+      const decision = decide(stop);
+      constrainEffects(stop, decision);
       return {
-        exit: readExit(context, container, signalStop, decision),
+        exit: readExit(stop, stopping, decision),
         isCertain: decision.isExitByStop && decision.kill !== 'silent',
       };
     },
     ({ isCertain }) => isCertain,
   );
-  return { ...container, ...exit, served: servedOf(context, name) };
+  return { ...base, stopping, ...exit, served: servedOf(context, name) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */
-const stoppingOf = (
-  { network }: InferContext,
-  { name }: ContainerSpec,
-  [first]: readonly Occurrence[],
-): Estimate | undefined =>
-  first && network.read(moment('stopping', name), first.time.lo === first.time.hi ? 'observed' : 'inferred');
-
-type Container = Pick<ContainerExit, 'spec' | 'facts' | 'killings' | 'stopping'>;
+const stoppingOf = ({ network, spec, killings: [first] }: Stop): Estimate | undefined =>
+  first && network.read(moment('stopping', spec.name), first.time.lo === first.time.hi ? 'observed' : 'inferred');
 
 /** How a container ended that the kubelet stopped because of the deletion. The times of its moments are read later. */
 interface Decision {
@@ -111,30 +103,27 @@ interface Decision {
   readonly isExitByStop: boolean;
 }
 
-function decide(context: InferContext, { spec, facts, killings }: Container, stop: SignalStop): Decision {
-  const { ended } = stop;
-  const graceStart = constrainGraceStart(context, spec.name, stop, facts.terminated?.value.exitCode);
-  const found = endedBeforeNotice(context, facts, killings) ? undefined : hookFacts(context, spec, stop);
-  const signalBasis = constrainSignal(context, spec, facts, stop, found);
+function decide(stop: Stop): Decision {
+  const { trace, network, spec, ended } = stop;
+  const graceStart = constrainGraceStart(stop);
+  const found = endedBeforeNotice(stop) ? undefined : hookFacts(stop);
+  const signalBasis = constrainSignal(stop, found);
   const hasSignal = signalBasis !== undefined;
-  const killSince = constrainKill(context, spec, hasSignal);
-  const isLate = ended !== undefined && isAfterGrace(context, spec, hasSignal);
-  const isDoubtful = isDoubtfulKill(context, facts, { ...stop, killSince, isLate });
-  const likelyOutcome = outcomeOf(context, facts, spec, { killSince, ended, isDoubtful });
+  const killSince = constrainKill(stop, hasSignal);
+  const isLate = ended !== undefined && isAfterGrace(stop, hasSignal);
+  const likelyOutcome = outcomeOf(stop, killSince, isDoubtfulKill(stop, killSince, isLate));
   const wasStopped =
-    signalBasis?.proved === true ||
-    likelyOutcome === 'killed' ||
-    wasSurelyStopped(context, { killings, ended, hookFailed: found?.failure !== undefined });
+    signalBasis?.proved === true || likelyOutcome === 'killed' || wasSurelyStopped(stop, found?.failure !== undefined);
   // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
-  const mayHaveEndedBefore = !wasStopped && !killingsMissing(context.trace, ended);
+  const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
   const hook = found && !wasStopped ? { ...found, outcome: 'unknown' as const, mayNotHaveRun: true as const } : found;
   const wasKilled = outcome === 'killed' && ended !== undefined;
-  const kill = wasKilled ? killWith(context, spec, facts, isLate) : 'none';
+  const kill = wasKilled ? killWith(stop, isLate) : 'none';
   const isSureKill = kill === 'late' || kill === 'silent';
   return {
     graceStart,
-    graceEnd: context.network.read(`grace-end/${spec.name}`),
+    graceEnd: network.read(`grace-end/${spec.name}`),
     outcome,
     hook,
     signalBasis: wasStopped ? signalBasis : undefined,
@@ -144,20 +133,15 @@ function decide(context: InferContext, { spec, facts, killings }: Container, sto
   };
 }
 
-function killWith(
-  context: InferContext,
-  spec: ContainerSpec,
-  facts: ContainerFacts,
-  isLate: boolean,
-): Decision['kill'] {
+function killWith(stop: Stop, isLate: boolean): Decision['kill'] {
   if (isLate) return 'late';
-  return isSilentKill(context, spec, facts) ? 'silent' : 'probable';
+  return isSilentKill(stop) ? 'silent' : 'probable';
 }
 
 /** Constrains the exit to follow the signal, or the kill, that caused it. */
-function constrainEffects({ network, kubelet }: InferContext, { spec, killings }: Container, decision: Decision): void {
-  const { isSureKill, hook, isExitByStop } = decision;
-  if (isSureKill) constrainExitByKill(network, spec);
+function constrainEffects(stop: Stop, { isSureKill, hook, isExitByStop }: Decision): void {
+  const { network, kubelet, spec, killings } = stop;
+  if (isSureKill) constrainExitByKill(stop);
   if (!isExitByStop) return;
   const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
   network.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
@@ -169,17 +153,15 @@ function constrainEffects({ network, kubelet }: InferContext, { spec, killings }
 
 /** The moments of the exit, except those without enough evidence. */
 function readExit(
-  context: InferContext,
-  container: Container,
-  stop: SignalStop,
+  stop: Stop,
+  stopping: Estimate | undefined,
   decision: Decision,
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
-  const { network, trace } = context;
-  const { spec, facts, stopping } = container;
+  const { network, trace, spec, facts } = stop;
   const { outcome, hook, graceStart, graceEnd, kill, isSureKill, signalBasis } = decision;
   const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
-  const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited, hasSignal: signalBasis !== undefined });
-  const signal = signalOf(context, container, stop, { ...decision, exit });
+  const exit = exitOf(stop, { hasSignal: signalBasis !== undefined, mayHaveWaited });
+  const signal = signalOf(stop, decision, exit);
   const hookEnd = moment('hook-end', spec.name);
   // A sleep goes on after its container has ended by itself: then no signal bounds its end.
   const isBounded = hook?.kind !== 'sleep' || decision.isExitByStop || signal?.proved === true;
@@ -191,10 +173,9 @@ function readExit(
     kill: isSureKill ? network.read(moment('kill', spec.name)) : undefined,
     probable: kill === 'probable' || (kill === 'silent' && !isLogRead(facts)),
     exit,
-    settled: exit !== undefined && !exit.provisional,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
-    mayHaveOverrun: mayHaveOverrun(context, { hook, exit, graceEnd }),
+    mayHaveOverrun: mayHaveOverrun(trace, hook, exit, graceEnd),
     assumes: [
       ...(signal ? [stop.lag] : []),
       ...(signal && signalBasis?.isDatedByAcknowledgement ? (['kill-at-once'] as const) : []),
@@ -208,27 +189,31 @@ function readExit(
 
 /** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(
-  { network }: InferContext,
-  { spec, facts, killings }: Container,
-  stop: SignalStop,
-  { signalBasis, exit, hook, outcome, graceEnd }: Decision & { exit: ExitFacts | undefined },
+  stop: Stop,
+  { signalBasis, hook, outcome, graceEnd }: Decision,
+  exit: ExitFacts | undefined,
 ): SignalFacts | undefined {
   if (!signalBasis?.isPossible) return undefined;
+  const { network, spec, status } = stop;
   const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
   const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
-  const wasClockSet = network.stepsOf('node').length > 0;
-  const signal = { ...stop, wasClockSet, facts, killings, hook: currentHook, exit, outcome, graceEnd };
-  if (!proved && mayHaveEndedUnsignalled(signal)) return undefined;
+  if (!proved && mayHaveEndedUnsignalled({ ...stop, hook: currentHook, exit, outcome, graceEnd })) return undefined;
   if (exit && !(exit.provisional && proved)) network.notAfter(at, exit.at);
-  return { ...network.read(at), proved, name: nameOfSignal(stop.statusSignal ?? spec.container.lifecycle?.stopSignal) };
+  return {
+    ...network.read(at),
+    proved,
+    name: nameOfSignal(status?.stopSignal ?? spec.container.lifecycle?.stopSignal),
+  };
 }
 
 /** A hook that may not have run counts only if its Events may be missing. */
 const mayHaveOverrun = (
-  { trace }: InferContext,
-  { hook, exit, graceEnd }: Pick<ContainerExit, 'hook' | 'exit'> & { graceEnd: Estimate },
+  trace: Trace,
+  hook: HookFacts | undefined,
+  exit: ExitFacts | undefined,
+  graceEnd: Estimate,
 ): boolean =>
   hook?.outcome === 'unknown' &&
   !(hook.mayNotHaveRun && !killingsMissing(trace, exit?.at)) &&
@@ -238,11 +223,7 @@ const mayHaveOverrun = (
   !isBefore(exit.at, graceEnd);
 
 /** Whether the kubelet reported the exit before it knew of the deletion. Then no hook ran. */
-const endedBeforeNotice = (
-  { trace }: InferContext,
-  { terminated }: ContainerFacts,
-  killings: readonly Occurrence[],
-): boolean =>
+const endedBeforeNotice = ({ trace, facts: { terminated }, killings }: Stop): boolean =>
   killings.length === 0 &&
   terminated !== undefined &&
   trace.acknowledged !== undefined &&
@@ -252,19 +233,11 @@ const endedBeforeNotice = (
  * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any
  * time, with another grace. So the cause of an exit with 137 is unknown.
  */
-function exitOfEarlierStop(
-  context: InferContext,
-  { spec, facts }: Pick<ContainerExit, 'spec' | 'facts'>,
-  stop: Stop,
-): Pick<ContainerExit, 'outcome' | 'exit' | 'settled'> {
-  const { stopStart, ended } = stop;
-  const outcome = outcomeOf(context, facts, spec, { killSince: stopStart, ended, isDoubtful: true });
-  const isSigkill = facts.terminated?.value.exitCode === sigkillCode;
-  const exit = exitOf(context, spec, facts, { ...stop, mayHaveWaited: false, hasSignal: false });
+function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'exit'> {
+  const isSigkill = stop.facts.terminated?.value.exitCode === sigkillCode;
   return {
-    outcome: isSigkill ? 'unknown' : outcome,
-    exit,
-    settled: exit !== undefined && !exit.provisional,
+    outcome: isSigkill ? 'unknown' : outcomeOf(stop, stop.stopStart, true),
+    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
-import { isEndSettled, isSignalSettled, type ContainerExit, type PodExit } from './context.ts';
+import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { between, capAtNow, isBefore, type Estimate } from './estimate.ts';
 import { shownLength, type TimelineScale } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
@@ -50,6 +50,8 @@ function preStopOf(
   const start = ran ? capAtNow(trace, hook?.start) : undefined;
   if (!hook || !start) return undefined;
   const end = capAtNow(trace, hook.end);
+  const exit = reportedExit(container);
+  const outlasted = exit !== undefined && isBefore(exit, hook.end);
   return {
     kind: hook.kind,
     outcome: hook.outcome,
@@ -57,14 +59,11 @@ function preStopOf(
     end: end && scale.interval(end, `prestop-ended/${spec.name}`),
     length: end && length,
     sleepSeconds: hook.sleepSeconds,
-    mayHaveDied: hook.mayHaveDied && !hadExitedBy(container, hook.end),
-    outlasted: hadExitedBy(container, hook.end),
+    mayHaveDied: hook.mayHaveDied && !outlasted,
+    outlasted,
     provisional: !isEndSettled(trace, container),
   };
 }
-
-const hadExitedBy = ({ exit }: ContainerExit, at: Estimate): boolean =>
-  exit !== undefined && !exit.provisional && isBefore(exit.at, at);
 
 function stopSignalOf({ exit: { trace }, scale }: Context, container: ContainerExit): StopSignal | undefined {
   const signal = capAtNow(trace, container.signal);

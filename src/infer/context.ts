@@ -92,8 +92,6 @@ export interface ContainerExit {
   readonly exit?: ExitFacts;
   /** When it stopped accepting new requests, if a probe of the pod measured that. */
   readonly served?: Estimate;
-  /** A status reported the exit. Before that, a failed kill or a kubelet restart can repeat hook and signal. */
-  readonly settled: boolean;
   /** When the kubelet last started the grace: the last K. */
   readonly graceStart?: Estimate;
   /** The end of the grace as the kubelet counts it: the last K + grace. */
@@ -178,8 +176,12 @@ export const likelyStopTimeout = ({ grace }: Kubelet): number => Math.max(minimu
  * kill or a kubelet restart repeats the hook. No verdict uses what is provisional, and the report of an interrupted run
  * omits it.
  */
-export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, { settled }: Pick<ContainerExit, 'settled'>): boolean =>
-  settled || gone !== undefined;
+export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: ContainerExit): boolean =>
+  reportedExit(container) !== undefined || gone !== undefined;
+
+/** When the container ended, if a status reported that. */
+export const reportedExit = ({ exit }: Pick<ContainerExit, 'exit'>): Estimate | undefined =>
+  exit?.provisional ? undefined : exit?.at;
 
 /**
  * Whether the stop signal is final: proved by a log line, or the exit is final and no failure of the hook can still

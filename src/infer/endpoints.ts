@@ -1,7 +1,7 @@
 /** When each EndpointSlice stopped routing to the pod, and how many other ready endpoints there were (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit, DeletionContext, EndpointExit } from './context.ts';
+import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore, narrowedByCause, unbounded, type Estimate } from './estimate.ts';
 
@@ -98,7 +98,7 @@ function changeOf(
 /** An endpoint is removed on the terminal phase, so after the last exit, unless the pod was removed first (trap 16). */
 function afterContainers(trace: Trace, removed: Estimate, exits: readonly ContainerExit[]): Estimate {
   if (!trace.terminal) return removed;
-  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  const ends = exits.flatMap((exit) => reportedExit(exit) ?? []);
   // If it was certainly removed earlier, the cause is another one (a label, a selector, the slice itself).
   return ends.reduce((next, end) => (isBefore(removed, end) ? next : narrowedByCause(next, end)), removed);
 }

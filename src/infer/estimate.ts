@@ -38,7 +38,7 @@ export function narrowed(estimate: Estimate, other: Estimate): Estimate {
 
 /** Narrows an estimate to no earlier than its cause, without citing evidence of the cause. */
 export const narrowedByCause = (estimate: Estimate, cause: Estimate): Estimate =>
-  narrowed(estimate, { ...notBefore(cause), evidence: [] });
+  narrowed(estimate, { ...noEarlierThan(cause), evidence: [] });
 
 export const onBothClocks = (spanOn: (clock: 'client' | 'node') => Span): Pick<Estimate, 'client' | 'node'> => ({
   client: spanOn('client'),
@@ -53,13 +53,13 @@ export const moved = (estimate: Estimate, duration: Span): Estimate => ({
 });
 
 /** The estimate of a moment of which we only know that it was no later than `later`. */
-export const notAfter = (later: Estimate): Estimate => ({
+export const noLaterThan = (later: Estimate): Estimate => ({
   ...later,
   ...onBothClocks((clock) => atMost(later[clock].hi)),
 });
 
 /** The estimate of a moment of which we only know that it was no earlier than `earlier`. */
-export const notBefore = (earlier: Estimate): Estimate => ({
+export const noEarlierThan = (earlier: Estimate): Estimate => ({
   ...earlier,
   ...onBothClocks((clock) => atLeast(earlier[clock].lo)),
 });

@@ -16,7 +16,7 @@ import {
   type Deletion,
   type Grace,
 } from './deletion.ts';
-import { cite, notAfter, onBothClocks, onClient, type Estimate } from './estimate.ts';
+import { cite, noLaterThan, onBothClocks, onClient, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isKubeletStart, startsNewAttempt } from './stop.ts';
 
@@ -108,7 +108,7 @@ function constrainNoticed(
   const isRestarted = trace.events.some((one) => isKubeletStart(one) && !one.isOld && one.time.lo <= sign.node.hi);
   network.follows('accepted', 'noticed', {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
   const proof = { because: 'the first sign of the kubelet (§2 S3)', evidence: sign.evidence };
-  network.within('noticed', isRestarted ? notAfter(sign) : sign, proof);
+  network.within('noticed', isRestarted ? noLaterThan(sign) : sign, proof);
   return { ...network.read('noticed', sign.basis), evidence: cite(deletion.accepted.evidence, sign.evidence) };
 }
 

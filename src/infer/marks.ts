@@ -4,7 +4,7 @@ import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { isEndSettled, type ContainerExit, type PodExit } from './context.ts';
+import { isEndSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type TimelineMark, type TimelineScale } from './schedule.ts';
@@ -63,7 +63,7 @@ function containerMarks({ trace, deletion }: PodExit, container: ContainerExit):
   const { spec, hook, signal, facts } = container;
   const subject = spec.name;
   // The Event of a failed hook may still arrive, and show that no signal was sent.
-  const provisional = !container.settled || hook?.mayStillFail === true;
+  const provisional = !reportedExit(container) || hook?.mayStillFail === true;
   const lost = facts.readyLost;
   return [
     ...mark('stopping', container.stopping, { subject }),
@@ -211,9 +211,9 @@ function requestPhases(exit: PodExit): Stretch[] {
 }
 
 function containerPhases(container: ContainerExit): Stretch[] {
-  const { spec, hook, stopping, signal, kill, exit, graceEnd } = container;
+  const { spec, hook, stopping, signal, kill, graceEnd } = container;
   const subject = spec.name;
-  const ended: End = [exit?.provisional ? undefined : exit?.at, `exited/${subject}`];
+  const ended: End = [reportedExit(container), `exited/${subject}`];
   const signalled: End = [signal, `stop-signal/${subject}`];
   const ready: End = hook ? [hook.end, `prestop-ended/${subject}`] : [stopping, `stopping/${subject}`];
   const isHookShown = hook && !hook.mayNotHaveRun;
@@ -232,9 +232,10 @@ function containerPhases(container: ContainerExit): Stretch[] {
 }
 
 /** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
-export function overran({ graceEnd, exit }: ContainerExit): boolean {
-  if (!graceEnd || !exit || exit.provisional) return false;
-  return exit.at.node.lo >= graceEnd.node.hi || exit.at.client.lo >= graceEnd.client.hi;
+export function overran(container: ContainerExit): boolean {
+  const { graceEnd } = container;
+  const exit = reportedExit(container);
+  return !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
 }
 
 function removalPhases({ removal }: PodExit): Stretch[] {

@@ -8,7 +8,7 @@ import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clo
 import type { Instant } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import type { Fact } from '../model/trace.ts';
-import { narrowed, notAfter, onClient, type Estimate } from './estimate.ts';
+import { narrowed, noLaterThan, onClient, type Estimate } from './estimate.ts';
 import { Network, type Constraint } from './network.ts';
 
 /**
@@ -115,7 +115,7 @@ export class PodNetwork extends Network {
 
   /** The moment is no later than another one, on either clock. The other one need not be its effect. */
   notAfter(name: string, later: Estimate, because = 'no later than what followed'): boolean {
-    return this.within(name, notAfter(later), { because, evidence: later.evidence });
+    return this.within(name, noLaterThan(later), { because, evidence: later.evidence });
   }
 
   /** `to` comes `min` to `max` ms after `from`. */

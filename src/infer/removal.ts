@@ -3,7 +3,7 @@ import { isFinished } from '../model/pod.ts';
 import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { arrival } from './arrival.ts';
-import type { ContainerExit, DeletionContext, Removal } from './context.ts';
+import { reportedExit, type ContainerExit, type DeletionContext, type Removal } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
 import { narrowed, narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
@@ -25,7 +25,7 @@ const isIdle = (deletion: Deletion): boolean =>
 
 function doneAt({ trace, deletion }: DeletionContext, exits: readonly ContainerExit[]): Estimate | undefined {
   if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
-  const ends = exits.flatMap((exit) => (exit.exit && !exit.exit.provisional ? [exit.exit.at] : []));
+  const ends = exits.flatMap((exit) => reportedExit(exit) ?? []);
   return ends.reduce(narrowedByCause, arrival(trace, trace.terminal, 'pod', deletion.accepted));
 }
 

@@ -12,7 +12,7 @@ import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import type { DeletionContext, Replacement } from './context.ts';
 import { requestTime } from './deletion.ts';
-import { narrowed, narrowedByCause, notBefore, onClient, unbounded, type Estimate } from './estimate.ts';
+import { narrowed, narrowedByCause, noEarlierThan, onClient, unbounded, type Estimate } from './estimate.ts';
 import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
@@ -86,7 +86,7 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
       ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq])
       : firstSeen;
   const created = isAfterDeletion
-    ? narrowed(firstSeen, { ...notBefore(deletion.accepted), evidence: [deletion.facts.seenSeq] })
+    ? narrowed(firstSeen, { ...noEarlierThan(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(firstSeen, since);
   const scheduled = scheduledAt(context, facts, created);
   const started = facts.started && startedAt(context, facts.started, scheduled ?? created);

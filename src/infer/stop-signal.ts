@@ -3,26 +3,15 @@
  * its turn (when the containers that it waits for have ended), and before the exit.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Trace } from '../model/trace.ts';
+import type { Fact, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { graceSpan, minStopTimeout, type ContainerExit, type HookFacts, type InferContext } from './context.ts';
+import { graceSpan, minStopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { isWitnessed } from './deletion.ts';
-import { isBefore, moved, notAfter, onBothClocks, type Estimate } from './estimate.ts';
+import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, surelyDeletedAt, type Stop } from './stop.ts';
-
-/** What the moment of the stop signal depends on. */
-export interface SignalStop extends Stop {
-  /** The turn of a sidecar. */
-  readonly turn: Estimate | undefined;
-  /** The stop signal that the container's status names, if any. */
-  readonly statusSignal: string | undefined;
-  /** How often the container had been restarted. */
-  readonly restarts: number;
-}
 
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
@@ -34,22 +23,14 @@ export interface SignalBasis {
 }
 
 /** Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound. */
-export function constrainSignal(
-  context: InferContext,
-  spec: ContainerSpec,
-  facts: ContainerFacts,
-  stop: SignalStop,
-  hook: HookFacts | undefined,
-): SignalBasis | undefined {
-  const { network, kubelet } = context;
-  const { ended, lag, turn, stopStart, killings } = stop;
+export function constrainSignal(stop: Stop, hook: HookFacts | undefined): SignalBasis | undefined {
+  const { network, kubelet, spec, ended, lag, turn, stopStart, killings } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
   const dueWithoutTurn = network.read(ready);
   const due = turn ? afterTurn(dueWithoutTurn, turn, stopStart, graceSpan(kubelet)) : dueWithoutTurn;
-  const followsAcknowledgement = !hook && !turn && isKilledAtOnce(context, facts, ended);
-  const isDatedByAcknowledgement = followsAcknowledgement && sawNoRetry(context, stop);
-  const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(context, stop, due);
+  const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && sawNoRetry(stop);
+  const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = mayBeRetry || turn ? Infinity : wait;
   const isLaterAttempt = mayBeRetry && hook?.failure !== undefined && killings.length !== 1;
@@ -57,11 +38,11 @@ export function constrainSignal(
   network.follows(from, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
   if (turn) {
     const latest = mayBeRetry ? Infinity : millisecondsOf(lag);
-    const limits = moved(isLaterAttempt ? notAfter(due) : due, { lo: 0, hi: latest });
+    const limits = moved(isLaterAttempt ? noLaterThan(due) : due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
   const since = isLaterAttempt ? network.read(from) : due;
-  const line = signalLine(context, facts, stop, { hook, since });
+  const line = signalLine(stop, hook, since);
   const isPossible = ended ? network.notAfter(at, ended) : true;
   if (line)
     network.within(
@@ -86,21 +67,16 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
  * signal (`kill -TERM 1`). A sidecar's line may repeat another container's (`tail -F app.log`), so it counts only after its
  * turn (SIGNALS.md §2 S7).
  */
-function signalLine(
-  context: InferContext,
-  facts: ContainerFacts,
-  stop: SignalStop,
-  { hook, since }: { hook: HookFacts | undefined; since: Estimate },
-) {
-  const { stopStart, turn } = stop;
+function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): Fact<number> | undefined {
+  const { network, facts, stopStart, turn } = stop;
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(since.node.lo, surelyDeletedAt(context, stop), turn?.node.hi ?? -Infinity);
+  const earliest = Math.max(since.node.lo, surelyDeletedAt(stop), turn?.node.hi ?? -Infinity);
   // If the application wrote such lines before any signal can have come, they prove nothing.
   const possible = hook?.inert ? Math.max(since.node.lo, stopStart.node.lo) : stopStart.node.lo;
-  const from = Math.max(possible, context.network.read('accepted').node.lo);
+  const from = Math.max(possible, network.read('accepted').node.lo);
   if (facts.log.signalLines.some((line) => line.value < from)) return undefined;
   return facts.log.signalLines.find(
-    (line) => line.value >= earliest || (!hook && !turn && isAboutThisSignal(context, facts, line)),
+    (line) => line.value >= earliest || (!hook && !turn && isAboutThisSignal(stop, line)),
   );
 }
 
@@ -117,11 +93,7 @@ const minRetryDelayMs = 10_000;
  * Whether the stop signal came right after the acknowledgement (`kill-at-once`): the container ended before a second
  * attempt can have started or, by SIGKILL, before the grace of that can have ended.
  */
-function isKilledAtOnce(
-  { trace, deletion, kubelet }: InferContext,
-  facts: ContainerFacts,
-  ended: Estimate | undefined,
-): boolean {
+function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;
   if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
   if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
@@ -134,11 +106,7 @@ function isKilledAtOnce(
  * Without Events nothing dates the stop on the node's clock. But on a log that was already followed, a line that names
  * the signal and arrives live after the deletion was seen is about this signal.
  */
-const isAboutThisSignal = (
-  { trace, deletion }: InferContext,
-  { log }: Pick<ContainerFacts, 'log'>,
-  line: ContainerFacts['log']['signalLines'][number],
-): boolean =>
+const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact<number>): boolean =>
   areEventsRefused(trace) &&
   isWitnessed(trace, deletion.facts) &&
   log.opened !== undefined &&
@@ -146,9 +114,7 @@ const isAboutThisSignal = (
   line.at >= deletion.facts.seenAt &&
   deliverableSince(trace, 'logs', line.at) === line.at;
 
-interface UnprovedSignal extends SignalStop, Pick<ContainerExit, 'facts' | 'hook' | 'exit' | 'outcome'> {
-  /** The node's clock was certainly set during the run. */
-  readonly wasClockSet: boolean;
+interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'outcome'> {
   readonly graceEnd: Estimate;
 }
 
@@ -161,9 +127,9 @@ export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
  * (trap 7). A clock that certainly was set shows no order. A doubtful one does: a late log is likelier than a clock that
  * was set.
  */
-function endedBeforeDue({ wasClockSet, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
+function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
   const ended = parseFloor(facts.terminated?.value.finishedAt);
-  if (!ended || wasClockSet) return false;
+  if (!ended || network.stepsOf('node').length > 0) return false;
   const dues = [
     killings[0]?.time.lo ?? -Infinity,
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
@@ -184,12 +150,13 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
  * then no signal was sent (SIGNALS.md §2 S6, S7). This is rare, so most of the exit's interval must lie before the signal
  * was due; or any of it, for a container that exited by itself before. An exit code of a signal shows that one came.
  */
-function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, restarts }: UnprovedSignal): boolean {
+function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status }: UnprovedSignal): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
   const due = turn && earlierOf(turn.client, graceEnd.client);
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
   const { lo, hi } = exit.at.client;
-  return waits.some((end) => (restarts > 0 ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
+  const hasRestarted = (status?.restartCount ?? 0) > 0;
+  return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
 }
 
 /** The share of the exit's interval that lies before the signal was due. */

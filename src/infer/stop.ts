@@ -3,16 +3,21 @@
  * kill or a kubelet restart starts everything again (SIGNALS.md §2 S1, S5, S11, trap 36).
  */
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
+import type { ContainerStatus } from '../model/kube.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
-import type { Fact, Occurrence, Trace } from '../model/trace.ts';
-import { graceSpan, maxStopTimeout, minimumGrace, type InferContext, type Kubelet } from './context.ts';
+import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
+import { graceSpan, maxStopTimeout, minimumGrace, type InferContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 
-/** What is known of a container's stop before its hook, signal and exit are inferred. */
-export interface Stop {
+/** A container that the kubelet stops: what is known before its hook, signal and exit are inferred. */
+export interface Stop extends InferContext {
+  readonly spec: ContainerSpec;
+  readonly facts: ContainerFacts;
+  /** In the first state with deletionTimestamp. */
+  readonly status: ContainerStatus | undefined;
   readonly stopStart: Estimate;
   readonly killings: readonly Occurrence[];
   /** The exit, if a status reported it. */
@@ -21,6 +26,8 @@ export interface Stop {
   readonly lag: AssumptionName;
   /** Only the acceptance of the deletion bounds the start from below. */
   readonly isStartOpen: boolean;
+  /** For a sidecar: when all containers that it waits for had ended (SIGNALS.md §2 S7). */
+  readonly turn: Estimate | undefined;
 }
 
 /**
@@ -62,12 +69,11 @@ export const sigkillCode = 137;
  * Constrains when the kubelet last started to stop a container: the grace counts from there (SIGNALS.md §2 S11, trap
  * 36). After a failed kill or a kubelet restart, without a later Killing, it has no upper bound.
  */
-export function constrainGraceStart(context: InferContext, container: string, stop: Stop, exitCode?: number): Estimate {
-  const { trace, kubelet, network } = context;
-  const { killings, ended, lag } = stop;
-  const at = moment('grace-start', container);
+export function constrainGraceStart(stop: Stop): Estimate {
+  const { trace, kubelet, network, spec, facts, killings, ended } = stop;
+  const at = moment('grace-start', spec.name);
   const last = killings.length > 1 ? killings.at(-1) : undefined;
-  const latest = `last-stopping/${container}`;
+  const latest = `last-stopping/${spec.name}`;
   if (last) {
     const proof = { because: 'the last Killing (§2 S11)', evidence: [last.seq] };
     network.within(latest, { client: atMost(last.at + 1) }, proof);
@@ -83,13 +89,12 @@ export function constrainGraceStart(context: InferContext, container: string, st
       event.time.lo <= (ended?.node.hi ?? Infinity),
   );
   // A kubelet on time would have killed the container before: there was another attempt, or another grace period.
-  const isUnkilled =
-    ended !== undefined && exitCode !== sigkillCode && outlivedDeadline(kubelet, latestStart, ended, lag);
+  const isUnkilled = facts.terminated?.value.exitCode !== sigkillCode && outlivedDeadline(stop, latestStart);
   const max = isRetried || isUnkilled ? Infinity : 0;
-  const start = last ? latest : moment('stop-start', container);
+  const start = last ? latest : moment('stop-start', spec.name);
   network.follows(start, at, { max }, { because: 'the grace counts from here (§2 S1)' });
   const grace = graceSpan(kubelet);
-  network.follows(at, `grace-end/${container}`, { min: grace.lo, max: grace.hi }, { because: 'the grace (§2 S1)' });
+  network.follows(at, `grace-end/${spec.name}`, { min: grace.lo, max: grace.hi }, { because: 'the grace (§2 S1)' });
   return network.read(at, max === 0 ? latestStart.basis : 'inferred');
 }
 
@@ -97,7 +102,7 @@ export function constrainGraceStart(context: InferContext, container: string, st
  * What happened to the container after this time (node clock) is certainly not older than the deletion: its first
  * Killing, or the latest time at which the deletion can have been accepted.
  */
-export function surelyDeletedAt({ network }: InferContext, { isStartOpen, killings }: Stop): number {
+export function surelyDeletedAt({ network, isStartOpen, killings }: Stop): number {
   const first = killings[0]?.time.lo;
   if (!isStartOpen) return first ?? -Infinity;
   return Math.min(first ?? Infinity, network.read('accepted').node.hi);
@@ -107,10 +112,7 @@ export function surelyDeletedAt({ network }: InferContext, { isStartOpen, killin
  * Whether the kubelet certainly stopped the container: it has a Killing, its hook failed, or it still ran when the
  * kubelet knew. A container that had ended by then gets no Killing, no hook and no signal (trap 7).
  */
-export function wasSurelyStopped(
-  { trace, kubelet }: InferContext,
-  { killings, ended, hookFailed }: Pick<Stop, 'killings' | 'ended'> & { hookFailed: boolean },
-): boolean {
+export function wasSurelyStopped({ trace, kubelet, killings, ended }: Stop, hookFailed: boolean): boolean {
   if (killings.length > 0 || hookFailed) return true;
   if (!ended) return trace.gone === undefined;
   return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);
@@ -120,7 +122,7 @@ export function wasSurelyStopped(
  * Whether the start of a stop without a Killing is too uncertain to date a kill: other containers have a Killing, so
  * this one may have ended before (trap 7), or the kubelet's first sign came late.
  */
-export const isStartUncertain = ({ trace, kubelet }: InferContext, stopStart: Estimate): boolean =>
+export const isStartUncertain = ({ trace, kubelet, stopStart }: Stop): boolean =>
   (kubelet.killings.size > 0 && !killingsMissing(trace)) || widthOf(stopStart.client) > uncertainStartMs;
 
 /** More than the uncertainty of two timestamps in whole seconds. */
@@ -131,12 +133,8 @@ const uncertainStartMs = 2000;
  * deadline. Then only the exit, or a log line that names the signal, bounds the signal from above (trap 36). `due`:
  * when the first attempt was to send it.
  */
-export function mayHaveRetried(
-  { trace, kubelet }: InferContext,
-  { killings, ended, stopStart, lag }: Stop,
-  due: Estimate,
-): boolean {
-  const last = killings.at(-1);
+export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
+  const { trace, killings, stopStart } = stop;
   const since = killings[0]?.time.lo ?? stopStart.node.lo;
   const again =
     killings.length > 1 ||
@@ -144,23 +142,23 @@ export function mayHaveRetried(
     trace.nodeReady.some(
       (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
     );
-  const late = killings.length < 2 && ended !== undefined && outlivedDeadline(kubelet, stopStart, ended, lag);
+  const late = killings.length < 2 && outlivedDeadline(stop);
   // For an Event that was repeated before we saw it, only the first and the last time are known.
   const repeated = (killings[0]?.count ?? 1) > 2;
   // If no Killing arrived, those of failed attempts may not have arrived either.
-  return again || late || repeated || last === undefined || !Number.isFinite(due.client.hi);
+  return again || late || repeated || killings.length === 0 || !Number.isFinite(due.client.hi);
 }
 
 /** Whether nothing shows a second attempt. Unlike `!mayHaveRetried`, this can be true without a Killing. */
-export const sawNoRetry = ({ trace, kubelet }: InferContext, { ended, stopStart, lag }: Stop): boolean =>
-  !trace.events.some(startsNewAttempt) &&
-  !trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
-  !(ended !== undefined && outlivedDeadline(kubelet, stopStart, ended, lag));
+export const sawNoRetry = (stop: Stop): boolean =>
+  !stop.trace.events.some(startsNewAttempt) &&
+  !stop.trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
+  !outlivedDeadline(stop);
 
 /** Whether the container outlived hook, minimum grace and kill, so that the kubelet cannot have been on time. */
-export function outlivedDeadline(kubelet: Kubelet, start: Estimate, ended: Estimate, lag: AssumptionName): boolean {
+export function outlivedDeadline({ kubelet, ended, lag, stopStart }: Stop, start = stopStart): boolean {
   const deadline = maxStopTimeout(kubelet) + minimumGrace + second + millisecondsOf(lag);
-  return isBefore(moved(start, { lo: 0, hi: deadline }), ended);
+  return ended !== undefined && isBefore(moved(start, { lo: 0, hi: deadline }), ended);
 }
 
 export const isKubeletStart = (event: Occurrence): boolean =>
@@ -181,8 +179,7 @@ interface PauseEnd {
  * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due`: node clock.
  */
 export function pauseEndOf(
-  { trace }: InferContext,
-  { name, kind }: ContainerSpec,
+  { trace, spec, facts }: Stop,
   due: { readonly from: number; readonly to: number },
 ): PauseEnd | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
@@ -192,7 +189,7 @@ export function pauseEndOf(
       index > 0 && value - (stamps[index - 1]?.value ?? value) > maxRenewalIntervalMs && value > due.from,
   );
   // A sidecar gets its signal late in any case, as it waits for its turn.
-  const lines = kind === 'sidecar' ? [] : (trace.containers.get(name)?.log.signalLines ?? []);
+  const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
   const line = lines.find(({ value }) => value >= due.from);
   const signs = [...late, ...(line && line.value > due.to ? [line] : [])].filter(({ value }) => value > due.to);
   const last = signs.at(-1);

@@ -2,7 +2,7 @@
 import type { Condition, Pod } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import { newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, isFinished, isRunning, statusesOf } from '../model/pod.ts';
+import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
@@ -100,10 +100,7 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts }) => {
   const pod = facts.first.value;
-  const swept =
-    pod.status.phase === 'Failed' &&
-    pod.metadata.deletionGracePeriodSeconds === 0 &&
-    statusesOf(pod).some((status) => isRunning(status.state));
+  const swept = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
   return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 

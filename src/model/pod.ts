@@ -24,6 +24,9 @@ export const statusesOf = readOnce((pod): readonly ContainerStatus[] => {
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 });
 
+export const statusOf = (pod: Pod | undefined, name: string): ContainerStatus | undefined =>
+  pod && statusesOf(pod).find((status) => status.name === name);
+
 /** Caches by object: Pod objects are immutable, and rules read them for each of up to sixty containers. */
 function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
   const known = new WeakMap<Pod, T>();
@@ -33,6 +36,8 @@ function readOnce<T>(read: (pod: Pod) => T): (pod: Pod) => T {
     return value;
   };
 }
+
+export const hasRunning = (pod: Pod): boolean => statusesOf(pod).some(({ state }) => isRunning(state));
 
 export const isRunning = (state: ContainerState | undefined): boolean => state?.running !== undefined;
 

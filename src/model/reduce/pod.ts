@@ -1,6 +1,15 @@
 /** Facts from a state of the pod. States may come late, twice, or from a server that is behind. */
 import type { ContainerStatus, Pod } from '../kube.ts';
-import { conditionOf, isFinished, isOlder, isRunning, isTerminating, statusesOf } from '../pod.ts';
+import {
+  conditionOf,
+  hasRunning,
+  isFinished,
+  isOlder,
+  isRunning,
+  isTerminating,
+  statusesOf,
+  statusOf,
+} from '../pod.ts';
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
 import { apiReached, nodeReached } from './clocks.ts';
 import { factOf, note, withContainer, type Seen } from './notes.ts';
@@ -116,7 +125,7 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
 function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
   const written = kubeletWrote(pod);
   if (written === undefined) {
-    const isSwept = isFinished(pod) && statusesOf(pod).some((status) => isRunning(status.state));
+    const isSwept = isFinished(pod) && hasRunning(pod);
     return !isSwept && conditionOf(pod, 'DisruptionTarget')?.reason !== 'DeletionByPodGC';
   }
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
@@ -138,8 +147,7 @@ const isNewest = (pod: Pod, written: number): boolean =>
 /** PodGC sets Failed while containers may still run; the kubelet only when none does (SIGNALS.md §4, S14). */
 const foldPhase: Step = (trace, pod, seen) => {
   const phase = pod.status.phase;
-  const running = statusesOf(pod).some((status) => isRunning(status.state));
-  if (trace.terminal || !isFinished(pod) || phase === undefined || running) return trace;
+  if (trace.terminal || !isFinished(pod) || phase === undefined || hasRunning(pod)) return trace;
   return note({ ...trace, terminal: factOf(phase, seen) }, seen, `phase ${phase}`);
 };
 
@@ -200,7 +208,7 @@ function foldContainers(trace: Trace, pod: Pod, seen: Seen): Trace {
 function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen): Trace {
   const { terminated } = status.state;
   const isLate = isOlder(pod.metadata.resourceVersion, before.pod?.value.metadata.resourceVersion);
-  if (isLate && terminated && runsNow(before, status.name)) return before;
+  if (isLate && terminated && isRunning(statusOf(before.pod?.value, status.name)?.state)) return before;
   const trace =
     !isLate && isRunning(status.state) ? withNewRun(withLateStart(before, pod, status, seen), status.name) : before;
   const known = trace.containers.get(status.name);
@@ -219,20 +227,16 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
       `${status.name} terminated, code ${terminated.exitCode}${reason}`,
     );
   }
-  const lost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady(trace, status.name);
-  if (!lost || known?.readyLost) return trace;
+  const wasReady = statusOf(trace.deletion?.first.value, status.name)?.ready === true;
+  const isLost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady;
+  if (!isLost || known?.readyLost) return trace;
   const next = withContainer(trace, status.name, (facts) => ({ ...facts, readyLost: factOf(true, seen) }));
   return note(next, seen, `${status.name} not ready any more`);
 }
 
-const runsNow = (trace: Trace, name: string): boolean =>
-  statusesOf(trace.pod?.value ?? emptyPod).some((status) => status.name === name && isRunning(status.state));
-
 /** A kubelet sync that is under way when the deletion comes still starts its containers (SIGNALS.md §2 S2). */
 function withLateStart(trace: Trace, pod: Pod, { name }: ContainerStatus, seen: Seen): Trace {
-  const ranFirst = statusesOf(trace.deletion?.first.value ?? emptyPod).some(
-    (status) => status.name === name && isRunning(status.state),
-  );
+  const ranFirst = isRunning(statusOf(trace.deletion?.first.value, name)?.state);
   if (!isTerminating(pod) || !trace.deletion || ranFirst || trace.containers.get(name)?.startedLate) return trace;
   const next = withContainer(trace, name, (facts) => ({ ...facts, startedLate: factOf(true, seen) }));
   return note(next, seen, `${name} runs, started since the deletion`);
@@ -243,8 +247,3 @@ function withNewRun(trace: Trace, name: string): Trace {
   if (!trace.containers.get(name)?.terminated) return trace;
   return withContainer(trace, name, ({ terminated: _terminated, readyLost: _readyLost, ...facts }) => facts);
 }
-
-const wasReady = (trace: Trace, name: string): boolean =>
-  statusesOf(trace.deletion?.first.value ?? emptyPod).some((status) => status.name === name && status.ready);
-
-const emptyPod: Pod = { kind: 'Pod', metadata: { name: '', uid: '' }, spec: { containers: [] }, status: {} };

@@ -2,7 +2,7 @@
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
 import { requestedAt } from '../../infer/workload-changes.ts';
-import type { ContainerExit } from '../../infer/context.ts';
+import { reportedExit, type ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
@@ -249,7 +249,7 @@ const runtimeUnavailable: Rule = ({ trace, exit }) => {
   const count = Math.max(failures.length, ...failures.map((failure) => failure.count));
   const times = count > 1 ? `, ${count} times` : '';
   const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
-  const isReported = exit.containers.every(({ ran, settled }) => !ran || settled);
+  const isReported = exit.containers.every((container) => !container.ran || reportedExit(container));
   if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
   const later = again && secondsText(again.at - first.at);
   return {

@@ -33,9 +33,7 @@ export function ranUntilEnd(
   if (endedBeforeDeletion(context, spec, ended)) return false;
   if (!ended) return 'perhaps';
   if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
-  return isFinished(deletion.facts.first.value) && ranAtDeletion(deletion) && wasLastToEnd(context, status)
-    ? true
-    : 'perhaps';
+  return isFinished(deletion.pod) && ranAtDeletion(deletion) && wasLastToEnd(context, status) ? true : 'perhaps';
 }
 
 /**
@@ -56,12 +54,12 @@ export function wasStartedLate(
 
 /** By its exit time, its kind, or because the kubelet wrote the final status before it knew of the deletion. */
 function endedBeforeDeletion({ deletion }: InferContext, spec: ContainerSpec, ended: Estimate | undefined): boolean {
-  const { metadata, status } = deletion.facts.first.value;
+  const { metadata, status } = deletion.pod;
   const { observedGeneration: seen = Infinity } = status;
-  const isUnaware = isFinished(deletion.facts.first.value) && seen < (metadata.generation ?? 0);
+  const isUnaware = isFinished(deletion.pod) && seen < (metadata.generation ?? 0);
   return (
     (ended !== undefined && isBefore(ended, deletion.accepted)) ||
-    (spec.kind === 'init' && haveMainsRun(deletion.facts.first.value)) ||
+    (spec.kind === 'init' && haveMainsRun(deletion.pod)) ||
     isUnaware
   );
 }
@@ -76,7 +74,7 @@ const haveMainsRun = (pod: Pod): boolean =>
 
 /** Whether this container's exit finished the pod: all have an exit time, none in a later second, and none is restarted. */
 function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): boolean {
-  const pod = deletion.facts.first.value;
+  const pod = deletion.pod;
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
   return (
     pod.spec.restartPolicy === 'Never' &&
@@ -86,12 +84,12 @@ function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): b
 
 /** Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"). */
 export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
-  deletion.grace === 0 && wasStartedSince(trace, deletion.facts.first.value, spec.name);
+  deletion.grace === 0 && wasStartedSince(trace, deletion.pod, spec.name);
 
 /** A container's facts. If only an Event reports its last start: without exit and log end of the run before. */
 export function factsOfLastRun({ trace, deletion, network }: DeletionContext, name: string): ContainerFacts {
   const facts = trace.containers.get(name) ?? noContainerFacts;
-  const first = deletion.facts.first.value;
+  const first = deletion.pod;
   const start = deletion.grace === 0 ? startSince(trace, first, name) : undefined;
   if (!start) return facts;
   const lastExit = statusOf(first, name)?.state.terminated;
@@ -142,7 +140,7 @@ function wasStoppedByKubelet({ pod, events, deletion }: Trace, stoppedAt: number
 /** Whether a "Stopping container" may have another cause than the deletion, although it is not certainly earlier. */
 export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time }: Occurrence): boolean {
   if (wasStoppedByKubelet(trace, time.hi)) return true;
-  const specs = containersOf(deletion.facts.first.value);
+  const specs = containersOf(deletion.pod);
   const isSidecar = specs.some(({ name, kind }) => name === about.container && kind === 'sidecar');
   return (
     isSidecar &&
@@ -158,18 +156,17 @@ function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, 
   return hasEnded && !willStart(deletion, spec);
 }
 
-const statusIn = ({ facts }: Deletion, { name }: ContainerSpec): ContainerStatus | undefined =>
-  statusOf(facts.first.value, name);
+const statusIn = ({ pod }: Deletion, { name }: ContainerSpec): ContainerStatus | undefined => statusOf(pod, name);
 
 /** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
 export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {
   const { state, restartCount = 0 } = statusIn(deletion, spec) ?? {};
-  const isRestarted = deletion.facts.first.value.spec.restartPolicy === 'OnFailure' || restartCount > 0;
+  const isRestarted = deletion.pod.spec.restartPolicy === 'OnFailure' || restartCount > 0;
   return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
 }
 
 /** With restartPolicy Always, sidecars go on after main containers have ended. */
-const restartsAll = ({ facts }: Deletion): boolean => facts.first.value.spec.restartPolicy === 'Always';
+const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === 'Always';
 
 /**
  * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had

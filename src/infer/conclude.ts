@@ -27,7 +27,7 @@ export interface Concluded {
 export function conclude(trace: Trace): Concluded | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
-  return { timeline: timelineFrom(trace, exit, exit?.deletion.facts.first.value ?? trace.pod.value), exit };
+  return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), exit };
 }
 
 export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;
@@ -53,7 +53,7 @@ function podExitOf(trace: Trace): PodExit | undefined {
  * report: main containers, sidecars, init and ephemeral containers, each as in the spec.
  */
 function containersIn(context: InferContext): ContainerExit[] {
-  const specs = containersOf(context.deletion.facts.first.value);
+  const specs = containersOf(context.deletion.pod);
   const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
   const mains = nonSidecars.filter(({ spec }) => spec.kind === 'container');
   const mainsOver = mains.every(

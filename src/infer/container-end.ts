@@ -7,10 +7,10 @@ import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
-import { maxStopTimeout, minimumGrace, type DeletionContext, type ExitFacts } from './context.ts';
+import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isKubeletStart, maxRenewalIntervalMs, type Stop } from './stop.ts';
+import { isKubeletStart, isStopKilling, maxRenewalIntervalMs, type Stop } from './stop.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -19,11 +19,8 @@ export function constrainExit(network: PodNetwork, container: string, facts: Con
   if (!terminated || !finished || isMadeUp(terminated.value.reason, terminated.value.exitCode)) return;
   const at = moment('exit', container);
   const evidence = [terminated.seq];
-  network.within(
-    at,
-    { client: atMost(terminated.at + 1) },
-    { because: 'the status of its end had arrived (§2 S12)', evidence },
-  );
+  const arrived = { because: 'the status of its end had arrived (§2 S12)', evidence };
+  network.within(at, { client: atMost(terminated.at + 1) }, arrived);
   network.stamp('node', at, finished, terminated.at + 1, { because: 'finishedAt (§5)', evidence });
   // Timestamps from before and after a clock was set have no order.
   if (!network.stepped.node) constrainByLastLine(network, container, log);
@@ -75,7 +72,7 @@ function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate 
   const { log } = stop.facts;
   const at = moment('exit', name);
   const proof = { because: 'log-end', evidence: [end.seq] };
-  const wait = lateSignal ? kubelet.grace.max * second + minimumGrace : maxStopTimeout(kubelet);
+  const wait = lateSignal ? kubelet.grace.max * second + minimumGrace : stopTimeout(kubelet, 'max');
   const killedBy = trace.gone ? wait + millisecondsOf(lag) : -Infinity;
   network.within(at, { client: atMost(Math.max(end.at + 1, stopStart.client.hi + killedBy)) }, proof);
   const earliest = earliestLogEnd(stop, end.at) - millisecondsOf('log-end');
@@ -164,15 +161,12 @@ function wasLeftRunning(stop: Stop): boolean {
  * looks the same.
  */
 export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>
-  isMirror(deletion.facts.first.value) && deletion.grace === 0 && trace.requests.length === 0;
+  isMirror(deletion.pod) && deletion.grace === 0 && trace.requests.length === 0;
 
 /** Whether the kubelet stopped this container of a static pod, as the manifest is gone: then there is a Killing. */
 export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
   mayBeItsKubelets(context) &&
-  context.trace.events.some(
-    ({ reason, about, isOld, message }) =>
-      reason === 'Killing' && about.container === name && !isOld && message.startsWith('Stopping container '),
-  );
+  context.trace.events.some((event) => isStopKilling(event) && event.about.container === name && !event.isOld);
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

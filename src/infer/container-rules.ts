@@ -10,7 +10,7 @@ import type { Trace } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { exitOf, isMadeUp, nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
-  minStopTimeout,
+  stopTimeout,
   type ContainerExit,
   type ExitFacts,
   type HookFacts,
@@ -41,7 +41,7 @@ export function containerExit(
   const { name } = spec;
   const facts = factsOfLastRun(context, name);
   const killings = kubelet.killings.get(name) ?? [];
-  const pod = deletion.facts.first.value;
+  const pod = deletion.pod;
   const status = statusOf(pod, name);
   const end = facts.terminated?.value;
   const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
@@ -145,7 +145,7 @@ function constrainEffects(stop: Stop, { isSureKill, hook, isExitByStop }: Decisi
   if (!isExitByStop) return;
   const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
   network.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
-  const timeout = minStopTimeout(kubelet);
+  const timeout = stopTimeout(kubelet, 'min');
   const because = 'the kill came the grace after the signal (§2 S9)';
   if (isSureKill && isSignalledAtOnce(spec, hook) && killings.length === 1)
     network.follows(signal, exit, { min: timeout - driftOver(timeout) }, { because });

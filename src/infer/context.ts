@@ -162,14 +162,12 @@ export const graceSpan = (kubelet: Kubelet): Span => ({
   hi: kubelet.grace.max * second + driftOver(kubelet.grace.max * second),
 });
 
-/** The shortest timeout (ms) for the runtime's kill, if neither hook nor sidecar turn used up grace. */
-export const minStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.min * second);
-
-/** The longest such timeout (ms). */
-export const maxStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.max * second);
-
-/** The longest such timeout (ms) that has evidence. A 137 at that time is taken for the end of the grace. */
-export const likelyStopTimeout = ({ grace }: Kubelet): number => Math.max(minimumGrace, grace.likely * second);
+/**
+ * The timeout (ms) of the runtime's kill, if neither hook nor sidecar turn used up grace: the shortest, the longest, or
+ * the longest that has evidence. A 137 at the likely time is taken for the end of the grace.
+ */
+export const stopTimeout = ({ grace }: Kubelet, which: keyof Kubelet['grace']): number =>
+  Math.max(minimumGrace, grace[which] * second);
 
 /**
  * Whether hook and exit are final. Until a status reports the exit they are provisional: a log can end early, and a failed

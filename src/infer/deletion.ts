@@ -12,6 +12,8 @@ import { onClient, type Estimate } from './estimate.ts';
 
 export interface Deletion {
   readonly facts: DeletionFacts;
+  /** The first state that was seen with a deletionTimestamp. */
+  readonly pod: Pod;
   /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
   /** Our request, if it was executed after somebody else had deleted the pod. */
@@ -41,6 +43,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   const evidence = [...(ours ? [ours.sent.seq] : []), facts.seenSeq];
   return {
     facts,
+    pod: facts.first.value,
     ours,
     deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
@@ -176,8 +179,7 @@ export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: Deletio
  * Whether anything in the pod was running when the deletion was accepted. A finished pod's grace is 0 and stays 0
  * (SIGNALS.md §1 "Grace", "Repeat delete"), so a finished state with another grace finished later.
  */
-export const ranAtDeletion = ({ facts, grace }: Pick<Deletion, 'facts' | 'grace'>): boolean =>
-  !isFinished(facts.first.value) || grace > 0;
+export const ranAtDeletion = ({ pod, grace }: Deletion): boolean => !isFinished(pod) || grace > 0;
 
 /** Bounds on the API server's clock: it executed our DELETE between our sending it and its first sign. */
 function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {

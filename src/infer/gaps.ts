@@ -30,24 +30,18 @@ const resourceOf: Record<StreamName, string> = {
 
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
-  const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => ({
-    resource: resourceOf[stream],
-    from,
-    to,
-    cause,
-  }));
-  const broken = brokenLogs(trace).map(({ ended }) => ({
-    resource: resourceOf.logs,
-    from: ended.at,
-    cause: 'disconnected' as const,
-  }));
-  const refused = trace.refused.map(({ value, at }) => ({
-    resource: resourceOf[value.stream],
-    from: at,
-    cause: 'refused' as const,
-  }));
+  const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
+  const broken = brokenLogs(trace).map(({ ended }) => gapIn('logs', 'disconnected', ended.at));
+  const refused = trace.refused.map(({ value, at }) => gapIn(value.stream, 'refused', at));
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
 }
+
+const gapIn = (stream: StreamName, cause: TimelineGap['cause'], from: number, to?: number): TimelineGap => ({
+  resource: resourceOf[stream],
+  from,
+  to,
+  cause,
+});
 
 /** Times at which a clock was set, or may have been: intervals around them are wider. */
 export function clockGaps(network: PodNetwork): TimelineGap[] {
@@ -76,8 +70,7 @@ function joined(gaps: readonly Fact<Gap>[]): Gap[] {
       lastOf.set(key, all.push(value) - 1);
       continue;
     }
-    const { to: _until, ...open } = last;
-    all[index] = value.to === undefined ? open : { ...open, to: value.to };
+    all[index] = { ...last, to: value.to };
   }
   return all;
 }
@@ -89,12 +82,7 @@ const minListedDelayMs = 1000;
 const lateChanges = (trace: Trace): TimelineGap[] =>
   trace.resumes
     .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > minListedDelayMs)
-    .map(({ value, at }) => ({
-      resource: resourceOf[value.stream],
-      from: value.since,
-      to: value.until ?? at,
-      cause: 'late' as const,
-    }));
+    .map(({ value, at }) => gapIn(value.stream, 'late', value.since, value.until ?? at));
 
 export interface BrokenLog {
   readonly container: string;

@@ -2,7 +2,7 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerFacts } from '../model/trace.ts';
 import { logEndAtLeast } from './clocks.ts';
-import { likelyStopTimeout, minimumGrace, minStopTimeout } from './context.ts';
+import { minimumGrace, stopTimeout } from './context.ts';
 import { isWitnessed, wasLoweredLate, type Deletion } from './deletion.ts';
 import { isBefore, moved, noEarlierThan, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
@@ -11,7 +11,7 @@ import { isStartUncertain, type Stop } from './stop.ts';
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 export function constrainKill({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): Estimate {
   const at = moment('kill', name);
-  const timeout = minStopTimeout(kubelet);
+  const timeout = stopTimeout(kubelet, 'min');
   network.follows(
     moment('stop-start', name),
     at,
@@ -34,7 +34,7 @@ export function isAfterGrace({ network, kubelet, spec: { name } }: Stop, hasSign
   const isPast = (from: string, timeout: number): boolean =>
     network.minBetween(from, exit) >= timeout - driftOver(timeout);
   return (
-    isPast(moment('stop-start', name), minStopTimeout(kubelet)) &&
+    isPast(moment('stop-start', name), stopTimeout(kubelet, 'min')) &&
     (!hasSignal || isPast(moment('stop-signal', name), minimumGrace))
   );
 }
@@ -45,7 +45,7 @@ export function isAfterGrace({ network, kubelet, spec: { name } }: Stop, hasSign
  */
 export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }: Stop): boolean {
   const { log, readyLost } = facts;
-  const timeout = minStopTimeout(kubelet);
+  const timeout = stopTimeout(kubelet, 'min');
   const graceStart = moment('grace-start', name);
   const minLifetime = timeout - driftOver(timeout) - millisecondsOf('silent-kill');
   // The second means nothing if the node's clock may have been set.
@@ -75,7 +75,7 @@ export function constrainExitByKill({ network, spec: { name } }: Stop): void {
 export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean): boolean {
   const { trace, deletion, kubelet, network, facts, stopStart, killings, ended } = stop;
   // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit seldom does.
-  const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, likelyStopTimeout(kubelet)));
+  const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, stopTimeout(kubelet, 'likely')));
   const isGraceKnown = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
     : ended && endsRightAfterGrace(deletion, killSince, ended);

@@ -18,7 +18,7 @@ import {
 } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isKubeletStart, startsNewAttempt } from './stop.ts';
+import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {
@@ -38,7 +38,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const earlier = killings.filter((event) => !later.includes(event));
-  return { all, killings: groupByContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
+  return { all, killings: byContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
@@ -52,17 +52,11 @@ function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
 }
 
 /** What the kubelet knew and when. The Killings must be in the network. */
-export function kubeletOf(context: DeletionContext, { all, killings }: Stops): Kubelet {
-  const { trace } = context;
+export function kubeletOf(context: DeletionContext, stops: Stops): Kubelet {
+  const { killings } = stops;
   const noticed = constrainNoticed(context, killings);
-  const isRetried = [...killings.values()].some(({ length }) => length > 1) || trace.events.some(isNewAttempt);
-  return { killings, noticed, grace: graceOf(context, { noticed, killings: all, isRetried }) };
+  return { killings, noticed, grace: graceOf(context, stops, noticed) };
 }
-
-const isNewAttempt = (event: Occurrence): boolean => startsNewAttempt(event) && !event.isOld;
-
-const isStopKilling = (event: Occurrence): boolean =>
-  event.reason === 'Killing' && event.about.kind === 'Pod' && event.message.startsWith('Stopping container ');
 
 /**
  * The first occurrence of a repeated Event: the Event's name has its nanoseconds. If it did not arrive and may belong
@@ -77,13 +71,9 @@ function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Dele
   return [{ ...event, count: 1, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
 }
 
-function groupByContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
-  const groups = new Map<string, Occurrence[]>();
-  for (const event of events) {
-    const key = event.about.container ?? '';
-    groups.set(key, [...(groups.get(key) ?? []), event]);
-  }
-  return groups;
+function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
+  const names = new Set(events.map(({ about }) => about.container ?? ''));
+  return new Map([...names].map((name) => [name, events.filter(({ about }) => (about.container ?? '') === name)]));
 }
 
 /** By what had arrived until then, as the clock may have been set since. */
@@ -112,11 +102,11 @@ function constrainNoticed(
   return { ...network.read('noticed', sign.basis), evidence: cite(deletion.accepted.evidence, sign.evidence) };
 }
 
-function lateSigns(trace: Trace, { facts, grace }: Deletion): Estimate[] {
+function lateSigns(trace: Trace, deletion: Deletion): Estimate[] {
   // Only the kubelet (or PodGC) writes a terminal phase.
-  if (!trace.terminal || !ranAtDeletion({ facts, grace })) return [];
+  if (!trace.terminal || !ranAtDeletion(deletion)) return [];
   const lines = [...trace.containers.values()]
-    .flatMap(({ log }) => log.signalLines.find((line) => line.at >= facts.seenAt) ?? [])
+    .flatMap(({ log }) => log.signalLines.find((line) => line.at >= deletion.facts.seenAt) ?? [])
     .map(({ value, at, seq }) => ({ ...onClient(atMost(at + 1), [seq]), node: atMost(value) }));
   return [...lines, onClient(atMost(trace.terminal.at + 1), [trace.terminal.seq])];
 }
@@ -126,24 +116,20 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
   ...onBothClocks((clock) => earlierOf(a[clock], b[clock])),
 });
 
-interface StopAttempts {
-  readonly noticed: Estimate | undefined;
-  readonly killings: readonly Occurrence[];
-  /** There may have been another attempt, with the grace in force at that time. */
-  readonly isRetried: boolean;
-}
-
 /**
  * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
  * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
-function graceOf(context: DeletionContext, { noticed, killings, isRetried }: StopAttempts): Kubelet['grace'] {
+function graceOf(context: DeletionContext, { all, killings }: Stops, noticed: Estimate | undefined): Kubelet['grace'] {
   const { trace, deletion } = context;
+  const isRetried =
+    [...killings.values()].some(({ length }) => length > 1) ||
+    trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
   const first = Math.max(1, deletion.grace);
   const lowered = loweredGraces(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
   const mayCount = (grace: Grace): boolean =>
-    !isAfterStart(context, killings, grace) && loweredSince(context, grace) <= since.hi;
+    !isAfterStart(context, all, grace) && loweredSince(context, grace) <= since.hi;
   const possible = lowered.filter((grace) => isRetried || mayCount(grace));
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
@@ -172,18 +158,16 @@ const unseenGrace = (trace: Trace, deletion: Deletion): number =>
 const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
   !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 
-const ownGrace = ({ facts }: Deletion): number | undefined => facts.first.value.spec.terminationGracePeriodSeconds;
+const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.terminationGracePeriodSeconds;
 
 /**
  * The earliest client time of the write that lowered the grace. A deadline that moved just as much does not show it;
  * any other one was set to the time of the write (SIGNALS.md §1 "Repeat delete").
  */
-function loweredSince(
-  { deletion: { facts, grace, accepted }, network }: DeletionContext,
-  { value, at }: Grace,
-): number {
+function loweredSince({ deletion, network }: DeletionContext, { value, at }: Grace): number {
+  const { pod, grace, accepted } = deletion;
   const stamp = parseTime(value.deadline);
-  const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? NaN) - grace * second;
+  const asked = (parseTime(pod.metadata.deletionTimestamp) ?? NaN) - grace * second;
   if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
   return network.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
 }

@@ -45,11 +45,11 @@ function mark(
 }
 
 function requestMarks({ deletion }: PodExit): TimelineMark[] {
-  const { ours, facts } = deletion;
+  const { ours, pod } = deletion;
   return [
     ...(ours ? requestMark(ours) : []),
     ...mark('accepted', deletion.accepted, {
-      note: `deadline ${facts.first.value.metadata.deletionTimestamp ?? 'unknown'}`,
+      note: `deadline ${pod.metadata.deletionTimestamp ?? 'unknown'}`,
     }),
   ];
 }

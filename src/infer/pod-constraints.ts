@@ -19,7 +19,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const context = { trace, deletion, network };
   constrainClocks(network, trace, deletion);
   constrainAcceptance(context);
-  const specs = containersOf(deletion.facts.first.value);
+  const specs = containersOf(deletion.pod);
   for (const { name } of specs) constrainStopping(context, name, stops.killings.get(name) ?? []);
   for (const { name } of specs) constrainExit(network, name, factsOfLastRun(context, name));
   for (const { name } of specs) constrainStart(network, name, factsOfLastRun(context, name));
@@ -64,14 +64,8 @@ function constrainStopping(
   const at = moment('stopping', container);
   const evidence = [first.seq];
   network.within(at, { client: atMost(first.at + 1) }, { because: 'Killing had arrived', evidence });
-  network.stamp(
-    'node',
-    at,
-    first.time,
-    first.at + 1,
-    { because: 'Killing is made before the hook (§2 S5)', evidence },
-    deletion.accepted.client.lo,
-  );
+  const proof = { because: 'Killing is made before the hook (§2 S5)', evidence };
+  network.stamp('node', at, first.time, first.at + 1, proof, deletion.accepted.client.lo);
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
 }
 
@@ -90,26 +84,19 @@ function constrainStart(network: PodNetwork, container: string, { terminated }: 
  * bare pods), and not after the container's exit is known.
  */
 function constrainServed({ trace, deletion, network }: DeletionContext): void {
-  const { metadata, spec } = deletion.facts.first.value;
-  const [only, ...others] = containersOf(deletion.facts.first.value);
-  const { uid, ownerReferences = [] } = metadata;
+  const [only, ...others] = containersOf(deletion.pod);
+  const { uid, ownerReferences = [] } = deletion.pod.metadata;
   const isOwnName = ownerReferences.some(({ kind }) => ['ReplicaSet', 'DaemonSet', 'Job'].includes(kind));
-  if (!only || others.length > 0 || !isOwnName || spec.hostNetwork === true) return;
+  if (!only || others.length > 0 || !isOwnName || deletion.pod.spec.hostNetwork === true) return;
   const endKnownAt = trace.containers.get(only.name)?.terminated?.at ?? Infinity;
   const [served, exit] = [moment('served', only.name), moment('exit', only.name)];
   for (const { answered, refusedBy, pod } of probeResultsOf(trace.probes, {})) {
     if (pod !== uid || !answered || answered.last >= endKnownAt) continue;
     network.follows(served, exit, {}, { because: 'it answers while it lives' });
-    network.within(
-      served,
-      { client: atLeast(answered.last) },
-      { because: 'it answered a request that was sent then', evidence: [answered.seq] },
-    );
-    if (refusedBy)
-      network.within(
-        served,
-        { client: atMost(refusedBy.at + 1) },
-        { because: 'its port refused a connection', evidence: [refusedBy.seq] },
-      );
+    const answer = { because: 'it answered a request that was sent then', evidence: [answered.seq] };
+    network.within(served, { client: atLeast(answered.last) }, answer);
+    if (!refusedBy) continue;
+    const refusal = { because: 'its port refused a connection', evidence: [refusedBy.seq] };
+    network.within(served, { client: atMost(refusedBy.at + 1) }, refusal);
   }
 }

@@ -20,11 +20,10 @@ export function removalOf(context: DeletionContext, exits: readonly ContainerExi
   return { done, finalDelete: final, finalizers, held: finalizers.length > 0 ? held : undefined, removed };
 }
 
-const isIdle = (deletion: Deletion): boolean =>
-  !ranAtDeletion(deletion) || deletion.facts.first.value.spec.nodeName === undefined;
+const isIdle = (deletion: Deletion): boolean => !ranAtDeletion(deletion) || deletion.pod.spec.nodeName === undefined;
 
 function doneAt({ trace, deletion }: DeletionContext, exits: readonly ContainerExit[]): Estimate | undefined {
-  if (!trace.terminal || isFinished(deletion.facts.first.value)) return undefined;
+  if (!trace.terminal || isFinished(deletion.pod)) return undefined;
   const ends = exits.flatMap((exit) => reportedExit(exit) ?? []);
   return ends.reduce(narrowedByCause, arrival(trace, trace.terminal, 'pod', deletion.accepted));
 }

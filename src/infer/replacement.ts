@@ -17,7 +17,7 @@ import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {
   const { trace, deletion } = context;
-  const own = deletion.facts.first.value;
+  const own = deletion.pod;
   if (hasNoReplacement(trace, own, trigger)) return undefined;
   const ageOf = agesIn(trace);
   const isWrittenBefore = olderThanDeletion(trace);
@@ -80,7 +80,7 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   const isNewByList = facts.listedFirst && agesByEarlierList(trace)(facts) === 'new';
   const isAfterDeletion = facts.listedFirst
     ? !isNewByList
-    : isOlder(deletion.facts.first.value.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
+    : isOlder(deletion.pod.metadata.resourceVersion, facts.pod.metadata.resourceVersion);
   const since =
     isNewByList && trace.siblingUids
       ? onClient(atLeast(trace.siblingUids.value.sentAt), [trace.siblingUids.seq])
@@ -88,22 +88,13 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   const created = isAfterDeletion
     ? narrowed(firstSeen, { ...noEarlierThan(deletion.accepted), evidence: [deletion.facts.seenSeq] })
     : narrowed(firstSeen, since);
-  const scheduled = scheduledAt(context, facts, created);
+  // The API server sets the condition's timestamp as it binds the pod to its node.
+  const bound = facts.scheduled;
+  const scheduled =
+    bound && network.narrowedByStamp(arrivalOf(trace, facts, bound, created), 'api', parseFloor(bound.value), bound);
   const started = facts.started && startedAt(context, facts.started, scheduled ?? created);
   const ready = facts.ready && arrivalOf(trace, facts, facts.ready, created);
   return { name: facts.pod.metadata.name, uid, created, scheduled, started, ready };
-}
-
-/** The API server sets the condition's timestamp as it binds the pod to its node. */
-function scheduledAt(
-  { trace, network }: DeletionContext,
-  facts: SiblingFacts,
-  created: Estimate,
-): Estimate | undefined {
-  const { scheduled: fact } = facts;
-  if (!fact) return undefined;
-  const arrived = arrivalOf(trace, facts, fact, created);
-  return network.narrowedByStamp(arrived, 'api', parseFloor(fact.value), fact);
 }
 
 /**
@@ -117,7 +108,7 @@ function startedAt(
 ): Estimate {
   const arrived = arrivedBy(fact, scheduled);
   const { at, node } = fact.value;
-  const isSameNode = node !== undefined && node === deletion.facts.first.value.spec.nodeName;
+  const isSameNode = node !== undefined && node === deletion.pod.spec.nodeName;
   return isSameNode ? network.narrowedByStamp(arrived, 'node', parseFloor(at), fact, arrived.client.lo) : arrived;
 }
 

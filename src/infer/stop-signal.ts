@@ -7,7 +7,7 @@ import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts'
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
-import { graceSpan, minStopTimeout, type ContainerExit, type HookFacts } from './context.ts';
+import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
@@ -97,7 +97,7 @@ function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boole
   const { acknowledged } = trace;
   if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
   if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
-  const grace = facts.terminated?.value.exitCode === sigkillCode ? minStopTimeout(kubelet) : 0;
+  const grace = facts.terminated?.value.exitCode === sigkillCode ? stopTimeout(kubelet, 'min') : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
   return ended.client.hi < deletion.accepted.client.lo + minRetryDelayMs + (isAfterGrace ? grace : 0);
 }

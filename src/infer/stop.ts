@@ -7,7 +7,7 @@ import type { ContainerStatus } from '../model/kube.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
 import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
-import { graceSpan, maxStopTimeout, minimumGrace, type InferContext } from './context.ts';
+import { graceSpan, minimumGrace, stopTimeout, type InferContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
@@ -157,9 +157,13 @@ export const sawNoRetry = (stop: Stop): boolean =>
 
 /** Whether the container outlived hook, minimum grace and kill, so that the kubelet cannot have been on time. */
 export function outlivedDeadline({ kubelet, ended, lag, stopStart }: Stop, start = stopStart): boolean {
-  const deadline = maxStopTimeout(kubelet) + minimumGrace + second + millisecondsOf(lag);
+  const deadline = stopTimeout(kubelet, 'max') + minimumGrace + second + millisecondsOf(lag);
   return ended !== undefined && isBefore(moved(start, { lo: 0, hi: deadline }), ended);
 }
+
+/** A Killing with which the kubelet starts to stop a container of the pod, not one after a failed probe or hook. */
+export const isStopKilling = ({ reason, about, message }: Occurrence): boolean =>
+  reason === 'Killing' && about.kind === 'Pod' && message.startsWith('Stopping container ');
 
 export const isKubeletStart = (event: Occurrence): boolean =>
   event.reason === 'Starting' && event.about.kind === 'Node' && event.component === 'kubelet';

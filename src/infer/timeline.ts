@@ -18,8 +18,9 @@ import type {
   ProbeTally,
   ProbeVia,
 } from '../model/probe-observation.ts';
-import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, TriggerKind } from '../model/report.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
+import type { EndpointExit, Trigger } from './context.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -115,18 +116,9 @@ export interface ContainerTimeline {
   readonly servedUntil?: Interval;
 }
 
-export interface EndpointTimeline {
-  readonly slice: string;
-  readonly service?: string;
-  readonly addressType: string;
-  /** publishNotReadyAddresses: the endpoint stays ready until it is removed. */
-  readonly staysReady: boolean;
-  readonly wasReady: boolean;
+export interface EndpointTimeline extends Omit<EndpointExit, 'unrouted' | 'removed'> {
   readonly unroutedAt?: Interval & { readonly serving: boolean };
   readonly removedAt?: Interval;
-  readonly otherReady: number;
-  /** The observation that `otherReady` was read from. */
-  readonly counted: readonly number[];
 }
 
 export interface ReplacementTimeline {
@@ -160,7 +152,7 @@ export interface Timeline {
   readonly workload?: Workload;
   readonly deleted: boolean;
   readonly grace: GraceTimeline;
-  readonly trigger: { readonly kind: TriggerKind; readonly evidence: readonly number[]; readonly note?: string };
+  readonly trigger: Trigger;
   readonly marks: readonly Mark[];
   readonly phases: readonly Phase[];
   readonly containers: readonly ContainerTimeline[];

@@ -57,8 +57,8 @@ const conditionKinds: Record<string, TriggerKind> = {
  * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
  * pod adds it too, but changes nothing else.
  */
-const byCondition: Rule = (trace, { facts }) => {
-  const condition = conditionOf(facts.first.value, 'DisruptionTarget');
+const byCondition: Rule = (trace, { facts, pod }) => {
+  const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   // Object.hasOwn: a condition's reason can be any word, even `constructor`.
   const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
@@ -98,17 +98,16 @@ const eventsOf: Partial<Record<TriggerKind, string[]>> = {
 };
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
-const byPodGc: Rule = (_trace, { facts }) => {
-  const pod = facts.first.value;
+const byPodGc: Rule = (_trace, { facts, pod }) => {
   const swept = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
   return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
-const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
+const byNamespace: Rule = ({ namespaceEnding }, { facts, pod, grace }) => {
   if (!namespaceEnding) return undefined;
   const since = parseTime(namespaceEnding.value) ?? -Infinity;
-  const asked = (parseTime(facts.first.value.metadata.deletionTimestamp) ?? Infinity) - grace * 1000;
+  const asked = (parseTime(pod.metadata.deletionTimestamp) ?? Infinity) - grace * 1000;
   return since > asked ? undefined : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
@@ -116,8 +115,7 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, grace }) => {
  * A Job that is suspended or done deletes its running pods, and keeps finished ones until ttlSecondsAfterFinished is
  * over. If somebody deletes a Job, it counts as a deleted owner like any other.
  */
-const byJob: Rule = (trace, { facts }) => {
-  const pod = facts.first.value;
+const byJob: Rule = (trace, { facts, pod }) => {
   const controller = controllerOf(pod);
   if (controller?.kind !== 'Job') return undefined;
   const job = trace.owners.get(controller.uid);
@@ -150,8 +148,8 @@ function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
 }
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
-const byOwner: Rule = (trace, { facts }) => {
-  const ownerUids = (facts.first.value.metadata.ownerReferences ?? []).map(({ uid }) => uid);
+const byOwner: Rule = (trace, { facts, pod }) => {
+  const ownerUids = (pod.metadata.ownerReferences ?? []).map(({ uid }) => uid);
   const parentUids = ownerUids.flatMap((uid) =>
     (trace.owners.get(uid)?.last.value.metadata.ownerReferences ?? []).map((owner) => owner.uid),
   );
@@ -171,12 +169,11 @@ const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, 
  * The controller deleted the pod, for a new template (rollout) or fewer replicas (scale-down). Its Event says so, or
  * its Events name fewer pods than were to go: in a burst they name 25 at most (SIGNALS.md §2.1).
  */
-function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
-  const pod = facts.first.value;
-  const event = deletedBy(trace);
+function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefined {
   const controller = controllerOf(pod);
-  const owner = controller && trace.owners.get(controller.uid);
   if (!controller) return undefined;
+  const event = deletedBy(trace);
+  const owner = trace.owners.get(controller.uid);
   const lowered = loweredNear(owner, trace);
   const unnamed = event ? undefined : unnamedOf(trace, controller, lowered);
   const isMissing = lowered !== undefined && eventMayBeMissing(trace, controller.name);
@@ -184,12 +181,10 @@ function byController(trace: Trace, { facts }: Deletion): Trigger | undefined {
   const shown = [...(event ? [event] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
   const scaled = owner && scaledDown(trace, pod, owner, event);
-  if (controller.kind === 'ReplicaSet')
-    return withAutoscaler(
-      trace,
-      owner,
-      byReplicaSet(trace, pod, { deployment: parentOf(trace, owner), scaled, evidence }),
-    );
+  if (controller.kind === 'ReplicaSet') {
+    const trigger = byReplicaSet(trace, pod, { deployment: parentOf(trace, owner), scaled, evidence });
+    return withAutoscaler(trace, owner, trigger);
+  }
   const hasPlaces = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
   const template = scaled && hasPlaces ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
   if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };

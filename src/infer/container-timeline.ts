@@ -4,24 +4,24 @@ import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { between, capAtNow, isBefore, type Estimate } from './estimate.ts';
-import { shownLength, type TimelineScale } from './schedule.ts';
+import { shownLength, type IntervalOf } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 
 interface Context {
   readonly exit: PodExit;
-  readonly scale: TimelineScale;
+  readonly intervalOf: IntervalOf;
   readonly phases: readonly Phase[];
 }
 
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
-  const { exit, scale, phases } = context;
+  const { exit, intervalOf, phases } = context;
   const { trace } = exit;
   const { spec, outcome, ran, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const kill = capAtNow(trace, container.kill);
   const ended = capAtNow(trace, container.exit?.at);
-  const exitAt = ended && scale.interval(ended, `exited/${spec.name}`);
+  const exitAt = ended && intervalOf(ended, `exited/${spec.name}`);
   return {
     name: spec.name,
     kind: spec.kind,
@@ -30,19 +30,19 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     probable: container.probable ?? false,
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
-    kill: kill && scale.interval(kill, `kill/${spec.name}`),
+    kill: kill && intervalOf(kill, `kill/${spec.name}`),
     reaction: reactionOf(trace, container),
     exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
     drain: drainOf(context, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
     pastGrace: lengthOf('overtime'),
-    graceEnd: graceEnd && scale.interval(graceEnd),
-    servedUntil: served && scale.interval(served),
+    graceEnd: graceEnd && intervalOf(graceEnd),
+    servedUntil: served && intervalOf(served),
   };
 }
 
 function preStopOf(
-  { exit: { trace }, scale }: Context,
+  { exit: { trace }, intervalOf }: Context,
   container: ContainerExit,
   length: Length | undefined,
 ): PreStopExit | undefined {
@@ -55,8 +55,8 @@ function preStopOf(
   return {
     kind: hook.kind,
     outcome: hook.outcome,
-    start: scale.interval(start, `stopping/${spec.name}`),
-    end: end && scale.interval(end, `prestop-ended/${spec.name}`),
+    start: intervalOf(start, `stopping/${spec.name}`),
+    end: end && intervalOf(end, `prestop-ended/${spec.name}`),
     length: end && length,
     sleepSeconds: hook.sleepSeconds,
     mayHaveDied: hook.mayHaveDied && !outlasted,
@@ -65,29 +65,29 @@ function preStopOf(
   };
 }
 
-function stopSignalOf({ exit: { trace }, scale }: Context, container: ContainerExit): StopSignal | undefined {
+function stopSignalOf({ exit: { trace }, intervalOf }: Context, container: ContainerExit): StopSignal | undefined {
   const signal = capAtNow(trace, container.signal);
   if (!signal) return undefined;
   return {
-    ...scale.interval(signal, `stop-signal/${container.spec.name}`),
+    ...intervalOf(signal, `stop-signal/${container.spec.name}`),
     signal: container.signal?.name,
     provisional: !isSignalSettled(trace, container),
   };
 }
 
 /** The drain lasts until the exit. The phase of that name ends with the kill, if there was one. */
-function drainOf({ scale }: Context, { signal, kill, exit, spec }: ContainerExit, phase: Length | undefined) {
+function drainOf({ intervalOf }: Context, { signal, kill, exit, spec }: ContainerExit, phase: Length | undefined) {
   if (!phase || !kill || !signal || !exit) return phase;
-  return lengthBetween(scale, [signal, `stop-signal/${spec.name}`], [exit.at, `exited/${spec.name}`]);
+  return lengthBetween(intervalOf, [signal, `stop-signal/${spec.name}`], [exit.at, `exited/${spec.name}`]);
 }
 
-function lengthBetween(scale: TimelineScale, from: [Estimate, string], to: [Estimate, string]): Length {
-  return shownLength(between(from[0], to[0]), scale.interval(...from), scale.interval(...to));
+function lengthBetween(intervalOf: IntervalOf, from: [Estimate, string], to: [Estimate, string]): Length {
+  return shownLength(between(from[0], to[0]), intervalOf(...from), intervalOf(...to));
 }
 
 /** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
 function graceUsedOf(
-  { exit, scale }: Context,
+  { exit, intervalOf }: Context,
   container: ContainerExit,
   exitAt: Interval,
 ): ContainerTimeline['graceUsed'] {
@@ -95,7 +95,7 @@ function graceUsedOf(
   const isRestarted = graceStart !== undefined && graceStart !== stopping;
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from || !container.exit) return undefined;
-  const start = scale.interval(from, isRestarted ? undefined : `stopping/${spec.name}`);
+  const start = intervalOf(from, isRestarted ? undefined : `stopping/${spec.name}`);
   const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
   const { grace } = exit.kubelet;
   const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);

@@ -7,7 +7,7 @@ import { arrival } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
-import { shownLength, type TimelineMark, type TimelineScale } from './schedule.ts';
+import { shownLength, type TimelineMark, type IntervalOf } from './schedule.ts';
 import type { Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
@@ -170,7 +170,7 @@ interface Stretch {
   readonly to: End;
 }
 
-export function phasesOf(exit: PodExit, scale: TimelineScale): Phase[] {
+export function phasesOf(exit: PodExit, intervalOf: IntervalOf): Phase[] {
   const stretches = [
     ...requestPhases(exit),
     ...exit.endpoints.map(({ slice, unrouted }): Stretch => ({
@@ -183,14 +183,14 @@ export function phasesOf(exit: PodExit, scale: TimelineScale): Phase[] {
     ...removalPhases(exit),
     ...replacePhases(exit),
   ];
-  return stretches.flatMap((stretch) => phaseOf(stretch, exit, scale));
+  return stretches.flatMap((stretch) => phaseOf(stretch, exit, intervalOf));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */
-function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodExit, scale: TimelineScale): Phase[] {
+function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodExit, intervalOf: IntervalOf): Phase[] {
   const [cappedFrom, cappedTo] = [capAtNow(trace, from[0]), capAtNow(trace, to[0])];
   if (!from[0] || !to[0] || !cappedFrom || !cappedTo) return [];
-  const [start, end] = [scale.interval(cappedFrom, from[1]), scale.interval(cappedTo, to[1])];
+  const [start, end] = [intervalOf(cappedFrom, from[1]), intervalOf(cappedTo, to[1])];
   const lasted = between(from[0], to[0]);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];

@@ -1,6 +1,7 @@
 /** Results of traffic probes, as numbers: counts, stretches of failures and latencies. Pure, so a replay gives the same. */
 import {
   quantile,
+  sumOf,
   type LatencyHistogram,
   type NotMeasuredReason,
   type ProbeCounts,
@@ -32,7 +33,7 @@ export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
   results.filter(({ via }) => via !== 'pod-proxy');
 
 /** How many requests were sent as a client would send them, and how many of those failed. */
-export const lostBy = (results: readonly ProbeResult[]): ProbeTally => tallyOf(lossProbes(results));
+export const lostBy = (results: readonly ProbeResult[]): ProbeTally => sumOf(lossProbes(results));
 
 /** The first and the last failure that a client would see. */
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
@@ -83,9 +84,9 @@ export function probeReportOf(result: ProbeResult): ProbeReport {
 function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): ProbeResult {
   const { target, via, ratePerSecond, keepalive, pod } = started.value;
   const counts = slices.map(({ value }) => value);
-  const fresh = tallyOf(counts.map((one) => one.new));
-  const kept = keepalive ? tallyOf(counts.flatMap((one) => one.kept ?? [])) : undefined;
-  const [sent, failed] = [fresh.sent + (kept?.sent ?? 0), fresh.failed + (kept?.failed ?? 0)];
+  const fresh = sumOf(counts.map((one) => one.new));
+  const kept = keepalive ? sumOf(counts.map((one) => one.kept)) : undefined;
+  const { sent, failed } = sumOf([fresh, kept]);
   const answered = lastAnswered(slices);
   return {
     target,
@@ -98,23 +99,13 @@ function resultOf({ started, slices }: ProbeFacts, moments: ProbeMoments): Probe
     new: fresh,
     kept,
     windows: windowsOf(slices),
-    slices: slices.map(({ value, at }) => ({
-      from: value.since,
-      to: at,
-      sent: value.new.sent + (value.kept?.sent ?? 0),
-      failed: value.new.failed + (value.kept?.failed ?? 0),
-    })),
+    slices: slices.map(({ value, at }) => ({ from: value.since, to: at, ...sumOf([value.new, value.kept]) })),
     answered,
     refusedBy: refusedAfter(slices, answered?.last ?? Infinity),
     latencyMs: latenciesOf(slices, moments),
     notMeasured: notMeasuredOf(counts),
   };
 }
-
-const tallyOf = (tallies: readonly ProbeTally[]): ProbeTally => ({
-  sent: tallies.reduce((sum, { sent }) => sum + sent, 0),
-  failed: tallies.reduce((sum, { failed }) => sum + failed, 0),
-});
 
 function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
   const stretches = slices

@@ -50,7 +50,7 @@ export function scheduleOf(
     const causes = (into.get(mark.id) ?? []).map(({ from, min, max }) => ({ at: place(from), min, max }));
     const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, min }) => at + min));
     const hi = Math.min(latestOf(mark), ...causes.map(({ at, max }) => at + max));
-    const at = within(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) });
+    const at = clamp(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) });
     schedule.set(mark.id, Math.min(at, Math.max(latestOf(mark), spanOf(mark.at, window).lo)));
     return schedule.get(mark.id) ?? at;
   };
@@ -134,7 +134,7 @@ function exitsBefore(exit: PodExit | undefined, mark: TimelineMark, marks: reado
   return marks.filter(({ name, subject = '' }) => name === 'exited' && awaited.includes(subject));
 }
 
-const within = (value: number, { lo, hi }: Span): number => Math.min(Math.max(value, lo), hi);
+const clamp = (value: number, { lo, hi }: Span): number => Math.min(Math.max(value, lo), hi);
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
@@ -146,28 +146,23 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   return groups;
 }
 
-export interface TimelineScale {
-  /** `mark`: the id of the moment's mark, whose place in the schedule is used if it lies within the interval. */
-  interval(at: Estimate, mark?: string): Interval;
-}
+/** `mark`: the id of the moment's mark, whose place in the schedule is used if it lies within the interval. */
+export type IntervalOf = (at: Estimate, mark?: string) => Interval;
 
-export function timelineScale(schedule: Schedule, window: Span): TimelineScale {
-  return {
-    interval(at, mark = '') {
-      const { lo, hi } = spanOf(at, window);
-      const shown = Math.min(Math.max(schedule.get(mark) ?? likelyIn(at, window), lo), hi);
-      const { basis, evidence } = at;
-      const open = Number.isFinite(at.client.lo) ? undefined : true;
-      return { earliest: lo, latest: hi, basis, evidence, shown, open };
-    },
+export const intervalsIn =
+  (schedule: Schedule, window: Span): IntervalOf =>
+  (at, mark = '') => {
+    const span = spanOf(at, window);
+    const shown = clamp(schedule.get(mark) ?? likelyIn(at, window), span);
+    const { basis, evidence } = at;
+    const open = Number.isFinite(at.client.lo) ? undefined : true;
+    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open };
   };
-}
 
 /** The length between two intervals. The first argument bounds it, by the clock that knows it better. */
-export function shownLength({ lo, hi }: Span, from: Interval, to: Interval): Length {
-  const shown = Math.min(Math.max(to.shown - from.shown, lo), hi);
+export function shownLength(span: Span, from: Interval, to: Interval): Length {
   const basis = from.basis === 'observed' && to.basis === 'observed' ? 'observed' : 'inferred';
-  return { min: lo, max: hi, shown, basis };
+  return { min: span.lo, max: span.hi, shown: clamp(to.shown - from.shown, span), basis };
 }
 
 /** The order of marks with the same time: causes before effects. */

@@ -8,11 +8,11 @@ import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { PodExit } from './context.ts';
-import { cite, type Estimate } from './estimate.ts';
+import { cite } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
-import { inOrder, scheduleOf, shownLength, timelineScale, type TimelineScale } from './schedule.ts';
+import { inOrder, scheduleOf, shownLength, intervalsIn, type IntervalOf } from './schedule.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,
@@ -28,9 +28,9 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
   const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window });
-  const scale = timelineScale(schedule, window);
-  const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: scale.interval(mark.at, mark.id) }));
-  const phases = exit ? phasesOf(exit, scale) : [];
+  const intervalOf = intervalsIn(schedule, window);
+  const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervalOf(mark.at, mark.id) }));
+  const phases = exit ? phasesOf(exit, intervalOf) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
@@ -45,9 +45,11 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     trigger: { kind: trigger?.kind ?? 'unknown', evidence: cite(trigger?.evidence ?? []), note: trigger?.note },
     marks: [...marks, ...failureMarks(probes)],
     phases,
-    containers: exit ? exit.containers.map((container) => containerTimeline({ exit, scale, phases }, container)) : [],
-    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, scale)),
-    replacement: exit?.replacement && replacementOf(exit.replacement, scale),
+    containers: exit
+      ? exit.containers.map((container) => containerTimeline({ exit, intervalOf, phases }, container))
+      : [],
+    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, intervalOf)),
+    replacement: exit?.replacement && replacementOf(exit.replacement, intervalOf),
     total: totalOf(marks),
     probes,
     clocks: clocksOf(trace, exit),
@@ -106,26 +108,25 @@ function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeli
 
 function endpointOf(
   { unrouted, removed, ...endpoint }: PodExit['endpoints'][number],
-  scale: TimelineScale,
+  intervalOf: IntervalOf,
 ): EndpointTimeline {
   const { slice } = endpoint;
   return {
     ...endpoint,
-    unroutedAt: unrouted && { ...scale.interval(unrouted, `unrouted/${slice}`), serving: unrouted.serving },
-    removedAt: removed && scale.interval(removed, `endpoint-removed/${slice}`),
+    unroutedAt: unrouted && { ...intervalOf(unrouted, `unrouted/${slice}`), serving: unrouted.serving },
+    removedAt: removed && intervalOf(removed, `endpoint-removed/${slice}`),
   };
 }
 
-function replacementOf(replacement: NonNullable<PodExit['replacement']>, scale: TimelineScale): ReplacementTimeline {
-  const at = (estimate: Estimate | undefined, name: string) =>
-    estimate && scale.interval(estimate, `replacement-${name}/${replacement.name}`);
+function replacementOf(replacement: NonNullable<PodExit['replacement']>, intervalOf: IntervalOf): ReplacementTimeline {
+  const { name, uid, created, scheduled, started, ready } = replacement;
   return {
-    name: replacement.name,
-    uid: replacement.uid,
-    createdAt: scale.interval(replacement.created, `replacement-created/${replacement.name}`),
-    scheduledAt: at(replacement.scheduled, 'scheduled'),
-    startedAt: at(replacement.started, 'started'),
-    readyAt: at(replacement.ready, 'ready'),
+    name,
+    uid,
+    createdAt: intervalOf(created, `replacement-created/${name}`),
+    scheduledAt: scheduled && intervalOf(scheduled, `replacement-scheduled/${name}`),
+    startedAt: started && intervalOf(started, `replacement-started/${name}`),
+    readyAt: ready && intervalOf(ready, `replacement-ready/${name}`),
   };
 }
 
@@ -143,13 +144,8 @@ const assumedAlways: readonly AssumptionName[] = ['clock-drift', 'delivery-lag',
 
 function assumesOf(exit: PodExit | undefined): AssumptionName[] {
   if (!exit) return [];
-  return [
-    ...new Set([
-      ...assumedAlways,
-      ...exit.deletion.assumes,
-      ...exit.containers.flatMap((container) => container.assumes),
-    ]),
-  ].sort();
+  const used = [...exit.deletion.assumes, ...exit.containers.flatMap(({ assumes }) => assumes)];
+  return [...new Set([...assumedAlways, ...used])].sort();
 }
 
 /** Undefined for a pod without a controller. */

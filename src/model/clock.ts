@@ -72,21 +72,19 @@ export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined ||
 
 /** The offset of a clock that was, or may have been, set: valid for any time in a stretch of client time. */
 function offsetOver(clock: Clock, during: Span): Span {
-  const proved = overPieces(clock, during);
-  return clock.doubt ? { lo: -Infinity, hi: proved.hi } : proved;
-}
-
-function overPieces(clock: Clock, during: Span): Span {
   const pieces = piecesOf(clock);
-  if (pieces.length < 2) return offsetInPiece(clock, during.hi);
-  const spans = pieces
-    .filter((_, index) => {
-      const since = pieces[index - 1]?.to ?? -Infinity;
-      const until = pieces[index + 1]?.from ?? Infinity;
-      return since <= during.hi && during.lo <= until;
-    })
-    .map((piece) => offsetInPiece(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
-  return { lo: Math.min(...spans.map(({ lo }) => lo)), hi: Math.max(...spans.map(({ hi }) => hi)) };
+  const spans =
+    pieces.length < 2
+      ? [offsetInPiece(clock, during.hi)]
+      : pieces
+          .filter((_, index) => {
+            const since = pieces[index - 1]?.to ?? -Infinity;
+            const until = pieces[index + 1]?.from ?? Infinity;
+            return since <= during.hi && during.lo <= until;
+          })
+          .map((piece) => offsetInPiece(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
+  const lo = clock.doubt ? -Infinity : Math.min(...spans.map((span) => span.lo));
+  return { lo, hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
 /** The offset within one piece. */

@@ -48,6 +48,11 @@ export interface ProbeTally {
   failed: number;
 }
 
+export const sumOf = (tallies: readonly (ProbeTally | undefined)[]): ProbeTally => ({
+  sent: tallies.reduce((sum, tally) => sum + (tally?.sent ?? 0), 0),
+  failed: tallies.reduce((sum, tally) => sum + (tally?.failed ?? 0), 0),
+});
+
 /**
  * Failures of one kind that are less than half a second apart. A timed-out request counts from its sending, any other
  * failure from when it became known; client clock, ms, rounded down.

@@ -36,14 +36,11 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   began: (trace, o) => ({ ...trace, began: trace.began ?? factOf(o, o) }),
   listed: (trace, o) => foldList(o.stream === 'services' ? closeGaps(trace, { stream: o.stream }, o.at) : trace, o),
   changed: (trace, o) => foldChange(foldBehind(foldLate(trace, o.stream, o.at), o), o),
-  kin: (trace, o) =>
-    trace.siblingUids
-      ? trace
-      : note(
-          { ...trace, siblingUids: factOf({ ...o, uids: new Set(o.uids) }, o) },
-          o,
-          `pods of its controller: ${o.uids.length}`,
-        ),
+  kin: (trace, o) => {
+    if (trace.siblingUids) return trace;
+    const siblingUids = factOf({ ...o, uids: new Set(o.uids) }, o);
+    return note({ ...trace, siblingUids }, o, `pods of its controller: ${o.uids.length}`);
+  },
   synced: (trace, o) => closeGaps(trace, { stream: o.stream }, o.at),
   refused: (trace, o) =>
     note({ ...trace, refused: [...trace.refused, factOf(o, o)] }, o, `may not ${o.verb} ${o.resource}`),
@@ -64,11 +61,8 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
   timer: (trace, o) => {
     if (o.name === 'over') return trace;
-    return note(
-      { ...trace, timers: [...trace.timers, factOf(o.name, o)] },
-      o,
-      o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for',
-    );
+    const what = o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for';
+    return note({ ...trace, timers: [...trace.timers, factOf(o.name, o)] }, o, what);
   },
   'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
@@ -89,11 +83,8 @@ function foldAnswer(trace: Trace, o: ObservationOf<'answered'>): Trace {
   const open = trace.requests.findLastIndex((request) => request.verb === o.verb && request.answer === undefined);
   const answer = factOf({ status: o.status, pod: o.object }, o);
   const requests = trace.requests.map((request, index) => (index === open ? { ...request, answer } : request));
-  const answered = note(
-    { ...trace, requests },
-    o,
-    `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`,
-  );
+  const what = `answer ${o.status} to the ${o.verb === 'evict' ? 'eviction' : 'DELETE'}`;
+  const answered = note({ ...trace, requests }, o, what);
   return o.object === undefined || o.object.metadata.uid !== trace.uid
     ? answered
     : foldPod(answered, o.object, o, { isAnswer: true });
@@ -104,15 +95,12 @@ const maxSignalLines = 16;
 
 /** Lines from before the opening are not included (`tailLines=0`). */
 function foldLogOpened(trace: Trace, o: ObservationOf<'log-opened'>): Trace {
-  return withLog(
-    closeGaps(trace, { stream: 'logs', container: o.container }, o.at),
-    o.container,
-    ({ ended: _ended, ...log }) => ({
-      ...log,
-      opened: log.opened ?? factOf(true, o),
-      reopened: log.opened ? factOf(true, o) : undefined,
-    }),
-  );
+  const closed = closeGaps(trace, { stream: 'logs', container: o.container }, o.at);
+  return withLog(closed, o.container, ({ ended: _ended, ...log }) => ({
+    ...log,
+    opened: log.opened ?? factOf(true, o),
+    reopened: log.opened ? factOf(true, o) : undefined,
+  }));
 }
 
 function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
@@ -132,11 +120,8 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
 }
 
 function foldLogEnd(trace: Trace, o: ObservationOf<'log-ended'>): Trace {
-  return note(
-    withLog(trace, o.container, (log) => ({ ...log, ended: log.ended ?? factOf({ clean: o.clean }, o) })),
-    o,
-    `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`,
-  );
+  const next = withLog(trace, o.container, (log) => ({ ...log, ended: log.ended ?? factOf({ clean: o.clean }, o) }));
+  return note(next, o, `log of ${o.container} ended${o.clean ? '' : ' (connection broke)'}`);
 }
 
 const withLog = (trace: Trace, name: string, change: (log: LogFacts) => LogFacts): Trace =>

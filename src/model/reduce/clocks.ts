@@ -33,6 +33,10 @@ export function apiReached(trace: Trace, stamp: string | undefined, seen: Seen):
   return reached(trace, 'api', parseTime(stamp), seen);
 }
 
+/** The timestamps of all writes of an object arrived. */
+export const writesReached = (trace: Trace, { metadata: { managedFields = [] } }: KubeObject, seen: Seen): Trace =>
+  managedFields.reduce((next, { time }) => apiReached(next, time, seen), trace);
+
 function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined, seen: Seen): Trace {
   if (stamp === undefined) return trace;
   const clock = noLessThan(trace.clocks[which], { at: arrivedBy(seen), value: stamp - arrivedBy(seen), seq: seen.seq });
@@ -61,6 +65,11 @@ export function foldDelay(trace: Trace, stream: StreamName, object: KubeObject, 
 /** The API server's timestamp of the last write that has one. An Event that was counted again has none. */
 function storedAt(object: KubeObject): Span | undefined {
   if (object.kind === 'Event') return object.count > 1 ? undefined : parseFloor(object.metadata.creationTimestamp);
-  const written = (object.metadata.managedFields ?? []).flatMap(({ time }) => parseFloor(time) ?? []);
+  return lastWritten(object);
+}
+
+/** The time of the last write, API server's clock. */
+export function lastWritten({ metadata: { managedFields = [] } }: KubeObject): Span | undefined {
+  const written = managedFields.flatMap(({ time }) => parseFloor(time) ?? []);
   return written.reduce<Span | undefined>((last, one) => (last && last.lo >= one.lo ? last : one), undefined);
 }

@@ -46,11 +46,8 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
   const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
-  return note(
-    { ...stamped, events },
-    seen,
-    `Event ${event.reason} about ${about}${event.count > 1 ? ` (x${event.count})` : ''}`,
-  );
+  const times = event.count > 1 ? ` (x${event.count})` : '';
+  return note({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
 }
 
 /** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */
@@ -62,10 +59,8 @@ function withoutRepeats(events: readonly Occurrence[], fresh: Occurrence): reado
 
 function dropOldest(events: readonly Occurrence[]): readonly Occurrence[] {
   if (events.length <= maxEvents) return events;
-  const oldest = Math.max(
-    0,
-    events.findIndex((one) => one.reason === 'Unhealthy'),
-  );
+  const failedProbe = events.findIndex((one) => one.reason === 'Unhealthy');
+  const oldest = Math.max(0, failedProbe);
   return events.filter((_, index) => index !== oldest);
 }
 

@@ -10,33 +10,30 @@ export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = fals
   const known = trace.owners.get(key);
   const stale = isOlder(owner.metadata.resourceVersion, known?.last.value.metadata.resourceVersion);
   const before = known?.wanted.at(-1)?.value;
-  const isChanged = !stale && before !== desiredPods(owner);
+  const wanted = desiredPods(owner);
+  const isChanged = !stale && before !== wanted;
   const ended = known?.ended?.value ?? endConditionOf(owner);
   const ending = deleted || owner.metadata.deletionTimestamp !== undefined;
   const facts: OwnerFacts = {
     first: known?.first ?? factOf(owner, seen),
     last: stale && known ? known.last : factOf(owner, seen),
-    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(desiredPods(owner), seen)] : [])].slice(-maxChanges),
+    wanted: [...(known?.wanted ?? []), ...(isChanged ? [factOf(wanted, seen)] : [])].slice(-maxChanges),
     ended: known?.ended ?? (ended === undefined ? undefined : factOf(ended, seen)),
     gone: known?.gone ?? (ending ? factOf(true, seen) : undefined),
   };
   const next = { ...trace, owners: withEntry(trace.owners, key, facts) };
-  if (ending && !known?.gone) return note(next, seen, `${owner.kind} ${owner.metadata.name} deleted`);
-  if (isChanged && desiredPods(owner) < (before ?? -Infinity))
-    return note(next, seen, `${owner.kind} ${owner.metadata.name} scaled to ${desiredPods(owner)}`);
-  if (ended !== undefined && !known?.ended) return note(next, seen, `${owner.kind} ${owner.metadata.name} ${ended}`);
+  const name = `${owner.kind} ${owner.metadata.name}`;
+  if (ending && !known?.gone) return note(next, seen, `${name} deleted`);
+  if (isChanged && wanted < (before ?? -Infinity)) return note(next, seen, `${name} scaled to ${wanted}`);
+  if (ended !== undefined && !known?.ended) return note(next, seen, `${name} ${ended}`);
   const { updateRevision = '' } = owner.status;
   const isNews = !stale && updateRevision !== (known?.last.value.status.updateRevision ?? '');
-  return !known || isNews ? note(next, seen, describeOwner(owner)) : next;
+  const revision = updateRevision === '' ? '' : `, of revision ${updateRevision}`;
+  return !known || isNews ? note(next, seen, `${name} wants ${wanted}${revision}`) : next;
 }
 
 /** A rollout of thousands of pods changes the number as often. */
 const maxChanges = 256;
-
-const describeOwner = (owner: Owner): string => {
-  const revision = owner.status.updateRevision === undefined ? '' : `, of revision ${owner.status.updateRevision}`;
-  return `${owner.kind} ${owner.metadata.name} wants ${desiredPods(owner)}${revision}`;
-};
 
 /** The desired number of pods; for a DaemonSet it depends on the nodes. */
 const desiredPods = ({ kind, spec, status }: Owner): number =>
@@ -67,11 +64,8 @@ export function foldNode(trace: Trace, node: Node, seen: Seen): Trace {
   const last = trace.nodeReady.at(-1)?.value;
   const next = foldCordon({ ...trace, node: factOf(node, seen) }, node, seen);
   if (ready === undefined || ready === last) return next;
-  return note(
-    { ...next, nodeReady: [...trace.nodeReady, factOf(ready, seen)].slice(-64) },
-    seen,
-    `node ${node.metadata.name} Ready ${ready}`,
-  );
+  const nodeReady = [...trace.nodeReady, factOf(ready, seen)].slice(-64);
+  return note({ ...next, nodeReady }, seen, `node ${node.metadata.name} Ready ${ready}`);
 }
 
 /** A node that is uncordoned after the deletion was still cordoned when it began. */
@@ -83,11 +77,9 @@ function foldCordon(trace: Trace, node: Node, seen: Seen): Trace {
 }
 
 export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): Trace {
-  const ending = namespace.status.phase === 'Terminating' || namespace.metadata.deletionTimestamp !== undefined;
-  if (trace.namespaceEnding || !ending) return trace;
-  return note(
-    { ...trace, namespaceEnding: factOf(namespace.metadata.deletionTimestamp, seen) },
-    seen,
-    `namespace ${namespace.metadata.name} is being deleted`,
-  );
+  const { name, deletionTimestamp } = namespace.metadata;
+  const isEnding = namespace.status.phase === 'Terminating' || deletionTimestamp !== undefined;
+  if (trace.namespaceEnding || !isEnding) return trace;
+  const next = { ...trace, namespaceEnding: factOf(deletionTimestamp, seen) };
+  return note(next, seen, `namespace ${name} is being deleted`);
 }

@@ -11,7 +11,7 @@ import {
   statusOf,
 } from '../pod.ts';
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
-import { apiReached, nodeReached } from './clocks.ts';
+import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer, type Seen } from './notes.ts';
 import { foldSibling } from './siblings.ts';
 import { parseTime } from '../stamps.ts';
@@ -76,11 +76,8 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
   const deletion = withAnswer(trace.deletion, pod, isAnswer);
   if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion))
     return deletion === trace.deletion ? trace : { ...trace, deletion };
-  return note(
-    { ...trace, deletion: { ...deletion, first: factOf(pod, seen), isAnswer } },
-    seen,
-    'an earlier state of the deletion',
-  );
+  const earlier = { ...deletion, first: factOf(pod, seen), isAnswer };
+  return note({ ...trace, deletion: earlier }, seen, 'an earlier state of the deletion');
 };
 
 /** An answer may contain the same state as an earlier watch event. */
@@ -110,11 +107,8 @@ const foldAcknowledged: Step = (trace, pod, seen) => {
   const seenGeneration = pod.status.observedGeneration;
   if (trace.acknowledged || !isTerminating(pod) || wanted === undefined || seenGeneration === undefined) return trace;
   if (seenGeneration < wanted || before === wanted || !isWrittenByKubelet(trace, pod)) return trace;
-  return note(
-    { ...trace, acknowledged: factOf(true, seen) },
-    seen,
-    `observedGeneration ${seenGeneration}: the kubelet has the deletion`,
-  );
+  const next: Trace = { ...trace, acknowledged: factOf(true, seen) };
+  return note(next, seen, `observedGeneration ${seenGeneration}: the kubelet has the deletion`);
 };
 
 /**
@@ -180,12 +174,9 @@ const foldDisruption: Step = (trace, pod, seen) => {
 };
 
 const foldStamps: Step = (trace, pod, seen) => {
-  const written = (pod.metadata.managedFields ?? []).flatMap((entry) => entry.time ?? []);
-  const final = pod.metadata.deletionGracePeriodSeconds === 0 ? [pod.metadata.deletionTimestamp] : [];
-  return [pod.metadata.creationTimestamp, ...written, ...final].reduce<Trace>(
-    (next, stamp) => apiReached(next, stamp, seen),
-    trace,
-  );
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata;
+  const written = writesReached(apiReached(trace, creationTimestamp, seen), pod, seen);
+  return grace === 0 ? apiReached(written, deletionTimestamp, seen) : written;
 };
 
 const steps: Step[] = [
@@ -219,13 +210,10 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
       old.finishedAt === terminated.finishedAt &&
       old.reason === terminated.reason;
     if (same) return trace;
-    const next = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
+    const ended = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
+    const next = nodeReached(ended, parseTime(terminated.finishedAt), seen);
     const reason = terminated.reason === undefined ? '' : ` (${terminated.reason})`;
-    return note(
-      nodeReached(next, parseTime(terminated.finishedAt), seen),
-      seen,
-      `${status.name} terminated, code ${terminated.exitCode}${reason}`,
-    );
+    return note(next, seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
   }
   const wasReady = statusOf(trace.deletion?.first.value, status.name)?.ready === true;
   const isLost = isTerminating(pod) && isRunning(status.state) && !status.ready && wasReady;

@@ -1,4 +1,10 @@
-import type { ProbeCounts, ProbeEnded, ProbeFailures, ProbeStarted, ProbeTally } from '../probe-observation.ts';
+import {
+  sumOf,
+  type ProbeCounts,
+  type ProbeEnded,
+  type ProbeFailures,
+  type ProbeStarted,
+} from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
@@ -14,8 +20,7 @@ export function foldProbeCounts(trace: Trace, o: Numbered<ProbeCounts>): Trace {
   if (!known || (known.slices.at(-1)?.seq ?? -1) >= o.seq) return trace;
   const next = withProbe(trace, { ...known, slices: mergeNeighbours([...known.slices, factOf(o, o)]) });
   if (o.failures.length === 0 && !o.notMeasured) return next;
-  const sent = o.new.sent + (o.kept?.sent ?? 0);
-  const failed = o.new.failed + (o.kept?.failed ?? 0);
+  const { sent, failed } = sumOf([o.new, o.kept]);
   return note(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
 }
 
@@ -49,19 +54,14 @@ function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
   return {
     ...other,
     since: one.since,
-    new: addTallies(one.new, other.new),
-    kept: one.kept && other.kept && addTallies(one.kept, other.kept),
+    new: sumOf([one.new, other.new]),
+    kept: one.kept && other.kept && sumOf([one.kept, other.kept]),
     failures: mergeFailures(one.failures, other.failures),
     latency: [...latency],
     answered: mergeAnswered(one.answered, other.answered),
     notMeasured: [...(one.notMeasured ?? []), ...(other.notMeasured ?? [])],
   };
 }
-
-const addTallies = (one: ProbeTally, other: ProbeTally): ProbeTally => ({
-  sent: one.sent + other.sent,
-  failed: one.failed + other.failed,
-});
 
 /** ms; failures that are further apart are not merged. */
 const maxDistanceMs = 1000;

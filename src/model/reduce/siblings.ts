@@ -54,8 +54,12 @@ export function updateSibling(
   if (known && !hasNews(known, pod, progress)) return undefined;
   const old = coming === 'was-there';
   const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
-  const onPodStream = coming === 'took-name' ? { onPodStream: [...(facts.onPodStream ?? []), seen.seq] } : {};
-  return { ...nodeOf(pod), ...progress, ...facts, ...onPodStream };
+  return {
+    ...progress,
+    ...facts,
+    node: facts.node ?? pod.spec.nodeName,
+    onPodStream: coming === 'took-name' ? [...(facts.onPodStream ?? []), seen.seq] : facts.onPodStream,
+  };
 }
 
 const hasNews = (known: SiblingFacts, { spec }: Pod, progress: Progress): boolean =>
@@ -63,8 +67,6 @@ const hasNews = (known: SiblingFacts, { spec }: Pod, progress: Progress): boolea
   steps.some((step) => known[step] === undefined && progress[step] !== undefined);
 
 const steps = ['scheduled', 'started', 'ready'] as const;
-
-const nodeOf = ({ spec: { nodeName } }: Pod) => (nodeName === undefined ? {} : { node: nodeName });
 
 type Progress = Pick<SiblingFacts, (typeof steps)[number]>;
 

@@ -1,7 +1,6 @@
 import type { Endpoint, EndpointSlice } from '../kube.ts';
-import { parseFloor } from '../stamps.ts';
 import type { SliceFacts, SliceState, Trace } from '../trace.ts';
-import { apiReached } from './clocks.ts';
+import { lastWritten, writesReached } from './clocks.ts';
 import { factOf, note, withEntry, type Seen } from './notes.ts';
 
 const maxStates = 256;
@@ -20,7 +19,7 @@ export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent
     states: [...(known?.states ?? []), factOf(state, seen)].slice(-maxStates),
   };
   const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
-  return withStamps(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
+  return writesReached(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
 }
 
 /** Absent conditions: ready and serving default to true, terminating to false (SIGNALS.md §3). */
@@ -31,7 +30,7 @@ function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState
     own: own && conditionsOf(own),
     otherReady: endpoints.filter((one) => one.targetRef?.uid !== uid && conditionsOf(one).ready).length,
     deleted: absent || undefined,
-    written: writtenAt(slice),
+    written: lastWritten(slice),
   };
 }
 
@@ -40,9 +39,6 @@ const conditionsOf = ({ conditions = {} }: Endpoint) => ({
   serving: conditions.serving ?? conditions.ready ?? true,
   terminating: conditions.terminating ?? false,
 });
-
-const writtenAt = (slice: EndpointSlice) =>
-  (slice.metadata.managedFields ?? []).flatMap((entry) => parseFloor(entry.time) ?? []).sort((a, b) => b.lo - a.lo)[0];
 
 /** A Service with many endpoints changes all the time; it only matters whether any other endpoint is ready. */
 const sameState = (a: SliceState, b: SliceState): boolean =>
@@ -56,6 +52,3 @@ function describe(state: SliceState): string {
   const own = state.own ? `ready ${state.own.ready}, serving ${state.own.serving}` : 'not listed';
   return `${own}; ${state.otherReady} other ready`;
 }
-
-const withStamps = (trace: Trace, slice: EndpointSlice, seen: Seen): Trace =>
-  (slice.metadata.managedFields ?? []).reduce((next, entry) => apiReached(next, entry.time, seen), trace);

@@ -49,13 +49,15 @@ export function constrainByStorage(network: PodNetwork, trace: Trace): void {
   }
 }
 
-function storedIn({ events, nodeSigns }: Trace): StoredStamp[] {
-  const made = events.flatMap(({ component, named, created, seq }) =>
+function storedIn(trace: Trace): StoredStamp[] {
+  const made = trace.events.flatMap(({ component, named, created, seq }) =>
     component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created, seq }] : [],
   );
-  const signs = [nodeSigns.event, nodeSigns.lease].flatMap((sign) => (sign ? [{ ...sign.value, seq: sign.seq }] : []));
-  return [...made, ...signs];
+  return [...made, ...signsIn(trace)];
 }
+
+const signsIn = ({ nodeSigns }: Trace): StoredStamp[] =>
+  [nodeSigns.event, nodeSigns.lease].flatMap((sign) => (sign ? [{ ...sign.value, seq: sign.seq }] : []));
 
 /** An Event, or a renewal of the Lease. The kubelet normally posts it at most `lag` after its timestamp. */
 interface Post {
@@ -124,9 +126,7 @@ interface NodeSigns {
 /** The node's signs from before the deletion was accepted. A later pause of the node did not delay them. */
 const signsBefore = (network: PodNetwork, trace: Trace, { facts, accepted }: Deletion): NodeSigns => ({
   arrivals: facts.nodeClock.lower.filter(({ at }) => at <= accepted.client.hi),
-  stored: [trace.nodeSigns.event, trace.nodeSigns.lease].flatMap((sign) =>
-    sign && sign.value.written.hi - network.references.api <= second ? [{ ...sign.value, seq: sign.seq }] : [],
-  ),
+  stored: signsIn(trace).filter(({ written }) => written.hi - network.references.api <= second),
 });
 
 /** Whether another sign of the node implies nearly the same offset, as two prompt ones do. */

@@ -73,12 +73,9 @@ export function containerExit(
     () => {
       const decision = decide(stop);
       constrainEffects(stop, decision);
-      return {
-        exit: readExit(stop, stopping, decision),
-        isCertain: decision.isExitByStop && decision.kill !== 'silent',
-      };
+      return { decision, exit: readExit(stop, stopping, decision) };
     },
-    ({ isCertain }) => isCertain,
+    ({ decision }) => decision.isExitByStop && decision.kill !== 'silent',
   );
   return { ...base, stopping, ...exit, served: servedOf(context, name) };
 }

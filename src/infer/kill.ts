@@ -11,20 +11,11 @@ import { isStartUncertain, type Stop } from './stop.ts';
 /** SIGKILL comes the whole grace after K at the earliest, and 2 s after the signal (SIGNALS.md §2 S8, §5). */
 export function constrainKill({ network, kubelet, spec: { name } }: Stop, hasSignal: boolean): Estimate {
   const at = moment('kill', name);
+  const constrainAfter = (from: string, timeout: number, because: string) =>
+    network.follows(from, at, { min: timeout - driftOver(timeout) }, { because });
   const timeout = stopTimeout(kubelet, 'min');
-  network.follows(
-    moment('stop-start', name),
-    at,
-    { min: timeout - driftOver(timeout) },
-    { because: 'SIGKILL comes with the end of the grace (§2 S9)' },
-  );
-  if (hasSignal)
-    network.follows(
-      moment('stop-signal', name),
-      at,
-      { min: minimumGrace - driftOver(minimumGrace) },
-      { because: 'the kubelet leaves at least 2 s (§2 S8)' },
-    );
+  constrainAfter(moment('stop-start', name), timeout, 'SIGKILL comes with the end of the grace (§2 S9)');
+  if (hasSignal) constrainAfter(moment('stop-signal', name), minimumGrace, 'the kubelet leaves at least 2 s (§2 S8)');
   return network.read(at);
 }
 

@@ -44,12 +44,10 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const since = isLaterAttempt ? network.read(from) : due;
   const line = signalLine(stop, hook, since);
   const isPossible = ended ? network.notAfter(at, ended) : true;
-  if (line)
-    network.within(
-      at,
-      { client: atMost(line.at + 1), node: atMost(line.value) },
-      { because: 'a log line names the signal (§5)', evidence: [line.seq] },
-    );
+  if (line) {
+    const proof = { because: 'a log line names the signal (§5)', evidence: [line.seq] };
+    network.within(at, { client: atMost(line.at + 1), node: atMost(line.value) }, proof);
+  }
   return Number.isFinite(network.read(at).client.hi)
     ? { proved: line !== undefined, isPossible, isDatedByAcknowledgement }
     : undefined;

@@ -2,7 +2,7 @@ import { narrowMetadata } from './metadata.ts';
 import { asNumber, asObject, asString, constant, shape, textOr } from './read.ts';
 
 /** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
-const reasonsWithMessage = new Set([
+export const reasonsWithMessage: ReadonlySet<string> = new Set([
   'Killing',
   'FailedKillPod',
   'Preempted',

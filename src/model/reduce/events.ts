@@ -1,6 +1,6 @@
 /** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
 import { atMost, type Span } from '../span.ts';
-import type { Event } from '../observe/event.ts';
+import { reasonsWithMessage, type Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
 import { isMirror } from '../pod.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
@@ -11,37 +11,17 @@ import { factOf, note, withEntry, type Seen } from './notes.ts';
 /** Enough for any exit; the oldest probe failures are dropped first. */
 const maxEvents = 512;
 
-/** Reasons that rules read; other Events are ignored. */
-const keptReasons = new Set([
-  'Killing',
-  'Started',
-  'FailedPreStopHook',
-  'FailedKillPod',
-  'Unhealthy',
-  'Preempted',
-  'Preempting',
-  'Evicted',
-  'DeadlineExceeded',
-  'TaintManagerEviction',
-  'DeviceTaintManagerEviction',
-  'NodeControllerEviction',
-  'NodeNotReady',
-  'NodeReady',
-  'Starting',
-  'Shutdown',
-  'Rebooted',
-  'SuccessfulDelete',
-  'ScalingReplicaSet',
-  'SuccessfulRescale',
-  'Completed',
-  'Suspended',
-  'ExceededGracePeriod',
-]);
+/** Reasons that rules read whose message is not kept as it is. */
+const reasonsWithoutMessage = new Set(['Started', 'FailedPreStopHook', 'Unhealthy', 'Evicted', 'ExceededGracePeriod']);
+
+/** Whether rules read Events with this reason. A created pod is known by its own state. */
+const isKept = (reason: string): boolean =>
+  reasonsWithoutMessage.has(reason) || (reasonsWithMessage.has(reason) && reason !== 'SuccessfulCreate');
 
 /** `isOld`: the Event came in a list, so its arrival says little about when it happened. */
 export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean): Trace {
   const stamped = foldKubeletStamps(trace, event, seen);
-  if (!keptReasons.has(event.reason) || !concerns(trace, event)) return stamped;
+  if (!isKept(event.reason) || !concerns(trace, event)) return stamped;
   const occurrence = occurrenceOf(event, seen, isOld);
   if (trace.events.some((one) => one.id === occurrence.id && one.count === occurrence.count)) return stamped;
   const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);

@@ -11,7 +11,7 @@ import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
 import { wordsAfterDashes, shownCommand, givenFlags, wordsForCommander } from './words.ts';
-import { plainMessage, unknownFlag, usageError, withHelpOf } from './usage.ts';
+import { usageError } from './usage.ts';
 
 /**
  * Runs a command line (without node and script) and returns its exit code. Throws PodexitError. `main` is for the demo:
@@ -28,20 +28,10 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const known = error instanceof CommanderError ? flagError(error, program) : error;
-    const { withSuggestion } = await import('./mistyped.ts');
-    const named = namedCommand(program);
-    throw named === undefined
-      ? withSuggestion(known, program.args[0], Object.keys(commands))
-      : withHelpOf(named, known);
+    const { withBestHint } = await import('./command-line-errors.ts');
+    throw withBestHint(error, program, Object.keys(commands));
   }
 }
-
-const namedCommand = ({ args: [first], commands: all }: Command): string | undefined =>
-  all.find((command) => command.name() === first)?.name();
-
-const flagError = (error: CommanderError, program: Command): Error =>
-  error.code === 'commander.unknownOption' ? unknownFlag(error, program) : usageError('flags', plainMessage(error));
 
 /**
  * Flags before a command's name belong to the command, as with kubectl: `-n shop check web-0`. Commander would parse

@@ -1,19 +1,12 @@
 /** Parses values of flags, and describes invalid ones. */
-import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 
-const help = 'See: kubectl podexit --help';
+/** The hint of an error that has no better one. */
+export const seeHelp = 'See: kubectl podexit --help';
 
 /** An invalid command line: exit 1, and the error names the legal values. */
-export const usageError = (what: string, message: string, hint = help): PodexitError =>
+export const usageError = (what: string, message: string, hint = seeHelp): PodexitError =>
   new PodexitError(`usage.${what}`, message, hint);
-
-/** The same error, with the help of this command: the program's own help has the flags of another one. */
-export function withHelpOf(command: string, error: unknown): unknown {
-  if (!(error instanceof PodexitError) || error.hint !== help) return error;
-  const { code, message, exitCode, cause } = error;
-  return new PodexitError(code, message, `See: kubectl podexit ${command} --help`, { exitCode, cause });
-}
 
 /** The value of a flag that has a few legal ones. */
 export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
@@ -47,28 +40,3 @@ export function parseDuration(text: string, flag: string): number {
     throw usageError('duration', `${flag}: "${text}" is too long`, 'At most 576h (24 days); 0 means no limit.');
   return Math.ceil(total);
 }
-
-/** The error for an unknown flag: only its name, since its value may be a credential. Suggests a flag of `program`. */
-export function unknownFlag({ message }: CommanderError, program: Command): Error {
-  const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
-  const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
-  return usageError('flags', complaintAbout(name, program) ?? `option '${name}' takes no value but true or false`);
-}
-
-/** Commander's own words, with the flag that was probably meant; undefined for an existing switch. */
-function complaintAbout(name: string, program: Command): string | undefined {
-  const asked = new Command().exitOverride().configureOutput({ writeErr: () => {} });
-  const named = program.commands.find((command) => command.name() === program.args[0]);
-  for (const option of (named ?? program).options) asked.addOption(option);
-  try {
-    asked.parse([name], { from: 'user' });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return plainMessage(error);
-  }
-}
-
-/** Commander's message without its prefix, in one line. */
-export const plainMessage = ({ message }: CommanderError): string =>
-  message.replace(/^error: /, '').replace(/\n/g, ' ');

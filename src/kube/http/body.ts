@@ -19,18 +19,6 @@ export const maxSilenceMs = 65_000;
  * PodexitError `server.endless-answer` if the body exceeds `maxBytes` (a retry would be as large), and the abort error.
  */
 export async function readJson(body: Body, signal: AbortSignal | undefined, maxBytes = maxBodyBytes): Promise<unknown> {
-  const whole = await readWhole(body, signal, maxBytes);
-  if (whole === undefined)
-    throw new PodexitError(
-      tooLargeCode,
-      `a response of the API server is too large: more than ${maxBytes / 2 ** 20} MiB`,
-      'Check the proxy or gateway in front of the API server; compare with: kubectl get --raw',
-    );
-  return parseJson(whole.toString('utf8'));
-}
-
-/** Undefined if the body exceeds `maxBytes`; the rest stays unread. */
-async function readWhole(body: Body, signal: AbortSignal | undefined, maxBytes: number): Promise<Buffer | undefined> {
   const silence = setTimeout(() => body.destroy(), maxSilenceMs);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -39,18 +27,25 @@ async function readWhole(body: Body, signal: AbortSignal | undefined, maxBytes: 
       silence.refresh();
       bytes += (chunk as Buffer).length;
       // Leaving the loop destroys the body.
-      if (bytes > maxBytes) return undefined;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || isTooLarge(error)) throw error;
     const options = { sent: true, code: 'ECONNRESET', cause: error };
     throw new TransportFailure('the connection broke in the middle of the answer', options);
   } finally {
     clearTimeout(silence);
   }
-  return Buffer.concat(chunks);
+  return parseJson(Buffer.concat(chunks).toString('utf8'));
 }
+
+const tooLarge = (maxBytes: number): PodexitError =>
+  new PodexitError(
+    tooLargeCode,
+    `a response of the API server is too large: more than ${maxBytes / 2 ** 20} MiB`,
+    'Check the proxy or gateway in front of the API server; compare with: kubectl get --raw',
+  );
 
 /** Whether this is readJson's error for a body that is too large. */
 export const isTooLarge = (error: unknown): error is PodexitError =>

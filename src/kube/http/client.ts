@@ -142,7 +142,10 @@ async function retryStale(options: ClientOptions, request: ApiRequest, url: URL,
       const reply = await send(options, identity, {
         method: request.method,
         url,
-        headers: { ...bodyHeaders(body), accept: request.accept ?? 'application/json' },
+        headers: {
+          ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
+          accept: request.accept ?? 'application/json',
+        },
         body,
         signal: request.signal,
         connectTimeoutMs: limit(options.requestTimeoutMs, maxConnectMs),
@@ -167,11 +170,6 @@ const maxConnectMs = 30_000;
 
 function limit(requestedMs: number | undefined, maxMs: number): number {
   return requestedMs ? Math.min(requestedMs, maxMs) : maxMs;
-}
-
-function bodyHeaders(body: Buffer | undefined): OutgoingHttpHeaders {
-  if (body === undefined) return {};
-  return { 'content-type': 'application/json', 'content-length': body.length };
 }
 
 /** The path in the server's address goes before the request's own. */

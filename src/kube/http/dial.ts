@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { asFailure, closedBefore, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
+import { asFailure, closedBefore, socketHost, socketPort, timeoutError, withUsable } from './failure.ts';
 
 export interface Dial<T> {
   base: URL;
@@ -64,25 +64,17 @@ async function secureOver(plain: Socket, base: URL, options: TlsOptions): Promis
   const connected = new Promise((resolve) => plain.once('connect', resolve));
   await nextTurn();
   const { connect: secure, createSecureContext } = await import('node:tls');
-  const secureContext = usable(() => createSecureContext(options));
+  const secureContext = withUsable(() => createSecureContext(options));
   await connected;
   const host = socketHost(base);
   return secure({
-    ...(isIP(host) === 0 ? { servername: host } : {}),
     ...options,
+    servername: options.servername ?? (isIP(host) === 0 ? host : undefined),
     secureContext,
     host,
     socket: plain,
     ALPNProtocols: ['h2', 'http/1.1'],
   });
-}
-
-function usable(context: () => SecureContext): SecureContext {
-  try {
-    return context();
-  } catch (error) {
-    throw unusable(error as NodeJS.ErrnoException);
-  }
 }
 
 /** The next turn of the event loop: by then the packets of this turn are under way. */

@@ -3,7 +3,7 @@ import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, re
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
-import { asFailure, socketHost, socketPort, timeoutError, unusable } from './failure.ts';
+import { asFailure, socketHost, socketPort, timeoutError, withUsable } from './failure.ts';
 import type { Body } from './body.ts';
 
 /** One HTTP request to one URL, exactly as it goes out. */
@@ -93,21 +93,15 @@ export function openRequest(
   { request, agent }: Wire,
   { method, url, headers, tls, signal }: Pick<Exchange, 'method' | 'url' | 'headers' | 'tls' | 'signal'>,
 ): ClientRequest {
-  try {
-    return request({
-      protocol: url.protocol,
-      hostname: socketHost(url),
-      port: socketPort(url),
-      path: `${url.pathname}${url.search}`,
-      method,
-      headers,
-      agent,
-      signal,
-      ...(url.protocol === 'https:' ? tls : {}),
-    });
-  } catch (error) {
-    throw unusable(error as NodeJS.ErrnoException);
-  }
+  const options = {
+    protocol: url.protocol,
+    hostname: socketHost(url),
+    port: socketPort(url),
+    path: `${url.pathname}${url.search}`,
+    ...{ method, headers, agent, signal },
+    ...(url.protocol === 'https:' ? tls : {}),
+  };
+  return withUsable(() => request(options));
 }
 
 /** The server closed a kept-alive connection while we sent. */

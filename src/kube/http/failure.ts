@@ -26,15 +26,11 @@ export function asFailure(
   error: NodeJS.ErrnoException,
   { sent, stale }: { sent: boolean; stale: boolean },
 ): TransportFailure {
-  const first = firstOf(error);
+  // If both address families fail, Node's error contains both errors and has no message of its own.
+  const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'EUNKNOWN';
   const message = tlsReason(error) ?? (error.message || first?.message || code);
   return new TransportFailure(message, { sent, code, stale, cause: error });
-}
-
-/** If both address families fail, Node's error contains both errors and has no message of its own. */
-function firstOf(error: unknown): NodeJS.ErrnoException | undefined {
-  return error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
 }
 
 /** The kubeconfig does not trust the server's certificate: a retry changes nothing. */
@@ -100,11 +96,28 @@ export function timeoutError(what: string, ms: number): NodeJS.ErrnoException {
   return Object.assign(new Error(`${what} within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
 }
 
-/** Node refuses at once what it cannot send: a key that is not PEM, a token with a line break. */
-export function unusable(error: NodeJS.ErrnoException): PodexitError {
-  return new PodexitError(
-    'auth.unusable',
-    `the credentials of the kubeconfig cannot be used (${error.code ?? 'unknown error'})`,
-    'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
-  );
+/**
+ * What `use` returns. Throws PodexitError `auth.unusable` if Node refuses the credentials at once: a key that is not
+ * PEM, a token with a line break.
+ */
+export function withUsable<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    throw new PodexitError(
+      'auth.unusable',
+      `the credentials of the kubeconfig cannot be used (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
+    );
+  }
+}
+
+/** The answer; undefined if none came, or on abort. */
+export async function answerIfAny<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    throw error;
+  }
 }

@@ -5,13 +5,6 @@ import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { socketHost, socketPort } from './failure.ts';
 
-/** A proxy's address and its source: errors name the source, never the password in the address. */
-interface Proxy {
-  address: string;
-  /** For example `proxy-url in the kubeconfig`. */
-  from: string;
-}
-
 export interface ProxyOptions {
   /** The server. */
   base: URL;
@@ -26,7 +19,7 @@ export function chooseProxy({ base, proxyUrl, variables, redactor }: ProxyOption
   const address = proxyUrl ?? proxyFor(base, variables);
   if (address === undefined) return undefined;
   const from = proxyUrl === undefined ? `${nameFor(base)} in the environment` : 'proxy-url in the kubeconfig';
-  const url = readProxy({ address, from });
+  const url = readProxy(address, from);
   hideUser(url, redactor);
   return url;
 }
@@ -40,7 +33,8 @@ function hideUser({ username, password }: URL, redactor: Redactor): void {
 
 const schemes = new Set(['http:', 'https:', 'socks5:', 'socks5h:']);
 
-function readProxy({ address, from }: Proxy): URL {
+/** Errors name the source of the address (`from`), never the password in it. */
+function readProxy(address: string, from: string): URL {
   const text = /^\w+:\/\//.test(address) ? address : `http://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !schemes.has(url.protocol)) {

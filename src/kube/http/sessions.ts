@@ -7,25 +7,16 @@ import type { TlsOptions } from '../credentials/credentials.ts';
 import type { Body } from './body.ts';
 import { dial } from './dial.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { TransportFailure, asFailure, closedBefore, timeoutError, unusable } from './failure.ts';
-
-/** The HTTP/2 connections of one run to one server. */
-export interface Sessions {
-  /**
-   * Sends a request on a session with a free stream; undefined if the server has chosen HTTP/1.1. Throws what `dial`
-   * and `exchangeOver` throw, and the signal's reason on abort.
-   */
-  exchange(request: Exchange): Promise<Reply | undefined>;
-  /** Returns, once, the connection on which the server has chosen HTTP/1.1. */
-  takeSpare(): TLSSocket | undefined;
-  destroy(): void;
-}
+import { TransportFailure, asFailure, closedBefore, timeoutError, withUsable } from './failure.ts';
 
 /** A server that closes so many new connections (GOAWAY) does not accept this request now. */
 const maxDials = 4;
 
-/** Concurrent requests share one connection, and wait for it. A second one is made only if the first is full. */
-export function createSessions(base: URL): Sessions {
+/**
+ * The HTTP/2 connections of one run to one server. Concurrent requests share one connection, and wait for it. A second
+ * one is made only if the first is full.
+ */
+export function createSessions(base: URL) {
   const stop = new AbortController();
   let pool: { session: Session; tls: TlsOptions }[] = [];
   let dialing: { tls: TlsOptions; done: Promise<void> } | undefined;
@@ -54,7 +45,11 @@ export function createSessions(base: URL): Sessions {
   }
 
   return {
-    async exchange(request) {
+    /**
+     * Sends a request on a session with a free stream; undefined if the server has chosen HTTP/1.1. Throws what `dial`
+     * and `exchangeOver` throw, and the signal's reason on abort.
+     */
+    async exchange(request: Exchange): Promise<Reply | undefined> {
       for (let dials = 0; dials < maxDials; dials++) {
         if (isHttp1) return undefined;
         const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
@@ -65,12 +60,13 @@ export function createSessions(base: URL): Sessions {
       const options = { sent: false, code: 'ECONNRESET' };
       throw new TransportFailure('the server takes no request on any connection', options);
     },
-    takeSpare() {
+    /** Returns, once, the connection on which the server has chosen HTTP/1.1. */
+    takeSpare(): TLSSocket | undefined {
       const socket = spare;
       spare = undefined;
       return socket;
     },
-    destroy() {
+    destroy(): void {
       stop.abort();
       spare?.destroy();
       pool.forEach(({ session }) => session.destroy());
@@ -186,33 +182,23 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
     });
     stream.once('close', () => {
       clearTimeout(timer);
-      reject(signal?.aborted ? (signal.reason as Error) : failureOf(session, stream, error, wasUsed));
+      if (signal?.aborted) return reject(signal.reason as Error);
+      // A refused request may be sent again at once, and so may a GET on a kept connection that just ended.
+      const isRefused = session.hasRefused(stream);
+      const hasJustEnded = wasUsed && !session.isOpen() && error.code === 'ECONNRESET';
+      reject(asFailure(error, { sent: !isRefused, stale: isRefused || hasJustEnded }));
     });
   });
 }
 
 /** Validates the headers, which Node does itself only for HTTP/1.1. */
 function headersOf({ method, url, headers }: Exchange): OutgoingHttpHeaders {
-  try {
-    for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of Object.entries(headers))
+    withUsable(() => {
       validateHeaderName(name);
       for (const text of [value].flat()) validateHeaderValue(name, String(text));
-    }
-  } catch (error) {
-    throw unusable(error as NodeJS.ErrnoException);
-  }
+    });
   return { ...headers, ':method': method, ':path': `${url.pathname}${url.search}`, ':authority': url.host };
-}
-
-/** A refused request may be sent again at once (`stale`), and so may a GET on a kept connection that just ended. */
-function failureOf(
-  session: Session,
-  stream: ClientHttp2Stream,
-  error: NodeJS.ErrnoException,
-  wasUsed: boolean,
-): TransportFailure {
-  if (session.hasRefused(stream)) return asFailure(error, { sent: false, stale: true });
-  return asFailure(error, { sent: true, stale: wasUsed && !session.isOpen() && error.code === 'ECONNRESET' });
 }
 
 /** If the connection breaks, Node ends the stream as if it were complete; `rstCode` tells the difference. */

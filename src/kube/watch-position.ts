@@ -1,4 +1,4 @@
-import type { Deliver, GapCause, RawObservation } from '../model/observation.ts';
+import type { Deliver } from '../model/observation.ts';
 import type { Cluster } from './cluster.ts';
 import type { Cursor, Outcome } from './decide.ts';
 import { isNewer, newestOf, type Refusal } from './status.ts';
@@ -38,7 +38,8 @@ export function reportList(
   const { resourceVersion, sentAt, at } = list;
   const objects = list.objects.filter((object) => !isForeign(target, object));
   if (isNewer(position.received, resourceVersion) && position.lost !== 'behind') return { kind: 'behind' };
-  if (position.lost !== undefined && position.synced) deliver(gap(target, position.completeUntil, at, position.lost));
+  if (position.lost !== undefined && position.synced)
+    deliver({ kind: 'gap', at, stream, from: position.completeUntil, to: at, cause: position.lost });
   deliver({ kind: 'listed', at, stream, resourceVersion, objects, sentAt, name });
   if (!position.synced) deliver({ kind: 'synced', at, stream });
   Object.assign(position, {
@@ -77,10 +78,6 @@ export function rewind(position: Position): void {
   position.completeUntil = provenUntil;
 }
 
-function gap({ stream }: WatchTarget, from: number, to: number, cause: GapCause): RawObservation {
-  return { kind: 'gap', at: to, stream, from, to, cause };
-}
-
 /**
  * A server without our position may be behind, or the bookmark may be another server's. So the stream resumes from what
  * was received, and skips what comes twice.
@@ -109,7 +106,7 @@ export interface Health {
   lost(since: number): void;
   flows(): void;
   /** After each failed try, why there is no state yet, in words: `the server answers 503 to the list of pods`. */
-  waitingFor?: ((this: void, reason: string) => void) | undefined;
+  waitingFor?(this: void, reason: string): void;
   /** Nothing that came until `at` (client ms) is missing. */
   sure(at: number): void;
   /** Aborts when the run needs to know whether the stream has delivered everything. */
@@ -117,12 +114,3 @@ export interface Health {
   /** The answer: it has delivered everything. */
   whole(): void;
 }
-
-/** For callers that ignore it. One for each stream: Node warns on stderr about the eleventh listener of a signal. */
-export const unwatchedHealth = (): Health => ({
-  lost: () => {},
-  flows: () => {},
-  sure: () => {},
-  doubted: new AbortController().signal,
-  whole: () => {},
-});

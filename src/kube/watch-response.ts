@@ -89,7 +89,7 @@ async function readInitialState(context: StreamContext, next: NextLine, sentAt: 
 }
 
 /** The other streams do not need to try it again. */
-function noStreamingLists(cluster: Cluster): Outcome {
+export function noStreamingLists(cluster: Cluster): Outcome {
   cluster.memory.streamingLists = 'unsupported';
   return { kind: 'no-streaming-list' };
 }

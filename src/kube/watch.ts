@@ -9,15 +9,8 @@ import { readRefusal } from './status.ts';
 import { delay } from './env.ts';
 import { selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure, stopError, waitingReason } from './server-errors.ts';
-import {
-  doubtBookmark,
-  reportList,
-  unwatchedHealth,
-  type Health,
-  type Position,
-  type StreamContext,
-} from './watch-position.ts';
-import { followWatch } from './watch-response.ts';
+import { doubtBookmark, reportList, type Health, type Position, type StreamContext } from './watch-position.ts';
+import { followWatch, noStreamingLists } from './watch-response.ts';
 
 /**
  * Delivers the state of a collection and its changes, until the signal aborts: `listed` and `synced` once, then
@@ -30,7 +23,7 @@ import { followWatch } from './watch-response.ts';
 export async function watchObjects(
   cluster: Cluster,
   target: WatchTarget,
-  { signal, deliver, health = unwatchedHealth() }: { signal: AbortSignal; deliver: Deliver; health?: Health },
+  { signal, deliver, health }: { signal: AbortSignal; deliver: Deliver; health: Health },
 ): Promise<void> {
   const { env, memory } = cluster;
   const position = initialPosition(env.now());
@@ -99,11 +92,11 @@ type RetryStep = Extract<Next, { next: 'resume' | 'relist' }>;
 async function attempt(context: StreamContext, step: RetryStep): Promise<Outcome> {
   const { cluster, position, signal } = context;
   try {
-    if (step.next === 'resume') return await watchOn(context, true);
+    if (step.next === 'resume') return await watchFrom('cut', context);
     const isStreamed =
       cluster.memory.streamingLists !== 'unsupported' && position.streamingFailures < maxStreamingFailures;
     return isStreamed && !step.notOlder
-      ? await streamList(context)
+      ? await watchFrom('state', context)
       : await listAndWatch(context, step.notOlder === true);
   } catch (error) {
     if (error instanceof TransportFailure) return { kind: 'unanswered', failure: error };
@@ -119,68 +112,48 @@ const maxStreamingFailures = 2;
 /** ms until the headers of a streaming list: like any watch it is answered at once, only its state may take longer. */
 const streamingAnswerMs = 10_000;
 
-/** A watch that begins with the list (KEP-3157): one request, one connection, consistent. */
-async function streamList(context: StreamContext): Promise<Outcome> {
-  const { cluster, target, position, signal, deliver } = context;
-  position.streamingFailures++;
-  const query = {
-    ...selectors(target),
-    watch: '1',
-    sendInitialEvents: 'true',
-    resourceVersionMatch: 'NotOlderThan',
-    allowWatchBookmarks: 'true',
-  };
-  const response = await cluster.stream({
-    ...{ method: 'GET', path: target.path, query, signal },
-    answerWithinMs: streamingAnswerMs,
-  });
-  response.dated.forEach(deliver);
-  if (isForeignBody(response)) return foreign(response);
-  if (response.status === 200) return await followWatch(context, response, { initial: true });
-  const refused = await refusedWatch(context, response);
-  if (response.status !== 400 && response.status !== 422) return refused;
-  cluster.memory.streamingLists = 'unsupported';
-  return { kind: 'no-streaming-list' };
-}
-
 async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<Outcome> {
   const { cluster, target, position, signal, deliver } = context;
   const result = await listObjects(cluster, target, { signal, notOlderThan: notOlder ? position.received : undefined });
   result.dated.forEach(deliver);
   if (result.kind === 'failed') return result.outcome;
-  return reportList(context, result) ?? (await watchOn(context, false));
+  return reportList(context, result) ?? (await watchFrom('list', context));
 }
 
-/** `resumes`: an earlier watch was cut, so the first lines may have happened at any time since then. */
-async function watchOn(context: StreamContext, resumes: boolean): Promise<Outcome> {
+/**
+ * Where a watch begins: with the whole state (KEP-3157: one request, one connection, consistent), after a list, or
+ * where an earlier watch was cut, so that the first lines may have happened at any time since then.
+ */
+type Start = 'state' | 'list' | 'cut';
+
+async function watchFrom(start: Start, context: StreamContext): Promise<Outcome> {
   const { cluster, target, position, signal, deliver } = context;
-  const query = {
-    ...selectors(target),
-    watch: '1',
-    resourceVersion: position.resourceVersion ?? '',
-    allowWatchBookmarks: 'true',
-  };
-  const response = await cluster.stream({ method: 'GET', path: target.path, query, signal });
+  const initial = start === 'state';
+  if (initial) position.streamingFailures++;
+  const from: Record<string, string> = initial
+    ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+    : { resourceVersion: position.resourceVersion ?? '' };
+  const query = { ...selectors(target), watch: '1', ...from, allowWatchBookmarks: 'true' };
+  const answerWithinMs = initial ? streamingAnswerMs : undefined;
+  const response = await cluster.stream({ method: 'GET', path: target.path, query, signal, answerWithinMs });
   response.dated.forEach(deliver);
-  if (isForeignBody(response)) return foreign(response);
-  if (response.status !== 200) return await refusedWatch(context, response);
-  if (resumes) deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.completeUntil });
-  return await followWatch(context, response, { initial: false });
+  if (isForeignBody(response)) {
+    response.body.destroy();
+    return { kind: 'foreign' };
+  }
+  if (response.status !== 200) {
+    const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
+    doubtBookmark(position, refusal);
+    if (initial && [400, 422].includes(response.status)) return noStreamingLists(cluster);
+    return { kind: 'refused', refusal, isErrorLine: false, verb: 'watch' };
+  }
+  if (start === 'cut')
+    deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.completeUntil });
+  return await followWatch(context, response, { initial });
 }
 
 /** Kubernetes answers in JSON, and its content type says so. */
 function isForeignBody({ status, headers }: StreamedResponse): boolean {
   const type = headers['content-type'];
   return status === 200 && type !== undefined && !/\bjson\b/i.test(type);
-}
-
-function foreign(response: StreamedResponse): Outcome {
-  response.body.destroy();
-  return { kind: 'foreign' };
-}
-
-async function refusedWatch({ position, signal }: StreamContext, response: StreamedResponse): Promise<Outcome> {
-  const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
-  doubtBookmark(position, refusal);
-  return { kind: 'refused', refusal, isErrorLine: false, verb: 'watch' };
 }

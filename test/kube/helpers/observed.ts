@@ -10,7 +10,16 @@ export const watchObjects = (
   cluster: Cluster,
   target: WatchTarget,
   options: { signal: AbortSignal; health?: Health },
-) => observed(options.signal, (to) => watch(cluster, target, { ...options, ...to }));
+) => observed(options.signal, (to) => watch(cluster, target, { health: ignoredHealth(), ...options, ...to }));
+
+/** For tests that ignore it. */
+export const ignoredHealth = (): Health => ({
+  lost: () => {},
+  flows: () => {},
+  sure: () => {},
+  doubted: new AbortController().signal,
+  whole: () => {},
+});
 
 /** What followLog delivers, to be read one by one. */
 export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>

@@ -23,16 +23,7 @@ export interface Env {
 
 /** Waits `ms`, or until the signal aborts; true if it did not abort. */
 export async function delay(env: Env, ms: number, signal?: AbortSignal): Promise<boolean> {
-  if (ms > 0 && !signal?.aborted)
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        cancel();
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const cancel = env.setTimeout(done, ms);
-      signal?.addEventListener('abort', done, { once: true });
-    });
+  if (ms > 0 && !signal?.aborted) await within(env, new Promise(() => {}), ms, signal);
   return !signal?.aborted;
 }
 
@@ -58,16 +49,7 @@ export function within<T>(
     const cancel = env.setTimeout(giveUp, ms);
     // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependent signal for each chunk.
     signal?.addEventListener('abort', giveUp, { once: true });
-    promise.then(
-      (value) => {
-        stop();
-        resolve({ value });
-      },
-      (error: Error) => {
-        stop();
-        reject(error);
-      },
-    );
+    void promise.then((value) => resolve({ value }), reject).finally(stop);
     // Even then, a promise that has already settled counts.
     if (signal?.aborted) void Promise.resolve().then(giveUp);
   });

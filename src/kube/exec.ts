@@ -1,7 +1,9 @@
 /** Runs a command in a container, over a WebSocket (remotecommand v4 and v5). Loaded only for `check --inspect`. */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { asObject } from '../model/observe/read.ts';
 import type { Cluster } from './cluster.ts';
+import { parseJson } from './http/body.ts';
 import { podPath } from './resource-path.ts';
 
 export interface ExecRequest {
@@ -36,12 +38,8 @@ export async function execIn(cluster: Cluster, { pod, container, command }: Exec
 }
 
 function messageIn(text: string): string {
-  try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : text;
-  } catch {
-    return text;
-  }
+  const { message } = asObject(parseJson(text));
+  return typeof message === 'string' ? message : text;
 }
 
 /** The first byte of each message is its channel. */

@@ -5,7 +5,7 @@ import type { ApiResponse, Cluster } from './cluster.ts';
 import { decide, randomMs, type Outcome } from './decide.ts';
 import { requestWithRetries } from './get.ts';
 import { isTooLarge } from './http/body.ts';
-import { TransportFailure } from './http/failure.ts';
+import { TransportFailure, answerIfAny } from './http/failure.ts';
 import { asArray, asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { maxWatchLineBytes, notReached, stopError } from './server-errors.ts';
@@ -173,16 +173,11 @@ export interface Uids {
 export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
   const query = { ...selectors(target), limit: pageSize };
   const accept = acceptMetadata('PartialObjectMetadataList');
-  try {
-    const request = { method: 'GET', path: target.path, query, accept, signal } as const;
-    const { status, body, sentAt, at } = await requestWithRetries(cluster, request);
-    const resourceVersion = versionOf(body);
-    const isWhole = continueOf(body) === '';
-    if (status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
-    const uids = asArray(asObject(body)['items']).map((item) => asText(metadataOf(item)['uid']));
-    return { resourceVersion, uids, sentAt, at };
-  } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
-    throw error;
-  }
+  const request = { method: 'GET', path: target.path, query, accept, signal } as const;
+  const answer = await answerIfAny(requestWithRetries(cluster, request), signal);
+  const resourceVersion = versionOf(answer?.body);
+  const isWhole = continueOf(answer?.body) === '';
+  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
+  const uids = asArray(asObject(answer.body)['items']).map((item) => asText(metadataOf(item)['uid']));
+  return { resourceVersion, uids, sentAt: answer.sentAt, at: answer.at };
 }

@@ -110,16 +110,7 @@ export interface ReportedLine extends StampedLine {
  * time: the first line at once, then the last one of each interval. Lines that `matters` accepts have the same limit
  * once more, so that chatter cannot hide them.
  */
-export interface LogLimit {
-  /** The line, if it may be reported now. */
-  offer(line: StampedLine, now: number): ReportedLine | undefined;
-  /** Client ms at which the line held back is due; undefined if there is none. */
-  due(): number | undefined;
-  /** The line held back. */
-  release(now: number): ReportedLine | undefined;
-}
-
-export function createLogLimit(intervalMs: number, matters: (text: string) => boolean): LogLimit {
+export function createLogLimit(intervalMs: number, matters: (text: string) => boolean) {
   let nextAt = Number.NEGATIVE_INFINITY;
   let nextThatMattersAt = Number.NEGATIVE_INFINITY;
   let skipped = 0;
@@ -134,7 +125,8 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
   };
 
   return {
-    offer(line, now) {
+    /** The line, if it may be reported now. */
+    offer(line: StampedLine, now: number): ReportedLine | undefined {
       const isDue = now >= nextAt;
       const isImportant = !isDue && now >= nextThatMattersAt && matters(line.text);
       if (held !== undefined) skipped++;
@@ -143,7 +135,9 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
       held = line;
       return undefined;
     },
-    due: () => (held === undefined ? undefined : nextAt),
-    release: (now) => (held === undefined ? undefined : report(held, now)),
+    /** Client ms at which the line held back is due; undefined if there is none. */
+    due: (): number | undefined => (held === undefined ? undefined : nextAt),
+    /** The line held back. */
+    release: (now: number): ReportedLine | undefined => (held === undefined ? undefined : report(held, now)),
   };
 }

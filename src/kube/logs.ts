@@ -1,9 +1,9 @@
-import type { Deliver, RawObservation } from '../model/observation.ts';
+import type { Deliver } from '../model/observation.ts';
 import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { readJson } from './http/body.ts';
-import { TransportFailure } from './http/failure.ts';
+import { answerIfAny } from './http/failure.ts';
 import { readLines, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
@@ -83,8 +83,11 @@ async function openLog(
       const log = { stream: 'logs', path: pathOf(target), container: target.container } as const;
       deliver(refusedBy(cluster, log, { refusal, verb: 'get' }));
     }
-    if (failures === 0 && progress.openedAt === undefined && isServerTrouble(refusal))
-      deliver(logNotOpenYet(cluster, target.container));
+    if (failures === 0 && progress.openedAt === undefined && isServerTrouble(refusal)) {
+      // Lines logged before the log opens are missed: it is followed from then on.
+      const at = cluster.env.now();
+      deliver({ kind: 'gap', at, stream: 'logs', container: target.container, from: at, cause: 'not-synced' });
+    }
     if (step.next !== 'again' || !(await delay(cluster.env, step.ms, signal))) return undefined;
   }
 }
@@ -108,12 +111,6 @@ function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
 const isServerTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined || refusal.status === 429 || refusal.status >= 500;
 
-/** Lines logged before the log opens are missed: it is followed from then on. */
-function logNotOpenYet({ env }: Cluster, container: string): RawObservation {
-  const at = env.now();
-  return { kind: 'gap', at, stream: 'logs', container, from: at, cause: 'not-synced' };
-}
-
 /** Checks whether the pod is gone too. If it exists, its log was refused; if that is unknown, try again. */
 async function confirmGone(
   cluster: Cluster,
@@ -123,12 +120,7 @@ async function confirmGone(
   signal: AbortSignal,
 ): Promise<LogStep> {
   if (step.next !== 'gone') return step;
-  const answer = await cluster
-    .request({ method: 'GET', path: podPath(namespace, pod), signal })
-    .catch((error: unknown) => {
-      if (error instanceof TransportFailure || signal.aborted) return undefined;
-      throw error;
-    });
+  const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
   const received = asText(metadataOf(answer?.body)['uid']);
   if (answer?.status === 404) return step;
   if (answer?.status !== 200 || received === '') return { next: 'again', ms: backoffMs(failures) };
@@ -142,22 +134,18 @@ async function requestLog(
   signal: AbortSignal,
   since: number | undefined,
 ): Promise<StreamedResponse | undefined> {
-  try {
-    // sinceTime is cut to whole seconds on its way to the kubelet, so readLines skips the lines that are already known.
-    const start = progress.lastTime ?? (since === undefined ? undefined : new Date(since).toISOString());
-    const from = start === undefined ? fromOpening(progress, cluster.env.now()) : { sinceTime: start };
-    const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
-    return await cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal });
-  } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
-    throw error;
-  }
+  // sinceTime is cut to whole seconds on its way to the kubelet, so readLines skips the lines that are already known.
+  const start = progress.lastTime ?? (since === undefined ? undefined : new Date(since).toISOString());
+  const from = start === undefined ? fromOpening(progress, cluster.env.now()) : { sinceTime: start };
+  const query = { container: target.container, follow: 'true', timestamps: 'true', ...from };
+  return await answerIfAny(
+    cluster.stream({ method: 'GET', path: pathOf(target), query, accept: '*/*', signal }),
+    signal,
+  );
 }
 
 /** From now on; a log that broke before its first line, from its first opening, whatever the server's clock shows. */
 const fromOpening = ({ openedAt }: LogProgress, now: number): Record<string, string> =>
   openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
 
-function pathOf({ namespace, pod }: LogTarget): string {
-  return podPath(namespace, pod, 'log');
-}
+const pathOf = ({ namespace, pod }: LogTarget): string => podPath(namespace, pod, 'log');

@@ -20,7 +20,7 @@ export function refusedBy(
     stream,
     container,
     status: refusal?.status ?? 0,
-    ...(readDenial(message) ?? { verb, resource: readPath(path).resource, group: readPath(path).group }),
+    ...(readDenial(message) ?? { verb, ...readPath(path) }),
     message,
   };
 }

@@ -1,32 +1,19 @@
 import type { StreamName } from '../model/observation.ts';
 import { asString, metadataOf } from '../model/observe/read.ts';
 
-/** What an API path refers to, as RBAC names it. */
-export interface Resource {
-  /** Empty for the core group. */
-  group: string;
-  /** With its subresource, as RBAC writes it: `pods`, `pods/log`. */
-  resource: string;
-  namespace?: string;
-  name?: string;
-}
-
-/** Reads `/api/v1/namespaces/shop/pods/web-0/log` and the like. */
-export function readPath(path: string): Resource {
+/**
+ * What a path such as `/api/v1/namespaces/shop/pods/web-0/log` refers to, as RBAC names it: the resource with its
+ * subresource (`pods/log`), and the group (empty for the core group).
+ */
+export function readPath(path: string): { resource: string; group: string } {
   const parts = path
     .split('/')
     .filter((part) => part !== '')
     .map(decodeURIComponent);
   const group = parts[0] === 'apis' ? (parts[1] ?? '') : '';
   const rest = parts.slice(parts[0] === 'apis' ? 3 : 2);
-  const namespaced = rest[0] === 'namespaces' && rest.length > 2;
-  const [kind = '', name, subresource] = namespaced ? rest.slice(2) : rest;
-  return {
-    group,
-    resource: subresource === undefined ? kind : `${kind}/${subresource}`,
-    namespace: namespaced ? rest[1] : undefined,
-    name,
-  };
+  const [kind = '', , subresource] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest;
+  return { resource: subresource === undefined ? kind : `${kind}/${subresource}`, group };
 }
 
 /** The path of one pod, or of something below it. */

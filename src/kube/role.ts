@@ -40,46 +40,34 @@ export const clusterRules: readonly Rule[] = [
  * missing ones. The cluster's administrator decides in a RoleBinding who gets it.
  */
 export function roleFor(namespace: string, ...missing: Permission[]): string {
-  const rules = [...namespaceRules, ...missing.filter((permission) => !isGranted(permission)).map(asRule)];
-  return [
-    'apiVersion: rbac.authorization.k8s.io/v1',
-    'kind: Role',
-    'metadata:',
-    '  name: podexit',
-    `  namespace: ${quoted(namespace)}`,
-    ...rulesYaml(rules),
-    '',
-  ].join('\n');
+  const others = missing.filter((permission) => !isGranted(permission));
+  const rules = others.map(({ group, resource, verb }) => ({ group, resources: [resource], verbs: [verb] }));
+  return manifest('Role', [...namespaceRules, ...rules], [`  namespace: ${quoted(namespace)}`]);
 }
 
 /** A ClusterRole with the optional permissions for the whole cluster. */
-export const clusterRole = (): string =>
+export const clusterRole = (): string => manifest('ClusterRole', clusterRules);
+
+const manifest = (kind: string, rules: readonly Rule[], metadata: string[] = []): string =>
   [
     'apiVersion: rbac.authorization.k8s.io/v1',
-    'kind: ClusterRole',
+    `kind: ${kind}`,
     'metadata:',
     '  name: podexit',
-    ...rulesYaml(clusterRules),
+    ...metadata,
+    'rules:',
+    ...rules.flatMap((rule) => [
+      `  - apiGroups: ${list([rule.group])}`,
+      `    resources: ${list(rule.resources)}`,
+      `    verbs: ${list(rule.verbs)}`,
+    ]),
     '',
   ].join('\n');
-
-const rulesYaml = (rules: readonly Rule[]): string[] => [
-  'rules:',
-  ...rules.flatMap((rule) => [
-    `  - apiGroups: ${list([rule.group])}`,
-    `    resources: ${list(rule.resources)}`,
-    `    verbs: ${list(rule.verbs)}`,
-  ]),
-];
 
 function isGranted({ group, resource, verb }: Permission): boolean {
   return namespaceRules.some(
     (rule) => rule.group === group && rule.resources.includes(resource) && rule.verbs.includes(verb),
   );
-}
-
-function asRule({ group, resource, verb }: Permission) {
-  return { group, resources: [resource], verbs: [verb] };
 }
 
 function list(words: readonly string[]): string {

@@ -56,7 +56,8 @@ export function notReached(
   failure: TransportFailure | undefined,
 ): PodexitError {
   const why = cluster.clean(failure?.message ?? 'no answer');
-  const options = failure === undefined ? {} : { cause: withoutSecrets(failure, why) };
+  // Not Node's own error, which may contain the whole request.
+  const options = { cause: failure && Object.assign(new Error(why), { code: failure.code }) };
   if (failure !== undefined && isUntrusted(failure)) {
     return new PodexitError(
       'server.untrusted',
@@ -86,9 +87,4 @@ export function waitingReason(cluster: Cluster, { path }: WatchTarget, outcome: 
   }
   if (outcome.kind === 'foreign') return `what answers the list of ${resource} is not the Kubernetes API`;
   return `the list of ${resource} is still incomplete`;
-}
-
-/** A cause that is safe to print: Node's own errors may contain the whole request. */
-function withoutSecrets(failure: TransportFailure, message: string): Error {
-  return Object.assign(new Error(message), { code: failure.code });
 }

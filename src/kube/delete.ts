@@ -76,22 +76,18 @@ async function* send(
   const sent = new Promise<number>((resolve) => (reportSent = resolve));
   const answering = request(cluster, target, reportSent, signal);
   const sentAt = await Promise.race([sent, answering.then(() => undefined)]);
-  if (sentAt !== undefined) {
-    const { graceSeconds, uid } = target;
-    yield { kind: 'requested', at: sentAt, verb, graceSeconds, uid };
-  }
+  const { graceSeconds, uid } = target;
+  if (sentAt !== undefined) yield { kind: 'requested', at: sentAt, verb, graceSeconds, uid };
   const answer = await answering;
   if (answer instanceof TransportFailure) return { kind: 'failed', failure: answer };
   yield* answer.dated;
   const { status, body, at } = answer;
   if (status < 200 || status >= 300 || isFailureStatus(body)) {
     const code = asObject(body)['code'];
-    return {
-      kind: 'refused',
-      refusal: readRefusal(status < 300 && typeof code === 'number' ? code : status, body, answer.headers),
-    };
+    const refusedWith = status < 300 && typeof code === 'number' ? code : status;
+    return { kind: 'refused', refusal: readRefusal(refusedWith, body, answer.headers) };
   }
-  yield { kind: 'answered', at, verb, status, ...(asObject(body)['kind'] === 'Pod' ? { object: body } : {}) };
+  yield { kind: 'answered', at, verb, status, object: asObject(body)['kind'] === 'Pod' ? body : undefined };
   return { kind: 'accepted' };
 }
 
@@ -114,9 +110,13 @@ async function request(
 
 /** The options are in the body, never in the query: the server reads that only if the body is empty (SIGNALS §1). */
 function requestFor({ namespace, name, uid, graceSeconds, evict, dryRun }: DeleteTarget) {
-  const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
-  const dry = dryRun ? { dryRun: ['All'] } : {};
-  const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace, ...dry };
+  const options = {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    preconditions: { uid },
+    gracePeriodSeconds: graceSeconds ?? undefined,
+    dryRun: dryRun ? ['All'] : undefined,
+  };
   if (!evict) return { method: 'DELETE', path: podPath(namespace, name), body: options } as const;
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions: options };
   return { method: 'POST', path: podPath(namespace, name, 'eviction'), body } as const;

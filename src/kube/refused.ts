@@ -89,11 +89,14 @@ const unreadableHints: Partial<Record<number, string>> = {
 /** 403 on pods: podexit can do nothing without them, so the hint contains the Role that is needed. */
 function forbiddenPods(namespace: string, message: string, asked: Partial<Permission> = {}): PodexitError {
   const { verb = 'get', resource = 'pods', group = '' } = readDenial(message) ?? asked;
-  const wanted = { verb, resource, group };
+  return forbidden('pod.forbidden', namespace, message, { verb, resource, group });
+}
+
+function forbidden(code: string, namespace: string, message: string, denied: Permission): PodexitError {
   return new PodexitError(
-    'pod.forbidden',
-    `you may not ${wanted.verb} ${wanted.resource} in namespace "${namespace}": ${message}`,
-    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, wanted)}`,
+    code,
+    `you may not ${denied.verb} ${denied.resource} in namespace "${namespace}": ${message}`,
+    `Ask for a RoleBinding to this Role:\n${roleFor(namespace, denied)}`,
   );
 }
 
@@ -127,13 +130,8 @@ export function refusedDelete(
   if (isUidConflict(refusal)) return replacedPod(namespace, name);
   if (isRefusedByBudget(refusal)) return heldByBudget(cluster, pod, refusal);
   const denied = status === 403 ? readDenial(message) : undefined;
-  if (denied !== undefined) {
-    return new PodexitError(
-      evict ? 'evict.forbidden' : 'delete.forbidden',
-      `you may not ${denied.verb} ${denied.resource} in namespace "${namespace}": ${message}`,
-      `Ask for a RoleBinding to this Role:\n${roleFor(namespace, denied)}`,
-    );
-  }
+  if (denied !== undefined)
+    return forbidden(evict ? 'evict.forbidden' : 'delete.forbidden', namespace, message, denied);
   if (status === 403 || /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)) {
     return new PodexitError(
       evict ? 'evict.denied' : 'delete.denied',

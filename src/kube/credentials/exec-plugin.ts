@@ -185,21 +185,18 @@ function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   };
 }
 
-function failed(exec: ExecEntry, what: string): PodexitError {
-  return new PodexitError(
-    'auth.exec-failed',
-    `the credential plugin ${nameOf(exec)} ${what}`,
-    'Run it by hand to see why; the kubeconfig names it under users[].user.exec.',
-  );
+function failed(
+  exec: ExecEntry,
+  what: string,
+  hint = 'Run it by hand to see why; the kubeconfig names it under users[].user.exec.',
+): PodexitError {
+  return new PodexitError('auth.exec-failed', `the credential plugin ${nameOf(exec)} ${what}`, hint);
 }
 
 function notStarted(exec: ExecEntry, code: string): PodexitError {
   const why = code === 'ENOENT' ? 'is not installed (no such command)' : `cannot be started (${code})`;
-  return new PodexitError(
-    'auth.exec-failed',
-    `the credential plugin ${nameOf(exec)} ${why}`,
-    exec.installHint ?? 'Install it, or put its directory into PATH; the kubeconfig names it under users[].user.exec.',
-  );
+  const hint = 'Install it, or put its directory into PATH; the kubeconfig names it under users[].user.exec.';
+  return failed(exec, why, exec.installHint ?? hint);
 }
 
 /** KUBERNETES_EXEC_INFO: tells the plugin about the terminal and, if it asks for it, the cluster. */
@@ -209,7 +206,7 @@ function execInfo(
   stdinIsTty: boolean,
 ): { interactive: boolean; json: string } {
   const interactive = exec.interactiveMode !== 'Never' && stdinIsTty;
-  const spec = { interactive, ...(exec.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) };
+  const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
   return { interactive, json: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }) };
 }
 
@@ -217,16 +214,14 @@ function execInfo(
 const configExtension = 'client.authentication.k8s.io/exec';
 
 function clusterInfo(cluster: ClusterEntry & { server: string }) {
-  const config = cluster.extensions?.get(configExtension);
-  const authority = authorityData(cluster);
   return {
     server: cluster.server,
     'tls-server-name': cluster.tlsServerName,
-    ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
-    'certificate-authority-data': authority,
+    'insecure-skip-tls-verify': cluster.insecureSkipTlsVerify || undefined,
+    'certificate-authority-data': authorityData(cluster),
     'proxy-url': cluster.proxyUrl,
-    ...(cluster.disableCompression ? { 'disable-compression': true } : {}),
-    config,
+    'disable-compression': cluster.disableCompression || undefined,
+    config: cluster.extensions?.get(configExtension),
   };
 }
 

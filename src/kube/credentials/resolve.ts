@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { isOverTls, type Impersonation, type UserEntry, type ClusterEntry } from '../kubeconfig/kubeconfig.ts';
+import {
+  isOverTls,
+  readIfThere,
+  type Impersonation,
+  type UserEntry,
+  type ClusterEntry,
+} from '../kubeconfig/kubeconfig.ts';
 import type { Credentials, Identity, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
@@ -85,14 +90,6 @@ function tokenSource({ token, tokenFile }: UserEntry): CredentialSource {
   };
 }
 
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
 /** The headers of "User impersonation" (Kubernetes documentation); each group is a separate header. */
 export function impersonationHeaders(as: Impersonation | undefined): OutgoingHttpHeaders {
   if (as?.user === undefined) return {};
@@ -132,10 +129,11 @@ function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, re
   if (ca !== undefined && isOverTls(cluster.server)) assertAuthority(ca);
   return {
     ca,
-    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    cert,
+    key,
     // Always set: if it were left out, NODE_TLS_REJECT_UNAUTHORIZED=0 would decide instead of the kubeconfig.
     rejectUnauthorized: cluster.insecureSkipTlsVerify !== true,
-    ...(cluster.tlsServerName === undefined ? {} : { servername: cluster.tlsServerName }),
+    servername: cluster.tlsServerName,
   };
 }
 
@@ -153,11 +151,9 @@ function assertAuthority(ca: string): void {
 function readPem(what: string, data: string | undefined, file: string | undefined): string | undefined {
   if (data) return Buffer.from(data, 'base64').toString('utf8');
   if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw unreadableFile(what, file);
-  }
+  const text = readIfThere(file);
+  if (text === undefined) throw unreadableFile(what, file);
+  return text;
 }
 
 function unreadableFile(what: string, file: string): PodexitError {

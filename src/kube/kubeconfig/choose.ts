@@ -60,7 +60,7 @@ function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): str
     user.clientCertificate,
     user.clientCertificateData,
   ];
-  const isTls = cluster.insecureSkipTlsVerify === true || hints.some((hint) => hint !== undefined && hint !== '');
+  const isTls = cluster.insecureSkipTlsVerify === true || hints.some(Boolean);
   return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
@@ -137,18 +137,12 @@ const absolute = (path: string | undefined): string | undefined => (path === und
 function impersonation(own: Impersonation | undefined, options: ConnectOptions): Impersonation | undefined {
   const { as, asUid, asGroup = [], asUserExtra = [] } = options;
   const isGiven = as !== undefined || asUid !== undefined || asGroup.length + asUserExtra.length > 0;
-  const user = as ?? own?.user;
-  const merged: Impersonation = {
-    user,
-    uid: asUid ?? own?.uid,
-    groups: asGroup.length > 0 ? asGroup : (own?.groups ?? []),
-    extra: asUserExtra.length > 0 ? asUserExtra.map(splitExtra) : (own?.extra ?? []),
-  };
+  const extra = asUserExtra.length > 0 ? asUserExtra.map(splitExtra) : (own?.extra ?? []);
   if (!isGiven && own === undefined) return undefined;
-  if (merged.user === undefined) {
+  const user = as ?? own?.user;
+  if (user === undefined)
     throw usage('--as-uid, --as-group and --as-user-extra need a user to impersonate', 'Add --as=USER.');
-  }
-  return merged;
+  return { user, uid: asUid ?? own?.uid, groups: asGroup.length > 0 ? asGroup : (own?.groups ?? []), extra };
 }
 
 function splitExtra(pair: string): readonly [string, string] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { PodexitError } from '../../errors.ts';
 
 /** The contents of a kubeconfig, with entries by name; every path is absolute (parse.ts). */
@@ -113,4 +114,13 @@ function contradictory(first: string, second: string): PodexitError {
     `${first} and ${second} cannot be used together`,
     'Keep one of them, in the kubeconfig and the flags taken together.',
   );
+}
+
+/** The text of a file that a kubeconfig names; undefined if the file cannot be read. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { Variables } from '../env.ts';
 import { invalid, parseKubeconfig } from './parse.ts';
-import type { Kubeconfig } from './kubeconfig.ts';
+import { readIfThere, type Kubeconfig } from './kubeconfig.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
 export interface LoadOptions {
@@ -35,7 +35,12 @@ export async function loadKubeconfig({ file, variables, server, serviceAccount }
   const ownNamespace = inClusterNamespace(variables, serviceAccount);
   if (file !== undefined) {
     const kubeconfig = await readKubeconfig(file);
-    if (kubeconfig === undefined) throw missing(file);
+    if (kubeconfig === undefined)
+      throw new PodexitError(
+        'kubeconfig.missing',
+        `the kubeconfig ${file} does not exist`,
+        'Check the path given to --kubeconfig.',
+      );
     return { kubeconfig, files: [file], ownNamespace };
   }
   const files = kubeconfigFiles(variables);
@@ -65,14 +70,6 @@ async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
   return parseKubeconfig(readPlainYaml(text) ?? (await import('./yaml.ts')).readYaml(text, file), file);
 }
 
-function missing(file: string): PodexitError {
-  return new PodexitError(
-    'kubeconfig.missing',
-    `the kubeconfig ${file} does not exist`,
-    'Check the path given to --kubeconfig.',
-  );
-}
-
 /**
  * Merges files as kubectl does: the first entry of a name wins as a whole, and so does the first current-context
  * ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
@@ -97,16 +94,12 @@ const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 export function inClusterKubeconfig(variables: Variables, directory = serviceAccountDirectory): Kubeconfig | undefined {
   const host = variables['KUBERNETES_SERVICE_HOST'];
   const port = variables['KUBERNETES_SERVICE_PORT'];
-  if (!host || !port || read(`${directory}/token`) === undefined) return undefined;
+  if (!host || !port || readIfThere(`${directory}/token`) === undefined) return undefined;
   const name = 'in-cluster';
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
   return {
     currentContext: name,
-    clusters: new Map([
-      [
-        name,
-        { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, certificateAuthority: `${directory}/ca.crt` },
-      ],
-    ]),
+    clusters: new Map([[name, { server, certificateAuthority: `${directory}/ca.crt` }]]),
     // A file, not its content: the kubelet renews it every hour.
     users: new Map([[name, { tokenFile: `${directory}/token` }]]),
     contexts: new Map([[name, { cluster: name, user: name }]]),
@@ -116,13 +109,5 @@ export function inClusterKubeconfig(variables: Variables, directory = serviceAcc
 /** kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace). */
 function inClusterNamespace(variables: Variables, directory = serviceAccountDirectory): string | undefined {
   if (inClusterKubeconfig(variables, directory) === undefined) return undefined;
-  return variables['POD_NAMESPACE'] || read(`${directory}/namespace`)?.trim() || undefined;
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return variables['POD_NAMESPACE'] || readIfThere(`${directory}/namespace`)?.trim() || undefined;
 }

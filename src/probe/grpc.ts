@@ -6,21 +6,18 @@ import type { Answer, OutgoingRequest, ProbeClient } from './client.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './connecting.ts';
 import { failed, succeeded, unexpected, type Result } from './result.ts';
-import type { GrpcTarget, ProbeSettings } from './target.ts';
+import { inBrackets, type GrpcTarget, type ProbeSettings } from './target.ts';
 
 export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, userAgent: string): ProbeClient {
   const { host, port, isSecure } = target;
   const scheme = isSecure ? 'https' : 'http';
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const authority = `${inBrackets(host)}:${port}`;
   const headers = { ...settings.headers, 'content-type': 'application/grpc', te: 'trailers', 'user-agent': userAgent };
   const request: OutgoingRequest = { method: 'POST', path: '/grpc.health.v1.Health/Check', authority, scheme, headers };
   const message = healthCheckRequest(target.service);
+  const tls = isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined;
   return createConnectingClient({
-    address: {
-      host,
-      port,
-      tls: isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined,
-    },
+    address: { host, port, tls },
     speak: (socket, _protocol, _isKept, resend) => http2Connection(socket, `${scheme}://${authority}`, resend),
     ask: (connection, settle) => connection.exchange(request, message, judgeHealth, settle),
   });

@@ -4,7 +4,7 @@ import { http1Connection } from './http1.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './connecting.ts';
 import { succeeded, unexpected, type Result } from './result.ts';
-import { isExpected, type HttpTarget, type ProbeSettings } from './target.ts';
+import { isExpected, withoutBrackets, type HttpTarget, type ProbeSettings } from './target.ts';
 
 /** HTTP/1.1 for http://; for https:// the server chooses between HTTP/2 and HTTP/1.1, for each connection. */
 export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, userAgent: string): ProbeClient {
@@ -20,7 +20,7 @@ export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, u
   const tls = { ca: settings.ca, insecure: settings.insecure, protocols: ['h2', 'http/1.1'] };
   return createConnectingClient({
     address: {
-      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      host: withoutBrackets(url.hostname),
       port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
       tls: isSecure ? tls : undefined,
     },

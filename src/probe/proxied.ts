@@ -1,5 +1,5 @@
 /** A target behind the API server: `services/NAME/proxy` and `pods/NAME/proxy`, with the run's own credentials. */
-import { createAnswerStart, noKeptConnection, type ProbeClient } from './client.ts';
+import { createAnswerStart, noKeptConnection, type Judge, type OutgoingRequest, type ProbeClient } from './client.ts';
 import { judgeStatus } from './http.ts';
 import { failed, unexpected, type Result } from './result.ts';
 import type { ProbeSettings, ProxyTarget } from './target.ts';
@@ -13,12 +13,9 @@ export interface ProxiedPod {
  * Sends one request to the API server, without following redirects and without retries. Rejects if the API server
  * itself gives no answer.
  */
-export type ProxyRequest = (request: {
-  method: string;
-  path: string;
-  headers: Readonly<Record<string, string>>;
-  signal: AbortSignal;
-}) => Promise<{ status: number; body: AsyncIterable<unknown> }>;
+export type ProxyRequest = (
+  request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'> & { signal: AbortSignal },
+) => Promise<{ status: number; body: AsyncIterable<unknown> }>;
 
 export interface ProxyContext {
   namespace: string;
@@ -73,11 +70,7 @@ async function readStart(body: AsyncIterable<unknown>): Promise<Buffer> {
  * If the API server reaches no backend, it says why in a Status (k8s.io/apimachinery proxy, "error trying to reach
  * service: dial tcp …"). Its own refusals (too many requests, expired credentials) are not failures of the target.
  */
-function judgeProxied(
-  body: Buffer,
-  status: number,
-  judge: (answer: { status: number; body: Buffer }) => Result,
-): Result {
+function judgeProxied(body: Buffer, status: number, judge: Judge): Result {
   const message = statusMessage(body);
   if (message === undefined) return judge({ status, body });
   const cause = failureCauses.find(([form]) => form.test(message))?.[1];

@@ -24,7 +24,8 @@ export type Sender = ReturnType<typeof createSender>;
 
 export function createSender(options: SenderOptions) {
   const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
-  const [waiting, idleWaiters] = [new Set<() => void>(), [] as (() => void)[]];
+  const waiting = new Set<() => void>();
+  const idleWaiters: (() => void)[] = [];
   const wake = (): void => idleWaiters.splice(0).forEach((resolve) => resolve());
   let [turn, skipped] = [0, 0];
   const standstills = createStandstills(options);
@@ -45,14 +46,8 @@ export function createSender(options: SenderOptions) {
     const settle = (result: Result, answeredAt = performance.now()): void => {
       if (!waiting.delete(abort)) return;
       stopTimer();
-      const settledAt = now();
-      onSettled({
-        connection,
-        result: standstills.withoutStandstills(result, sentAt),
-        sentAt,
-        settledAt,
-        latencyMs: answeredAt - started,
-      });
+      const judged = standstills.withoutStandstills(result, sentAt);
+      onSettled({ connection, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
       if (waiting.size === 0) wake();
     };
     const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));

@@ -161,8 +161,9 @@ const shownUrl = (url: URL): string =>
 /** A text that cannot be parsed may contain a password anywhere before an @. */
 const shownText = (text: string): string => (text.includes('@') ? '…' : text.replace(/[?#].*$/s, '…').slice(0, 80));
 
-const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
-const inBrackets = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+/** A URL puts an IPv6 address in brackets, a socket does not. */
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+export const inBrackets = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 const targetForms =
   'A target is http(s)://…, tcp://HOST:PORT, grpc://HOST:PORT[/SERVICE], service/NAME[:PORT][/PATH] or pod[:PORT][/PATH].';

@@ -49,11 +49,8 @@ export function createTrial(target: ProbeTarget, start: number) {
 function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitError {
   const said = result?.said ?? 'no request was answered';
   const message = `the probe of ${target.shown} failed before anything was deleted: ${said}`;
-  return new PodexitError(
-    isForbidden(target, result) ? 'probe.forbidden' : 'probe.not-answering',
-    message,
-    hintOf(result),
-  );
+  const code = isForbidden(target, result) ? 'probe.forbidden' : 'probe.not-answering';
+  return new PodexitError(code, message, hintOf(result));
 }
 
 /** The API server refuses the use of its proxy; its Status says so. */

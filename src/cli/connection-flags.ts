@@ -54,7 +54,7 @@ export function connectionOf(flags: ConnectionFlags, version: string): ConnectOp
   const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');
   return {
     ...(Object.fromEntries(given) as Partial<ConnectOptions>),
-    ...(requestTimeout === undefined || requestTimeout === '' ? {} : { requestTimeoutMs: timeoutOf(requestTimeout) }),
+    requestTimeoutMs: requestTimeout ? timeoutOf(requestTimeout) : undefined,
     version,
   };
 }

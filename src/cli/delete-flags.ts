@@ -140,24 +140,16 @@ interface Grace {
 }
 
 /** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
-export function decideGrace({
-  gracePeriod,
-  now,
-  force,
-}: {
-  gracePeriod?: number;
-  now?: boolean;
-  force?: boolean;
-}): Grace {
+export function decideGrace(flags: { gracePeriod?: number; now?: boolean; force?: boolean }): Grace {
+  const { gracePeriod, now, force } = flags;
   const asked = gracePeriod !== undefined && gracePeriod >= 0 ? gracePeriod : undefined;
-  const refuse = (flags: string, hint: string): never => {
-    throw usageError('grace', `${flags} cannot be used together`, hint);
-  };
+  const together = (names: string, hint: string): Error =>
+    usageError('grace', `${names} cannot be used together`, hint);
   if (now && asked !== undefined)
-    refuse('--now and --grace-period', 'Use --now, or --grace-period=1 which means the same.');
-  if (now && force) refuse('--force and --now', 'Use --force for a grace period of 0 s, or --now for 1 s.');
+    throw together('--now and --grace-period', 'Use --now, or --grace-period=1 which means the same.');
+  if (now && force) throw together('--force and --now', 'Use --force for a grace period of 0 s, or --now for 1 s.');
   if (force && asked !== undefined && asked > 0)
-    refuse('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
+    throw together('--force and --grace-period greater than 0', 'Leave out --force for a graceful deletion.');
   if (now) return { seconds: 1, isExplicit: true };
   if (force) return { seconds: 0, isExplicit: true };
   if (asked === undefined) return { seconds: null, isExplicit: false };

@@ -69,8 +69,8 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   words.push('-n', server.namespace);
   const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
   if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
-  const balancer =
-    lateMs === undefined ? undefined : await startBalancer({ clock: systemClock, lateMs, pod: podOf(server) });
+  const pod = { name: server.pod, requests: server.requests, truth: () => server.truth() };
+  const balancer = lateMs === undefined ? undefined : await startBalancer({ clock: systemClock, lateMs, pod });
   try {
     if (flags.serve) return await serve(server, { words, about, file: flags.writeKubeconfig }, ports);
     const probe = balancer === undefined ? [] : ['--probe', balancer.url];
@@ -81,31 +81,20 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   }
 }
 
-/** The pod's name, the requests to its cluster, and the recorded truth about its exit. */
-const podOf = (server: Loopback) => ({ name: server.pod, requests: server.requests, truth: () => server.truth() });
-
 function chosen(name: string, fixed: boolean): ShippedScenario {
   const [found, ...others] = scenariosNamed(name);
-  if (found === undefined)
-    throw new PodexitError(
-      'demo.scenario',
-      `there is no scenario "${name}"`,
-      `There are: ${namesOf(shippedScenarios)}`,
-    );
+  if (found === undefined) throw notChosen(`there is no scenario "${name}"`, 'There are', shippedScenarios);
   if (others.length > 0)
-    throw new PodexitError(
-      'demo.scenario',
-      `several scenarios begin with "${name}"`,
-      `Name one of them: ${namesOf([found, ...others])}`,
-    );
+    throw notChosen(`several scenarios begin with "${name}"`, 'Name one of them', [found, ...others]);
   if (!fixed) return found;
   const [fixedOne] = found.fixed === undefined ? [] : scenariosNamed(found.fixed);
   if (fixedOne !== undefined) return fixedOne;
   const pairs = shippedScenarios.filter((scenario) => scenario.fixed !== undefined);
-  throw new PodexitError('demo.scenario', `"${found.name}" has no fixed version`, `These have: ${namesOf(pairs)}`);
+  throw notChosen(`"${found.name}" has no fixed version`, 'These have', pairs);
 }
 
-const namesOf = (scenarios: readonly ShippedScenario[]): string => scenarios.map(({ name }) => name).join(', ');
+const notChosen = (message: string, hint: string, possible: readonly ShippedScenario[]): PodexitError =>
+  new PodexitError('demo.scenario', message, `${hint}: ${possible.map(({ name }) => name).join(', ')}`);
 
 async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
@@ -168,9 +157,8 @@ async function serve(
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
   else writeKubeconfig(file, server.kubeconfig());
-  const kubeconfig = file === undefined ? 'the kubeconfig above' : file;
   stderr.write(`${about}
-serving at ${server.url} with ${kubeconfig}; try:
+serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
 It plays as it was recorded, whatever grace period is asked for, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
 `);

@@ -38,7 +38,7 @@ export function addPipelineFlags(command: Command): Command {
 }
 
 export const publishFrom = ({ github, otlp = 'never' }: PipelineFlags): Publish => ({
-  ...(github === undefined ? {} : { github }),
+  github,
   otlp: oneOf(otlp, otlpTimes, '--otlp'),
 });
 
@@ -61,17 +61,18 @@ export async function policyFrom({ config, ...flags }: GateFlags): Promise<Polic
     return word === undefined ? [] : [parse(word, where)].flat();
   };
   const gates = [
-    ...gate('maxDuration', 'max-duration', (text, where) => ({ kind: 'max-duration', ms: parseDuration(text, where) })),
+    ...gate('maxDuration', 'max-duration', inMs('max-duration')),
     ...gate('maxGraceUsed', 'max-grace-used', maxGraceUsed),
-    ...gate('minDrainLead', 'min-drain-lead', (text, where) => ({
-      kind: 'min-drain-lead',
-      ms: parseDuration(text, where),
-    })),
+    ...gate('minDrainLead', 'min-drain-lead', inMs('min-drain-lead')),
     ...gate('maxLost', 'max-lost', maxLost),
     ...gate('failOn', 'fail-on', failOn),
   ];
   return { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
 }
+
+const inMs =
+  (kind: 'max-duration' | 'min-drain-lead') =>
+  (text: string, where: string): GateSpec => ({ kind, ms: parseDuration(text, where) });
 
 /** `3`, `0`, `0.1%`. */
 function maxLost(text: string, where: string): GateSpec {

@@ -39,7 +39,7 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | und
   });
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
-    return await Promise.race([lines.question(question, signal ? { signal } : {}), ended]);
+    return await Promise.race([lines.question(question, { signal }), ended]);
   } finally {
     // Also after an interrupt: a terminal that is still being read would keep the process alive.
     lines.close();

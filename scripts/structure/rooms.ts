@@ -14,17 +14,17 @@ export interface Room {
 }
 
 export const rooms: Record<string, Room> = {
-  cli: { targetLines: 1500, mostLines: 2580, mostFiles: 28, longestChain: 9, cycles: 0 },
+  cli: { targetLines: 1500, mostLines: 2540, mostFiles: 28, longestChain: 9, cycles: 0 },
   run: { targetLines: 2500, mostLines: 5790, mostFiles: 44, longestChain: 7, cycles: 0 },
   rollout: { targetLines: 1000, mostLines: 1220, mostFiles: 8, longestChain: 3, cycles: 0 },
-  kube: { targetLines: 4000, mostLines: 5400, mostFiles: 45, longestChain: 5, cycles: 0 },
+  kube: { targetLines: 4000, mostLines: 5220, mostFiles: 45, longestChain: 5, cycles: 0 },
   model: { targetLines: 2000, mostLines: 3450, mostFiles: 27, longestChain: 6, cycles: 0 },
   infer: { targetLines: 2000, mostLines: 5270, mostFiles: 29, longestChain: 7, cycles: 0 },
   verdict: { targetLines: 2800, mostLines: 4350, mostFiles: 32, longestChain: 5, cycles: 0 },
   render: { targetLines: 4000, mostLines: 5090, mostFiles: 39, longestChain: 7, cycles: 0 },
   recording: { targetLines: 500, mostLines: 530, mostFiles: 6, longestChain: 2, cycles: 0 },
   export: { targetLines: 300, mostLines: 320, mostFiles: 2, longestChain: 2, cycles: 0 },
-  probe: { targetLines: 1500, mostLines: 1480, mostFiles: 15, longestChain: 5, cycles: 0 },
+  probe: { targetLines: 1500, mostLines: 1460, mostFiles: 15, longestChain: 5, cycles: 0 },
   advice: { targetLines: 3500, mostLines: 5190, mostFiles: 38, longestChain: 6, cycles: 0 },
   demo: { targetLines: 2300, mostLines: 3030, mostFiles: 28, longestChain: 6, cycles: 0 },
 };

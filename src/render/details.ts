@@ -1,8 +1,8 @@
 /** What `-v` adds to the card: phases, findings with their evidence, gaps and assumptions. */
+import type { Phase, Timeline } from '../infer/timeline.ts';
 import { assumptions } from '../model/assumptions.ts';
-import type { Finding } from '../model/report.ts';
-import { togetherWith } from '../model/reduce/notes.ts';
-import type { Note } from '../model/trace.ts';
+import type { Finding, PhaseName } from '../model/report.ts';
+import { allNotes, togetherWith } from '../model/reduce/notes.ts';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Pen } from './palette.ts';
@@ -17,12 +17,12 @@ export function detailLines(pen: Pen, report: Report, width: number): string[] {
 
 /** `drain  app  3.1s  31% of the grace period  (+0.10 to +3.22)` */
 function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
-  const rows = timeline.phases.map(({ name, subject = '', length, start, end }) => ({
-    name: phaseTitles[name],
-    subject: forTerminal(subject),
-    length: lengthText(length),
-    share: gracePhases.has(name) ? shareText(length, timeline.grace.effectiveSeconds * 1000) : '',
-    ends: `from ${boundsText(start, timeline.zero)}, until ${boundsText(end, timeline.zero)}`,
+  const rows = timeline.phases.map((phase) => ({
+    name: phaseTitles[phase.name],
+    subject: forTerminal(phase.subject ?? ''),
+    length: lengthText(phase.length),
+    share: graceShareText(phase, timeline),
+    ends: `from ${boundsText(phase.start, timeline.zero)}, until ${boundsText(phase.end, timeline.zero)}`,
   }));
   const widest = (valueOf: (row: (typeof rows)[number]) => string): number =>
     Math.max(0, ...rows.map((row) => valueOf(row).length));
@@ -46,7 +46,7 @@ function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
 }
 
 /** The names of the phases for people. */
-export const phaseTitles: Record<Report['timeline']['phases'][number]['name'], string> = {
+export const phaseTitles: Record<PhaseName, string> = {
   accept: 'API accepted',
   notice: 'kubelet reacted',
   'route-removal': 'endpoint removed',
@@ -60,11 +60,15 @@ export const phaseTitles: Record<Report['timeline']['phases'][number]['name'], s
 };
 
 /** Phases that use up a container's grace period. */
-export const gracePhases: ReadonlySet<string> = new Set(['prestop', 'sidecar-wait', 'drain']);
+const gracePhases: ReadonlySet<PhaseName> = new Set(['prestop', 'sidecar-wait', 'drain']);
+
+/** The phase's share of the grace period; empty for a phase that does not use it. */
+export const graceShareText = ({ name, length }: Phase, { grace }: Timeline): string =>
+  gracePhases.has(name) ? shareText(length, grace.effectiveSeconds * 1000) : '';
 
 function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): string[] {
   return verdict.findings.flatMap((finding) => {
-    const evidence = evidenceText(finding, timeline.notes, timeline.zero);
+    const evidence = evidenceText(finding, timeline);
     const head: Piece[] = [
       piece('strong', `  ${finding.code}`),
       plain(` (${finding.severity}): ${forTerminal(finding.message, 1000)}`),
@@ -79,9 +83,8 @@ function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): s
 /** The JSON report has all cited observations. */
 const maxEvidence = 5;
 
-function evidenceText({ evidence }: Finding, notes: Note | undefined, zero: number): string | undefined {
-  const cited: Note[] = [];
-  for (let note = notes; note; note = note.earlier) if (evidence.includes(note.seq)) cited.unshift(note);
+function evidenceText({ evidence }: Finding, { notes, zero }: Timeline): string | undefined {
+  const cited = allNotes(notes).filter(({ seq }) => evidence.includes(seq));
   if (cited.length === 0) return undefined;
   const shown = cited.slice(-maxEvidence);
   const texts = shown.map(

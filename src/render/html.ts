@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Timeline } from '../infer/timeline.ts';
 import type { FixAnswer } from '../verdict/fix.ts';
 import { imagesOf } from '../model/pod.ts';
+import { allNotes } from '../model/reduce/notes.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
@@ -255,11 +256,8 @@ const panel = (): Html =>
     tag('p', { class: 'note' }, 'Hover or use the arrow keys for evidence.'),
   );
 
-function notesOf({ notes }: Timeline): ReadonlyMap<number, string> {
-  const seen = new Map<number, string>();
-  for (let note = notes; note; note = note.earlier) seen.set(note.seq, `${note.seq}: ${forTerminal(note.what)}`);
-  return seen;
-}
+const notesOf = ({ notes }: Timeline): ReadonlyMap<number, string> =>
+  new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
 
 /** Only `<` could end the script element; its escape means the same in JSON. */
 function dataOf(items: readonly Item[], notes: ReadonlyMap<number, string>): Html {

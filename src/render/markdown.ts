@@ -1,13 +1,13 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
-import type { Interval, Phase } from '../infer/timeline.ts';
+import type { Interval } from '../infer/timeline.ts';
 import type { FixAnswer } from '../verdict/fix.ts';
-import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
+import { lengthText, secondsText } from '../verdict/length-text.ts';
 import { requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitRows } from './card-rows.ts';
 import { iconOf } from './card.ts';
-import { phaseTitles, gracePhases } from './details.ts';
+import { graceShareText, phaseTitles } from './details.ts';
 import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { deletedText, ownerText, podText } from './pod-facts.ts';
@@ -108,13 +108,11 @@ function timelineTable({ timeline }: Report): string {
 }
 
 function phaseTable({ timeline }: Report): string {
-  const grace = timeline.grace.effectiveSeconds * 1000;
-  const share = ({ name, length }: Phase): string => (gracePhases.has(name) ? shareText(length, grace) : '');
   const rows = timeline.phases.map((phase) => [
     phaseTitles[phase.name],
     phase.subject === undefined ? '' : forMarkdownCode(phase.subject),
     lengthText(phase.length),
-    share(phase),
+    graceShareText(phase, timeline),
   ]);
   return folded('Phases', table(['phase', 'of', 'length', 'of the grace period'], rows));
 }

@@ -13,6 +13,7 @@ import type {
 } from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
+import { allNotes } from '../model/reduce/notes.ts';
 import type {
   ContainerReport,
   EndpointReport,
@@ -185,10 +186,9 @@ const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
 function citedIn(report: Omit<ExitReport, 'observations'>, newest: Timeline['notes']): ExitReport['observations'] {
   const cited = new Set<number>();
   collect(report, cited);
-  const lines: ExitReport['observations'] = [];
-  for (let note = newest; note; note = note.earlier)
-    if (cited.has(note.seq)) lines.unshift({ seq: note.seq, at: printTime(note.at, 'earlier'), what: note.what });
-  return lines;
+  return allNotes(newest).flatMap(({ seq, at, what }) =>
+    cited.has(seq) ? [{ seq, at: printTime(at, 'earlier'), what }] : [],
+  );
 }
 
 function collect(value: unknown, into: Set<number>): void {

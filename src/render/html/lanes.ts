@@ -1,8 +1,8 @@
 /** What each lane of the picture contains: bars with uncertain ends, and points. Data only. */
 import type { Interval, Mark, Phase, ProbeResult, Timeline } from '../../infer/timeline.ts';
 import type { MarkName, PhaseName } from '../../model/report.ts';
-import { lengthText, shareText } from '../../verdict/length-text.ts';
-import { phaseTitles, gracePhases } from '../details.ts';
+import { lengthText } from '../../verdict/length-text.ts';
+import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, offsetText } from '../time-text.ts';
 
@@ -181,17 +181,17 @@ export function pointOf(mark: Mark, timeline: Timeline): Point {
   };
 }
 
-export function phaseBar({ name, subject, start, end, length }: Phase, { zero, grace }: Timeline): Bar {
+export function phaseBar(phase: Phase, timeline: Timeline): Bar {
+  const { name, subject, start, end, length } = phase;
+  const { zero } = timeline;
   const text = `${phaseTitles[name]} ${lengthText(length)}`;
-  const share = gracePhases.has(name)
-    ? `, ${shareText(length, grace.effectiveSeconds * 1000)} of the grace period`
-    : '';
+  const share = graceShareText(phase, timeline);
   return {
     look: name,
     label: text,
     start,
     end,
-    title: `${text}${subject === undefined ? '' : ` · ${subject}`}${share}`,
+    title: `${text}${subject === undefined ? '' : ` · ${subject}`}${share && `, ${share} of the grace period`}`,
     lines: [`from ${certainty(start, zero)}`, `to ${certainty(end, zero)}`],
     evidence: [...new Set([...start.evidence, ...end.evidence])],
   };

@@ -1,10 +1,10 @@
 /** Tables folded below the picture: everything that it shows as text, with bounds and evidence. */
 import { assumptions } from '../../model/assumptions.ts';
-import type { Note } from '../../model/trace.ts';
-import type { Interval } from '../../infer/timeline.ts';
-import { lengthText, shareText } from '../../verdict/length-text.ts';
+import { allNotes } from '../../model/reduce/notes.ts';
+import type { Interval, Timeline } from '../../infer/timeline.ts';
+import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
-import { phaseTitles, gracePhases } from '../details.ts';
+import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
 import { join, tag, type Child, type Html } from './tag.ts';
@@ -13,18 +13,18 @@ export const tablesOf = (report: Report): Html =>
   join([findings, marks, phases, containers, accuracy, observations].map((table) => table(report)));
 
 function findings({ verdict, timeline }: Report): Child {
-  const seqs = citedIn(timeline.notes);
+  const listed = listedIn(timeline);
   const rows = verdict.findings.map(({ code, severity, message, advice, evidence }) => [
     tag('code', {}, code),
     tag('span', { class: `severity ${severity}` }, severity),
     join([message, advice !== undefined && tag('small', {}, advice)]),
-    citations(evidence, seqs),
+    citations(evidence, listed),
   ]);
   return folded('Findings', ['code', 'severity', 'what', 'evidence'], rows);
 }
 
 function marks({ timeline }: Report): Child {
-  const seqs = citedIn(timeline.notes);
+  const listed = listedIn(timeline);
   const rows = timeline.marks.map((mark) => {
     const { who, text } = markText(mark, timeline);
     return [
@@ -33,21 +33,20 @@ function marks({ timeline }: Report): Child {
       text,
       basis(mark.at),
       boundsText(mark.at, timeline.zero),
-      citations(mark.at.evidence, seqs),
+      citations(mark.at.evidence, listed),
     ];
   });
   return folded('Every moment', ['#offset', 'who', 'what', 'basis', '#lies within', 'evidence'], rows);
 }
 
 function phases({ timeline }: Report): Child {
-  const grace = timeline.grace.effectiveSeconds * 1000;
-  const rows = timeline.phases.map(({ name, subject, start, length }) => [
-    tag('span', { class: 'when' }, tag('i', { class: `chip ${name}` }), phaseTitles[name]),
-    subject === undefined ? '' : tag('code', {}, subject),
-    offset(start, timeline.zero),
-    lengthText(length),
-    `${(length.min / 1000).toFixed(2)} to ${(length.max / 1000).toFixed(2)}s`,
-    gracePhases.has(name) ? shareText(length, grace) : '',
+  const rows = timeline.phases.map((phase) => [
+    tag('span', { class: 'when' }, tag('i', { class: `chip ${phase.name}` }), phaseTitles[phase.name]),
+    phase.subject && tag('code', {}, phase.subject),
+    offset(phase.start, timeline.zero),
+    lengthText(phase.length),
+    `${(phase.length.min / 1000).toFixed(2)} to ${(phase.length.max / 1000).toFixed(2)}s`,
+    graceShareText(phase, timeline),
   ]);
   return folded('Phases', ['phase', 'of', '#from', '#length', '#lies within', '#of the grace period'], rows);
 }
@@ -85,13 +84,11 @@ function accuracy({ timeline: { gaps, assumes, clocks, zero } }: Report): Child 
 
 /** All observations that something may cite. */
 function observations({ timeline }: Report): Child {
-  const rows: Child[][] = [];
-  for (let note = timeline.notes; note; note = note.earlier)
-    rows.unshift([
-      tag('span', { id: `o${note.seq}` }, note.seq),
-      tag('span', { class: 'when' }, clockText(note.at, 3, 'utc')),
-      note.what,
-    ]);
+  const rows = allNotes(timeline.notes).map(({ seq, at, what }) => [
+    tag('span', { id: `o${seq}` }, seq),
+    tag('span', { class: 'when' }, clockText(at, 3, 'utc')),
+    what,
+  ]);
   return folded('Observations', ['#no.', 'arrived (UTC)', 'what'], rows);
 }
 
@@ -117,11 +114,7 @@ export function folded(title: string, columns: readonly string[], rows: readonly
   );
 }
 
-function citedIn(notes: Note | undefined): ReadonlySet<number> {
-  const seqs = new Set<number>();
-  for (let note = notes; note; note = note.earlier) seqs.add(note.seq);
-  return seqs;
-}
+const listedIn = ({ notes }: Timeline): ReadonlySet<number> => new Set(allNotes(notes).map(({ seq }) => seq));
 
 /** Links to the cited observations. */
 const citations = (evidence: readonly number[], listed: ReadonlySet<number>): Child =>

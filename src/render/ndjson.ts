@@ -3,7 +3,7 @@
  * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
  */
 import type { ExitReport, Mark, Time } from '../model/report.ts';
-import { errorDocument, jsonText, type KnownError } from './json.ts';
+import { jsonText } from './json.ts';
 
 /** A mark that later facts may still move or retract. */
 export type ProvisionalMark = Mark & { provisional: boolean };
@@ -17,8 +17,6 @@ export interface Ndjson {
   gaps(at: Time, gaps: readonly Gap[]): void;
   /** Prints the final state of every mark, then the report. Nothing is written after it. */
   end(report: ExitReport): void;
-  /** Ends the stream with an error instead of a report. */
-  fail(error: KnownError): void;
 }
 
 /** Which pod a line is about, in a run over several. */
@@ -29,8 +27,7 @@ type LineContext = { at: Time; pod?: PodOfLine | undefined };
 type Line =
   | (LineContext & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
   | (LineContext & { type: 'gap'; gap: Gap })
-  | { type: 'report'; report: ExitReport }
-  | { type: 'error'; error: ReturnType<typeof errorDocument> };
+  | { type: 'report'; report: ExitReport };
 
 interface Printed {
   revision: number;
@@ -47,9 +44,16 @@ interface Printed {
 export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): Ndjson {
   const printed = new Map<string, Printed>();
   const printedGaps = new Map<string, string>();
-  const { add, flush, close } = bufferFor(write);
+  let lines = '';
   let settling = false;
+  let isOver = false;
   let lastAt: Time | undefined;
+
+  const add = (line: Line): void => void (lines += isOver ? '' : `${jsonText(line)}\n`);
+  const flush = (): void => {
+    if (lines !== '') write(lines);
+    lines = '';
+  };
 
   const printMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
     const before = printed.get(id);
@@ -81,7 +85,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
   };
 
   return {
-    marks: (at, marks) => {
+    marks(at, marks) {
       lastAt = at;
       printMarks(at, marks);
       flush();
@@ -99,27 +103,9 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
       );
       printGaps(at, report.gaps);
       add({ type: 'report', report });
-      close();
+      flush();
+      isOver = true;
     },
-    fail(error) {
-      add({ type: 'error', error: errorDocument(error) });
-      close();
-    },
-  };
-}
-
-/** Collects lines until they are written together; accepts none after `close`. */
-function bufferFor(write: (lines: string) => void) {
-  let lines: string[] = [];
-  let closed = false;
-  const flush = (): void => {
-    if (lines.length > 0) write(lines.join(''));
-    lines = [];
-  };
-  return {
-    add: (line: Line): void => void (closed || lines.push(`${jsonText(line)}\n`)),
-    flush,
-    close: (): void => void (flush(), (closed = true)),
   };
 }
 

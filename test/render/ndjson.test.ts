@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProvisionalMark } from '../../src/render/ndjson.ts';
+import { renderErrorLine } from '../../src/render/json.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
 import type { Mark } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
@@ -139,10 +140,13 @@ describe('-o ndjson', () => {
   });
 
   it('ends with an error if there is no report', () => {
-    const { ndjson, lines } = stream();
-    ndjson.fail({ code: 'pod.not-found', message: 'Pod shop/x does not exist.', hint: 'See kubectl get pods.' });
-    expect(lines()).toMatchObject([{ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } }]);
-    expect(faults('ndjson', lines()[0])).toEqual([]);
+    const line = renderErrorLine({
+      code: 'pod.not-found',
+      message: 'Pod shop/x does not exist.',
+      hint: 'See kubectl get pods.',
+    });
+    expect(JSON.parse(line)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } });
+    expect(faults('ndjson', JSON.parse(line))).toEqual([]);
   });
 
   it.each(samples)('writes only lines that its schema accepts (%s)', (_name, sample) => {

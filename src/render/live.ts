@@ -88,30 +88,19 @@ const withLine = (log: readonly LogText[], observation: Observation): readonly L
     : log;
 
 /** A region that is repainted, lines that scroll by above it, and a spinner before there is either. */
-interface Painting {
-  /** Prints lines above the region, which is repainted soon. */
-  add(lines: readonly string[]): void;
-  resize(): void;
-  say(text: string): void;
-  /** Replaces the region by lines that stay. */
-  leave(lines: readonly string[]): void;
-}
-
-export function createPainting(
-  { write, columns, rows, clock }: TerminalOptions,
-  pen: Pen,
-  region: () => Line[],
-): Painting {
+export function createPainting({ write, columns, rows, clock }: TerminalOptions, pen: Pen, region: () => Line[]) {
   const screen = createScreen(write, { columns, rows }, pen);
-  const spinner = startSpinner({ write: screen.put, columns, pen, text: 'reading the pod' });
+  const spinner = startSpinner(screen.put, columns, pen);
   let above: string[] = [];
   let closed = false;
   const paint = (): void => {
     repaint.stop();
     if (closed) return;
     const lines = region();
-    if (lines.length + above.length > 0) spinner.stop();
-    if (lines.length + above.length > 0 && screen.paint(above, lines)) repaint.painted();
+    if (lines.length + above.length > 0) {
+      spinner.stop();
+      if (screen.paint(above, lines)) repaint.painted();
+    }
     above = [];
     if (lines.length > 0) repaint.again();
   };
@@ -122,18 +111,21 @@ export function createPainting(
     repaint.soon();
   };
   return {
+    /** Prints lines above the region, which is repainted soon. */
     add,
     resize: () => {
       if (closed) return;
       screen.forget();
       repaint.soon();
     },
-    say: (text) => {
+    /** Prints our own message, whole lines, above the region. */
+    say: (text: string) => {
       const lines = messageLines(pen, text, columns());
       if (closed) write(lines.map((line) => `${line}\r\n`).join(''));
       else add(lines);
     },
-    leave: (lines) => {
+    /** Replaces the region by lines that stay, and restores the terminal. May be called more than once. */
+    leave: (lines: readonly string[]) => {
       if (closed) return;
       closed = true;
       repaint.stop();
@@ -173,23 +165,11 @@ const messageLines = (pen: Pen, text: string, width: number): string[] =>
     .split('\n')
     .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
 
-interface Spinner {
-  /** Erases its line; may be called more than once. */
-  stop(): void;
-}
-
-interface SpinnerOptions {
-  readonly write: (text: string) => void;
-  readonly columns: () => number;
-  readonly pen: Pen;
-  readonly text: string;
-}
-
 /** Leaves cursor, stdin and colours to the caller. */
-function startSpinner({ write, columns, pen, text }: SpinnerOptions): Spinner {
+function startSpinner(write: (text: string) => void, columns: () => number, pen: Pen) {
   const frames = pen.style.unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
   const spinner = ora({
-    text,
+    text: 'reading the pod',
     // ora uses only these members of a stream.
     stream: terminalOf(write, columns) as unknown as NodeJS.WriteStream,
     isEnabled: true,
@@ -198,7 +178,10 @@ function startSpinner({ write, columns, pen, text }: SpinnerOptions): Spinner {
     color: false as never,
     spinner: { interval: 100, frames: frames.map((frame) => pen.paint('accent', frame)) },
   }).start();
-  return { stop: () => void (spinner.isSpinning && spinner.stop()) };
+  return {
+    /** Erases its line; may be called more than once. */
+    stop: () => void (spinner.isSpinning && spinner.stop()),
+  };
 }
 
 const terminalOf = (write: (text: string) => void, columns: () => number) => ({

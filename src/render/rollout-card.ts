@@ -24,18 +24,12 @@ export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, ti
 }
 
 /** What the icon of the whole run depends on. */
-export const verdictOf = ({ exitCode, outcomes, incomplete }: Omit<RolloutNumbers, 'fix'>) => ({
+export const verdictOf = ({ exitCode, outcomes, incomplete }: RolloutNumbers) => ({
   exitCode,
   outcome: outcomes.stuck || incomplete !== undefined ? ('stuck' as const) : ('unknown' as const),
 });
 
-/** For pages that print the fix elsewhere. */
-type RolloutWithoutFix = Omit<RolloutNumbers, 'fix'> & { readonly fix: undefined };
-
-export function rolloutCardLines(
-  numbers: RolloutNumbers | RolloutWithoutFix,
-  { pen, columns, flags = '' }: CardOptions,
-): string[] {
+export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardOptions): string[] {
   const layout = cardLayout(pen, columns, []);
   const { symbol, ink } = iconOf({ verdict: verdictOf(numbers) });
   const { target, pods, total } = numbers;
@@ -51,12 +45,13 @@ export function rolloutCardLines(
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
-export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pen, flags = ''): CardRow[] {
+export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
   const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, incomplete, pods, noReady, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
-  const row = (label: string, text: string | undefined): CardRow[] =>
-    text === undefined || text === '' ? [] : [{ label, pieces: [plain(forTerminal(text, 1000))] }];
+  const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
+  const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
+    text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
     ...row('rollout', incomplete),
     ...row('exits', counts.join(' · ')),
@@ -66,27 +61,13 @@ export function rolloutRows(numbers: RolloutNumbers | RolloutWithoutFix, pen: Pe
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
-    ...row(
-      'causes',
-      causes
-        .slice(0, 4)
-        .map(({ code, pods: count }) => `${code} (${count} of ${pods})`)
-        .join(', '),
-    ),
+    ...row('causes', topCauses.join(', ')),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
     ...row('missed', unseen.slice(0, 3).join(', ')),
-    ...(fix
-      ? [
-          {
-            label: 'fix',
-            pieces: [plain(forTerminal(fix.reason, 1000))],
-            command: forTerminal(`${fix.command}${flags}`, 4000),
-          },
-        ]
-      : []),
+    ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
   ];
 }
 
@@ -109,10 +90,7 @@ const trafficSigns = {
 } as const;
 
 /** `▲ at risk: 6 of 6, no preStop hook` */
-function trafficRows(
-  { traffic, pods, requests }: Pick<RolloutNumbers, 'traffic' | 'pods' | 'requests'>,
-  pen: Pen,
-): CardRow[] {
+function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ judgement, pods: count, reason }, index) => {
     const [word, symbol] = trafficSigns[judgement];
     const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;

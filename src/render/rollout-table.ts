@@ -139,21 +139,7 @@ interface RolloutLiveOptions extends TerminalOptions, Pick<CardFlags, 'flags'> {
   readonly timestamps: Timestamps;
 }
 
-interface RolloutLive {
-  /** Requests a repaint of the table, which then calls `state`. */
-  show(state: () => RolloutState): void;
-  /** Prints a pod with a bad exit code above the table; other pods are only counted. */
-  ended(report: Report): void;
-  resize(): void;
-  /** Prints our own message, whole lines, above the table. */
-  say(text: string): void;
-  /** Replaces the table by the card. */
-  end(numbers: RolloutNumbers): void;
-  /** Restores the terminal, whatever happened; may be called more than once. */
-  close(): void;
-}
-
-export function createRolloutLive(options: RolloutLiveOptions): RolloutLive {
+export function createRolloutLive(options: RolloutLiveOptions) {
   const { columns, rows, clock, timestamps, flags } = options;
   const pen = penFor(options.style);
   let state: (() => RolloutState) | undefined;
@@ -161,16 +147,20 @@ export function createRolloutLive(options: RolloutLiveOptions): RolloutLive {
     state ? rolloutFrame(state(), clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
   );
   return {
-    show: (next) => {
+    /** Requests a repaint of the table, which then calls `next`. */
+    show: (next: () => RolloutState) => {
       state = next;
       painting.add([]);
     },
-    ended: (report) => {
+    /** Prints a pod with a bad exit code above the table; other pods are only counted. */
+    ended: (report: Report) => {
       if (report.verdict.exitCode !== 0) painting.add([endedPodLine(pen, report, timestamps)]);
     },
     resize: painting.resize,
     say: painting.say,
-    end: (numbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
+    /** Replaces the table by the card. */
+    end: (numbers: RolloutNumbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
+    /** Restores the terminal, whatever happened; may be called more than once. */
     close: () => painting.leave([]),
   };
 }

@@ -2,22 +2,23 @@
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { ExitReport, Finding, Instant, Mark, Phase, ProbeReport, Time } from '../model/report.ts';
 
-export interface SpanEvent {
+interface SpanEvent {
   name: string;
   time: HrTime;
   attributes: Attributes;
 }
 
-export interface PlannedSpan {
+interface PlannedSpan {
   name: string;
   start: HrTime;
   end: HrTime;
   attributes: Attributes;
-  events: SpanEvent[];
 }
 
 export interface PlannedTrace {
   root: PlannedSpan;
+  /** Of the root. */
+  events: SpanEvent[];
   children: PlannedSpan[];
   /** Absent if the exit code is 0. */
   error?: string;
@@ -30,15 +31,10 @@ export interface PlannedTrace {
 export function planTrace(report: ExitReport): PlannedTrace {
   const { verdict, marks, phases, traffic } = report;
   const probes = traffic?.probes ?? [];
-  const times = [
-    ...marks.map(({ at }) => middle(at)),
-    ...[...phases, ...probes.flatMap(({ windows }) => windows)].flatMap(({ start, end }) => [
-      middle(start),
-      middle(end),
-    ]),
-  ];
+  const stretches = [...phases, ...probes.flatMap(({ windows }) => windows)];
+  const instants = [...marks.map(({ at }) => at), ...stretches.flatMap(({ start, end }) => [start, end])];
   // An exit that never began is a trace at the deadline, the only time that every report has.
-  const moments = times.length > 0 ? times : [millis(report.grace.deadline)];
+  const moments = instants.length > 0 ? instants.map(middle) : [millis(report.grace.deadline)];
   const end = toHrTime(Math.max(...moments));
   return {
     root: {
@@ -46,13 +42,13 @@ export function planTrace(report: ExitReport): PlannedTrace {
       start: toHrTime(Math.min(...moments)),
       end,
       attributes: exitAttributes(report),
-      events: [...marks.map(markEvent), ...verdict.findings.map((finding) => findingEvent(finding, end))],
     },
+    events: [...marks.map(markEvent), ...verdict.findings.map((finding) => findingEvent(finding, end))],
     children: [
       ...phases.map((phase) => phaseSpan(report, phase)),
       ...probes.flatMap((probe) => probe.windows.map((window) => failureSpan(probe, window))),
     ],
-    ...(verdict.exitCode === 0 ? {} : { error: errorOf(report) }),
+    error: verdict.exitCode === 0 ? undefined : errorOf(report),
   };
 }
 
@@ -80,96 +76,76 @@ const ownerAttributes: Record<string, string> = {
 /** Names from OpenTelemetry's semantic conventions for Kubernetes, and our own below `podexit.`. */
 function exitAttributes({ pod, grace, trigger, mode, verdict }: ExitReport): Attributes {
   const owner = pod.owner && ownerAttributes[pod.owner.kind];
-  return {
+  return known({
     'k8s.namespace.name': pod.namespace,
     'k8s.pod.name': pod.name,
     'k8s.pod.uid': pod.uid,
-    ...(pod.node === undefined ? {} : { 'k8s.node.name': pod.node }),
-    ...(pod.owner && owner !== undefined ? { [owner]: pod.owner.name } : {}),
+    'k8s.node.name': pod.node,
+    ...(owner && { [owner]: pod.owner?.name }),
     'podexit.mode': mode,
     'podexit.trigger': trigger.kind,
     'podexit.outcome': verdict.outcome,
     'podexit.exit_code': verdict.exitCode,
     'podexit.grace.seconds': grace.effectiveSeconds,
     'podexit.findings': verdict.findings.map(({ code }) => code),
-    'podexit.gates.failed': verdict.gates.filter(({ passed }) => !passed).map(({ name }) => name),
-  };
+    'podexit.gates.failed': failedGates(verdict),
+  });
 }
 
-function phaseSpan(report: ExitReport, { name, subject, start, end, seconds, ofGrace }: Phase): PlannedSpan {
-  const from = middle(start);
-  return {
-    name,
-    start: toHrTime(from),
-    end: toHrTime(Math.max(from, middle(end))),
-    attributes: {
-      ...subjectAttributes(report, subject),
-      ...bounds('podexit.start', start),
-      ...bounds('podexit.end', end),
-      'podexit.seconds.min': seconds.min,
-      'podexit.seconds.max': seconds.max,
-      'podexit.of_grace.min': ofGrace.min,
-      'podexit.of_grace.max': ofGrace.max,
-      ...(name === 'drain' ? endAttributes(report, subject) : {}),
-    },
-    events: [],
-  };
+/** The SDK would send an undefined attribute, without a value. */
+const known = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+
+const spanOf = (name: string, start: Instant, end: Instant, attributes: Attributes): PlannedSpan => ({
+  name,
+  start: toHrTime(middle(start)),
+  end: toHrTime(Math.max(middle(start), middle(end))),
+  attributes: known({ ...attributes, ...bounds('podexit.start', start), ...bounds('podexit.end', end) }),
+});
+
+function phaseSpan({ containers }: ExitReport, { name, subject, start, end, seconds, ofGrace }: Phase): PlannedSpan {
+  const container = containers.find((one) => one.name === subject);
+  const drained = name === 'drain' ? container : undefined;
+  return spanOf(name, start, end, {
+    'podexit.subject': subject,
+    'k8s.container.name': container?.name,
+    'podexit.seconds.min': seconds.min,
+    'podexit.seconds.max': seconds.max,
+    'podexit.of_grace.min': ofGrace.min,
+    'podexit.of_grace.max': ofGrace.max,
+    'podexit.container.outcome': drained?.outcome,
+    'podexit.container.exit_code': drained?.exit?.code,
+  });
 }
 
 /** A stretch in which requests of `--probe` failed. */
 const failureSpan = (
   { target, via, ratePerSecond }: ProbeReport,
   { start, end, failed }: ProbeReport['windows'][number],
-): PlannedSpan => ({
-  name: 'requests failed',
-  start: toHrTime(middle(start)),
-  end: toHrTime(Math.max(middle(start), middle(end))),
-  attributes: {
+): PlannedSpan =>
+  spanOf('requests failed', start, end, {
     'podexit.probe.target': target,
     'podexit.probe.via': via,
     'podexit.probe.rate': ratePerSecond,
     'podexit.probe.failed': failed,
-    ...bounds('podexit.start', start),
-    ...bounds('podexit.end', end),
-  },
-  events: [],
-});
-
-function endAttributes({ containers }: ExitReport, subject: string | undefined): Attributes {
-  const container = containers.find(({ name }) => name === subject);
-  if (!container) return {};
-  return {
-    'podexit.container.outcome': container.outcome,
-    ...(container.exit ? { 'podexit.container.exit_code': container.exit.code } : {}),
-  };
-}
+  });
 
 const markEvent = ({ name, subject, at, note }: Mark): SpanEvent => ({
   name,
   time: toHrTime(middle(at)),
-  attributes: {
-    ...(subject === undefined ? {} : { 'podexit.subject': subject }),
-    ...bounds('podexit.at', at),
-    ...(note === undefined ? {} : { 'podexit.note': note }),
-  },
+  attributes: known({ 'podexit.subject': subject, ...bounds('podexit.at', at), 'podexit.note': note }),
 });
 
 const findingEvent = ({ code, severity, message, advice }: Finding, time: HrTime): SpanEvent => ({
   name: `finding ${code}`,
   time,
-  attributes: {
+  attributes: known({
     'podexit.finding.code': code,
     'podexit.finding.severity': severity,
     'podexit.finding.message': message,
-    ...(advice === undefined ? {} : { 'podexit.finding.advice': advice }),
-  },
+    'podexit.finding.advice': advice,
+  }),
 });
-
-function subjectAttributes({ containers }: ExitReport, subject: string | undefined): Attributes {
-  if (subject === undefined) return {};
-  const isContainer = containers.some(({ name }) => name === subject);
-  return { 'podexit.subject': subject, ...(isContainer ? { 'k8s.container.name': subject } : {}) };
-}
 
 const bounds = (prefix: string, { earliest, latest, basis }: Instant): Attributes => ({
   [`${prefix}.earliest`]: earliest,
@@ -177,7 +153,8 @@ const bounds = (prefix: string, { earliest, latest, basis }: Instant): Attribute
   [`${prefix}.basis`]: basis,
 });
 
-function errorOf({ verdict }: ExitReport): string {
-  const failed = verdict.gates.filter(({ passed }) => !passed).map(({ name }) => name);
-  return [verdict.outcome, ...failed.map((name) => `gate ${name} failed`)].join(', ');
-}
+const failedGates = ({ gates }: ExitReport['verdict']): string[] =>
+  gates.filter(({ passed }) => !passed).map(({ name }) => name);
+
+const errorOf = ({ verdict }: ExitReport): string =>
+  [verdict.outcome, ...failedGates(verdict).map((name) => `gate ${name} failed`)].join(', ');

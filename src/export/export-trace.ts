@@ -79,13 +79,13 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
     ],
   });
   const tracer = provider.getTracer('kubectl-podexit', version);
-  const { root, children, error } = plan;
+  const { root, events, children, error } = plan;
   const span = tracer.startSpan(
     root.name,
     { startTime: root.start, attributes: root.attributes, links: parentLinks(env) },
     ROOT_CONTEXT,
   );
-  for (const { name, time, attributes } of root.events) span.addEvent(name, attributes, time);
+  for (const { name, time, attributes } of events) span.addEvent(name, attributes, time);
   if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
   const below = trace.setSpan(ROOT_CONTEXT, span);
   for (const child of children)
@@ -101,8 +101,8 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
 function parentLinks(env: Env): Link[] {
   const context = parseTraceParent(env['TRACEPARENT'] ?? '');
   if (!context) return [];
-  const state = env['TRACESTATE'] ?? '';
-  return [{ context: { ...context, isRemote: true, ...(state === '' ? {} : { traceState: new TraceState(state) }) } }];
+  const state = env['TRACESTATE'];
+  return [{ context: { ...context, isRemote: true, traceState: state ? new TraceState(state) : undefined } }];
 }
 
 /** Waits for the exporter and its retries, but no longer than its timeout. */

@@ -97,10 +97,8 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
     end(report) {
       settling = true;
       const at = later(lastSeen(report), lastAt);
-      printMarks(
-        at,
-        report.marks.map((mark) => ({ ...mark, provisional: false })),
-      );
+      const marks = report.marks.map((mark) => ({ ...mark, provisional: false }));
+      printMarks(at, marks);
       printGaps(at, report.gaps);
       add({ type: 'report', report });
       flush();

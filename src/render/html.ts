@@ -81,6 +81,7 @@ interface Page {
 }
 
 function pageOf({ title, top, picture, tables }: Page): string {
+  const hint = tag('p', { class: 'note' }, 'Hover or use the arrow keys for evidence.');
   const body = tag(
     'body',
     {},
@@ -95,7 +96,7 @@ function pageOf({ title, top, picture, tables }: Page): string {
           pictureHead(),
           tag('div', { class: 'viewport', role: 'region', 'aria-labelledby': 't-timeline', tabindex: 0 }, picture.html),
           picture.legend,
-          panel(),
+          tag('div', { class: 'panel', id: 'panel', role: 'status', 'aria-label': 'Evidence' }, hint),
         ),
       tag('section', { class: 'tables' }, tables),
     ),
@@ -193,18 +194,13 @@ const factsList = (facts: Facts): Html =>
  * The card as in a terminal, for a wide and for a narrow page; the fix is below it, with buttons. Each line is safe
  * text, and tag() escapes markup.
  */
-const cardBox = (linesAt: (columns: number) => string[]): Html =>
-  join([cardAt('wide', linesAt(80)), cardAt('narrow', linesAt(50))]);
-
-const cardAt = (width: 'wide' | 'narrow', lines: readonly string[]): Html =>
-  tag(
-    'pre',
-    { class: `card ${width}`, tabindex: 0, 'aria-label': 'Answer' },
-    join(
-      lines.map((line) => tag('span', {}, line)),
-      '\n',
-    ),
-  );
+function cardBox(linesAt: (columns: number) => string[]): Html {
+  const card = (width: string, columns: number): Html => {
+    const lines = linesAt(columns).map((line) => tag('span', {}, line));
+    return tag('pre', { class: `card ${width}`, tabindex: 0, 'aria-label': 'Answer' }, join(lines, '\n'));
+  };
+  return join([card('wide', 80), card('narrow', 50)]);
+}
 
 function fixOf(fixes: readonly FixAnswer[]): Html | false {
   if (fixes.length === 0) return false;
@@ -248,13 +244,6 @@ function pictureHead(): Html {
     ),
   );
 }
-
-const panel = (): Html =>
-  tag(
-    'div',
-    { class: 'panel', id: 'panel', role: 'status', 'aria-label': 'Evidence' },
-    tag('p', { class: 'note' }, 'Hover or use the arrow keys for evidence.'),
-  );
 
 const notesOf = ({ notes }: Timeline): ReadonlyMap<number, string> =>
   new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));

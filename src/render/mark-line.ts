@@ -1,11 +1,12 @@
 /** One change as one line: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
-import type { Interval, Timeline } from '../infer/timeline.ts';
-import { exitText, markText, signalName, type MarkText } from './mark-text.ts';
+import type { Interval, Mark, Timeline } from '../infer/timeline.ts';
+import { signalName } from '../verdict/rule-input.ts';
+import { exitText, markText, type MarkText } from './mark-text.ts';
 import type { PrintEvent } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { clockColumn, offsetColumn, offsetText, type Moment, type Timestamps } from './time-text.ts';
+import { clockColumn, exactly, offsetColumn, offsetText, type Moment, type Timestamps } from './time-text.ts';
 
 export interface LineLayout {
   readonly pen: Pen;
@@ -32,31 +33,27 @@ export function whoColumns(width: number, containers: readonly string[]): number
 
 export function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
   const words = markText(event.mark, timeline, layout.timestamps);
-  const at = event.mark.at;
-  if (event.kind === 'mark') return line(layout, at, words.who, [piece(words.ink, forTerminal(words.text))]);
+  if (event.kind === 'mark') return line(layout, event.mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
   const text =
-    event.kind === 'moved'
-      ? movedText(event.mark.at, event.was, words, event, timeline, layout)
-      : retractedText(event, words);
-  return line(layout, now(timeline), 'update', [piece('warning', forTerminal(text))]);
+    event.kind === 'moved' ? movedText(event.mark, event.was, words, timeline, layout) : retractedText(event, words);
+  return line(layout, exactly(timeline.now), 'update', [piece('warning', forTerminal(text))]);
 }
 
 /** `app exited ≈+4.2 → +3.3 (code 0)` */
 function movedText(
-  at: Interval,
+  { name, subject, at }: Mark,
   was: Interval,
   words: MarkText,
-  event: PrintEvent,
-  timeline: Timeline,
+  { containers }: Timeline,
   { zero = 0 }: LineLayout,
 ): string {
-  const container = timeline.containers.find(({ name }) => name === event.mark.subject);
+  const container = containers.find((one) => one.name === subject);
   const times = `${offsetText(was, zero)} → ${offsetText(at, zero)}`;
-  if (event.mark.name === 'exited' && container?.exit) {
+  if (name === 'exited' && container?.exit) {
     const code = container.exit.code === undefined ? '' : ` (${exitText(container).replace(/^exited /, 'code ')})`;
     return `${words.who} exited ${times}${code}`;
   }
-  if (event.mark.name === 'stop-signal') return `${words.who} ${signalName(container)} sent ${times}`;
+  if (name === 'stop-signal') return `${words.who} ${signalName(container)} sent ${times}`;
   return `${words.who}: ${words.text} ${times}`;
 }
 
@@ -66,13 +63,9 @@ function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
     : `${who}: not confirmed: ${text}`;
 }
 
-const now = ({ now: at }: Timeline): Moment => ({ earliest: at, latest: at, shown: at, basis: 'observed' });
-
 /** A line of a container's log; `at`: ms. */
 export const logLine = (layout: LineLayout, at: number, container: string, text: string): string[] =>
-  line(layout, { earliest: at, latest: at, shown: at, basis: 'observed' }, container, [
-    dim(`${layout.pen.symbol('bar')} ${forTerminal(text, maxLogLineLength)}`),
-  ]);
+  line(layout, exactly(at), container, [dim(`${layout.pen.symbol('bar')} ${forTerminal(text, maxLogLineLength)}`)]);
 
 const maxLogLineLength = 4000;
 

@@ -6,6 +6,15 @@ export type Timestamps = 'relative' | 'local' | 'utc';
 /** What an offset needs of an Interval. */
 export type Moment = Pick<Interval, 'earliest' | 'latest' | 'shown' | 'basis' | 'open'>;
 
+/** A moment that podexit saw itself. */
+export const exactly = (at: number): Interval => ({
+  earliest: at,
+  latest: at,
+  shown: at,
+  basis: 'observed',
+  evidence: [],
+});
+
 /** A moment known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;
 

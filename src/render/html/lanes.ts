@@ -4,7 +4,7 @@ import type { MarkName, PhaseName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
-import { boundsText, offsetText } from '../time-text.ts';
+import { boundsText, exactly, offsetText } from '../time-text.ts';
 
 /** The labels of all kinds of bars: phases, and lasting states. The style sheet has a colour for each. */
 const lookTexts = {
@@ -57,25 +57,18 @@ type LaneKind = 'pod' | 'service' | 'container' | 'node' | 'replacement';
 /** Lanes from top to bottom, without empty ones, except those of containers. */
 export function lanesOf(timeline: Timeline): Lane[] {
   const { pod, endpoints, containers, replacement } = timeline;
-  const kinds: [LaneKind, string, string][] = [
-    ['pod', pod.metadata.name, 'API object'],
-    ...endpoints.map(({ slice, service }): [LaneKind, string, string] => [
-      'service',
-      slice,
-      service ? `Service ${service}` : 'endpoints',
-    ]),
-    ...containers.map((container): [LaneKind, string, string] => [
-      'container',
-      container.name,
-      container.kind === 'container' ? exitText(container) : `${container.kind}, ${exitText(container)}`,
-    ]),
-    ['node', pod.spec.nodeName ?? '', 'node'],
-    ...(replacement ? [['replacement', replacement.name, 'replacement'] satisfies [LaneKind, string, string]] : []),
+  const lane = (kind: LaneKind, name: string, detail: string): Lane[] => laneOf(kind, name, detail, timeline);
+  return [
+    ...lane('pod', pod.metadata.name, 'API object'),
+    ...endpoints.flatMap(({ slice, service }) => lane('service', slice, service ? `Service ${service}` : 'endpoints')),
+    ...containers.flatMap((container) => {
+      const kind = container.kind === 'container' ? '' : `${container.kind}, `;
+      return lane('container', container.name, `${kind}${exitText(container)}`);
+    }),
+    ...lane('node', pod.spec.nodeName ?? '', 'node'),
+    ...(replacement ? lane('replacement', replacement.name, 'replacement') : []),
+    ...timeline.probes.map((probe) => probeLane(probe, timeline.zero)),
   ];
-  const lanes = kinds
-    .map(([kind, name, detail]) => laneOf(kind, name, detail, timeline))
-    .filter(({ bars, points }, index) => kinds[index]?.[0] === 'container' || bars.length + points.length > 0);
-  return [...lanes, ...timeline.probes.map((probe) => probeLane(probe, timeline.zero))];
 }
 
 /** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
@@ -85,8 +78,8 @@ export function probeLane({ target, via, sent, failed, slices }: ProbeResult, ze
     look,
     label: '',
     height,
-    start: seenAt(from),
-    end: seenAt(to),
+    start: exactly(from),
+    end: exactly(to),
     title,
     lines: [`from ${offset(from)} to ${offset(to)}`],
     evidence: [],
@@ -112,22 +105,14 @@ export function probeLane({ target, via, sent, failed, slices }: ProbeResult, ze
   };
 }
 
-function laneOf(kind: LaneKind, name: string, detail: string, timeline: Timeline): Lane {
+function laneOf(kind: LaneKind, name: string, detail: string, timeline: Timeline): Lane[] {
   const isOn = (laneKind: LaneKind, subject: string | undefined): boolean =>
     laneKind === kind && (kind === 'pod' || kind === 'node' || subject === name);
-  return {
-    name,
-    detail,
-    bars: [
-      ...stateBars(kind, name, timeline),
-      ...timeline.phases
-        .filter((phase) => isOn(phaseLanes[phase.name], phase.subject))
-        .map((phase) => phaseBar(phase, timeline)),
-    ],
-    points: timeline.marks
-      .filter((mark) => isOn(markLanes[mark.name], mark.subject))
-      .map((mark) => pointOf(mark, timeline)),
-  };
+  const phases = timeline.phases.filter((phase) => isOn(phaseLanes[phase.name], phase.subject));
+  const bars = [...stateBars(kind, name, timeline), ...phases.map((phase) => phaseBar(phase, timeline))];
+  const marks = timeline.marks.filter((mark) => isOn(markLanes[mark.name], mark.subject));
+  const points = marks.map((mark) => pointOf(mark, timeline));
+  return kind === 'container' || bars.length + points.length > 0 ? [{ name, detail, bars, points }] : [];
 }
 
 const phaseLanes: Record<PhaseName, LaneKind> = {
@@ -170,15 +155,10 @@ const markLanes: Record<MarkName, LaneKind> = {
 };
 
 export function pointOf(mark: Mark, timeline: Timeline): Point {
+  const { name, at } = mark;
   const { who, text } = markText(mark, timeline);
-  const title = `${who}: ${text} ${offsetText(mark.at, timeline.zero)}s`;
-  return {
-    name: mark.name,
-    at: mark.at,
-    title,
-    lines: [certainty(mark.at, timeline.zero)],
-    evidence: mark.at.evidence,
-  };
+  const title = `${who}: ${text} ${offsetText(at, timeline.zero)}s`;
+  return { name, at, title, lines: [certainty(at, timeline.zero)], evidence: at.evidence };
 }
 
 export function phaseBar(phase: Phase, timeline: Timeline): Bar {
@@ -207,24 +187,16 @@ function stateBars(kind: LaneKind, name: string, { endpoints, replacement, zero,
   if (endpoint) {
     const { unroutedAt, removedAt, wasReady } = endpoint;
     return [
-      ...(wasReady ? bar('routed', seenAt(zero), unroutedAt ?? removedAt ?? seenAt(now)) : []),
-      ...bar('listed', unroutedAt, removedAt ?? seenAt(now)),
+      ...(wasReady ? bar('routed', exactly(zero), unroutedAt ?? removedAt ?? exactly(now)) : []),
+      ...bar('listed', unroutedAt, removedAt ?? exactly(now)),
     ];
   }
   if (kind !== 'replacement' || !replacement) return [];
   return [
-    ...bar('starting', replacement.createdAt, replacement.readyAt ?? seenAt(now)),
-    ...bar('ready', replacement.readyAt, seenAt(now)),
+    ...bar('starting', replacement.createdAt, replacement.readyAt ?? exactly(now)),
+    ...bar('ready', replacement.readyAt, exactly(now)),
   ];
 }
-
-const seenAt = (moment: number): Interval => ({
-  earliest: moment,
-  latest: moment,
-  shown: moment,
-  basis: 'observed',
-  evidence: [],
-});
 
 const certainty = (at: Interval, zero: number): string =>
   `${offsetText(at, zero)}s, within ${boundsText(at, zero)} (${at.basis})`;

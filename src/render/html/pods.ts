@@ -5,29 +5,17 @@ import type { Report } from '../../verdict/report.ts';
 import { exitText } from '../mark-text.ts';
 import { clockText } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
-import { definitions, drawBar, drawPoint, legend, row, ticks, type Picture, type Scale } from './timeline.ts';
+import { drawLanes, pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 import { folded } from './tables.ts';
-import { join, tag, type Child } from './tag.ts';
+import { tag, type Child } from './tag.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
 export function drawPods(reports: readonly Report[]): Picture {
   const ordered = byTime(reports);
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
-  const items: Item[] = [];
-  const remember = (item: Item): number => items.push(item) - 1;
   const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
-  const rows = lanes.map(({ name, detail, bars, points }) =>
-    row(name, detail, `${detail} ${name}`, 30, [
-      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
-      ...points.map((point) => drawPoint(scale, point, remember(point), 15)),
-    ]),
-  );
   const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 26, ticks(scale));
-  return {
-    html: join([definitions(), tag('div', { class: 'lanes pods' }, axis, ...rows)]),
-    items,
-    legend: legend(lanes.flatMap(({ bars }) => bars)),
-  };
+  return pictureOf('lanes pods', axis, drawLanes(lanes, scale, { height: 30, pointY: 15 }), []);
 }
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */

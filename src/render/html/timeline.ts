@@ -1,7 +1,7 @@
 /** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
 import type { Timeline } from '../../infer/timeline.ts';
 import { lanesOf, lookText, looks, type Bar, type Item, type Lane, type Point } from './lanes.ts';
-import { join, tag, type Html } from './tag.ts';
+import { join, tag, type Child, type Html } from './tag.ts';
 
 export interface Picture {
   readonly html: Html;
@@ -12,36 +12,40 @@ export interface Picture {
 
 export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
+  const guides = guidesOf(timeline, scale);
+  const lanes = drawLanes(lanesOf(timeline), scale, { height: 46, pointY: 35.5, guides });
+  return pictureOf('lanes', ruler(timeline, scale, guides), lanes, gapRows(timeline, scale, guides));
+}
+
+interface DrawnLanes extends Omit<Picture, 'html'> {
+  readonly rows: readonly Html[];
+}
+
+/** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars. */
+export function drawLanes(
+  lanes: readonly Lane[],
+  scale: Scale,
+  { height, pointY, guides }: { height: number; pointY: number; guides?: Html },
+): DrawnLanes {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;
-  const guides = guidesOf(timeline, scale);
-  const lanes = lanesOf(timeline);
-  const rows = lanes.map((lane) => laneRow(lane, scale, guides, remember));
-  const html = tag(
-    'div',
-    { class: 'lanes' },
-    ruler(timeline, scale, guides),
-    ...rows,
-    ...gapRows(timeline, scale, guides),
+  const rows = lanes.map(({ name, detail, bars, points }) =>
+    row(name, detail, `${detail} ${name}`, height, [
+      guides,
+      ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
+      ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
+    ]),
   );
-  return { html: join([definitions(), html]), items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
+  return { rows, items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
 }
 
-function laneRow(
-  { name, detail, bars, points }: Lane,
-  scale: Scale,
-  guides: Html,
-  remember: (item: Item) => number,
-): Html {
-  const drawn = [
-    ...bars.map((bar) => drawBar(scale, bar, remember(bar))),
-    ...points.map((point) => drawPoint(scale, point, remember(point))),
-  ];
-  return row(name, detail, `${detail} ${name}`, 46, [guides, ...drawn]);
-}
+export const pictureOf = (look: string, axis: Html, { rows, ...rest }: DrawnLanes, gaps: readonly Html[]): Picture => ({
+  ...rest,
+  html: join([definitions(), tag('div', { class: look }, axis, ...rows, ...gaps)]),
+});
 
 /** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
-export function row(name: string, detail: string, label: string, height: number, drawn: readonly Html[]): Html {
+export function row(name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Html {
   const svg = { class: 'track', width: '100%', height, role: 'group', 'aria-label': label };
   return tag(
     'div',
@@ -52,7 +56,7 @@ export function row(name: string, detail: string, label: string, height: number,
 }
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
-export function drawBar(scale: Scale, bar: Bar, item: number): Html {
+function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label, height = 1 } = bar;
   const high = Math.max(4, 20 * height);
   const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 25 - high, height: high };
@@ -80,7 +84,7 @@ export function drawBar(scale: Scale, bar: Bar, item: number): Html {
 }
 
 /** A filled diamond is observed, a hollow one inferred; the line below it is the interval. */
-export function drawPoint(scale: Scale, point: Point, item: number, y = 35.5): Html {
+function drawPoint(scale: Scale, point: Point, item: number, y: number): Html {
   const { name, at: moment } = point;
   const { earliest, latest, shown, basis, open } = moment;
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
@@ -109,43 +113,18 @@ function focusable(item: Item, index: number, drawn: readonly (Html | false)[]):
 
 /** The row of seconds, with the grace period as the kubelet counts it. */
 function ruler(timeline: Timeline, scale: Scale, guides: Html): Html {
-  const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
-  const end = graceEndOf(timeline);
-  const band =
-    start === undefined || end === undefined
-      ? []
-      : [
-          tag('rect', {
-            class: 'grace',
-            x: x(scale, start),
-            width: width(scale, start, end),
-            y: 26,
-            height: 10,
-            rx: 3,
-          }),
-          tag(
-            'text',
-            { class: 'grace-label', x: x(scale, start), y: 49 },
-            `grace period ${timeline.grace.effectiveSeconds}s`,
-          ),
-        ];
-  return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, [
-    guides,
-    ...ticks(scale),
-    ...band,
-  ]);
+  const drawn = [guides, ...ticks(scale), ...graceBand(timeline, scale)];
+  return row('seconds', `after ${timeline.mode === 'attach' ? 'acceptance' : 'the request'}`, 'time axis', 56, drawn);
 }
 
-/** The seconds of an axis. */
-export const ticks = (scale: Scale): Html[] =>
-  ticksOf(scale).map(({ moment, label }) =>
-    tag(
-      'g',
-      { class: 'tick' },
-      tag('line', { x1: x(scale, moment), x2: x(scale, moment), y1: 14, y2: 20 }),
-      tag('text', { x: x(scale, moment), y: 10, 'text-anchor': 'middle' }, label),
-    ),
-  );
+function graceBand(timeline: Timeline, scale: Scale): Html[] {
+  const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
+  const end = graceEndOf(timeline);
+  if (start === undefined || end === undefined) return [];
+  const box = { class: 'grace', x: x(scale, start), width: width(scale, start, end), y: 26, height: 10, rx: 3 };
+  const label = { class: 'grace-label', x: x(scale, start), y: 49 };
+  return [tag('rect', box), tag('text', label, `grace period ${timeline.grace.effectiveSeconds}s`)];
+}
 
 function graceEndOf({ containers }: Timeline): number | undefined {
   const ends = containers.flatMap(({ graceEnd }) =>
@@ -177,18 +156,13 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
         tag('rect', { class: 'gap', x: x(scale, from), width: width(scale, from, to), y: 8, height: 20, rx: 3 }),
       ),
     );
-    return row(
-      `no access: ${resource}`,
-      [...new Set(own.map(({ cause }) => cause))].join(', '),
-      `gaps in ${resource}`,
-      36,
-      [guides, ...boxes],
-    );
+    const causes = [...new Set(own.map(({ cause }) => cause))].join(', ');
+    return row(`no access: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
   });
 }
 
 /** Explains signs and colours, also on paper, where nothing can be hovered. */
-export function legend(bars: readonly Bar[]): Html {
+function legend(bars: readonly Bar[]): Html {
   const present = new Set(bars.map(({ look }) => look));
   const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
   return tag(
@@ -201,7 +175,7 @@ export function legend(bars: readonly Bar[]): Html {
   );
 }
 
-export function definitions(): Html {
+function definitions(): Html {
   const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
   const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
   return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, hatch));
@@ -218,7 +192,7 @@ export interface Scale {
 /** A grace period of more than this many times the exit does not widen the axis. */
 const maxGraceRatio = 2.5;
 
-export function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
+function scaleOf({ marks, phases, containers, zero }: Timeline): Scale {
   const moments = [...marks.map(({ at }) => at), ...phases.flatMap(({ start, end }) => [start, end])];
   const first = Math.min(zero, ...moments.map(({ earliest, shown, open }) => (open ? shown : earliest)));
   const last = Math.max(zero + 100, ...moments.map(({ latest }) => latest));
@@ -240,7 +214,8 @@ const width = (scale: Scale, from: number, to: number): string =>
   `${Number(Math.max(0, percent(scale, to) - percent(scale, from)).toFixed(4))}%`;
 
 /** Round seconds along the axis, at most eight. */
-function ticksOf({ zero, from, to }: Scale): { readonly moment: number; readonly label: string }[] {
+export function ticks(scale: Scale): Html[] {
+  const { zero, from, to } = scale;
   const step = roundStep((to - from) / 7 / 1000);
   const decimals = Math.min(3, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
   const first = Math.ceil((from - zero) / 1000 / step);
@@ -249,7 +224,13 @@ function ticksOf({ zero, from, to }: Scale): { readonly moment: number; readonly
     const seconds = (first + index) * step;
     const text = Math.abs(seconds).toFixed(decimals);
     const sign = Number(text) === 0 ? '' : seconds < 0 ? '−' : '+';
-    return { moment: zero + seconds * 1000, label: Number(text) === 0 ? '0' : `${sign}${text}s` };
+    const at = x(scale, zero + seconds * 1000);
+    return tag(
+      'g',
+      { class: 'tick' },
+      tag('line', { x1: at, x2: at, y1: 14, y2: 20 }),
+      tag('text', { x: at, y: 10, 'text-anchor': 'middle' }, Number(text) === 0 ? '0' : `${sign}${text}s`),
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 /** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
-import type { ContainerTimeline, EndpointTimeline, Interval, Timeline } from '../infer/timeline.ts';
-import { exitInk, exitText, hookText, otherReady, shareInk, signalName } from './mark-text.ts';
+import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
+import { markOf, signalName } from '../verdict/rule-input.ts';
+import { exitInk, exitText, hookText, otherReady, shareInk } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';
 import { offsetText } from './time-text.ts';
 import { durationText } from './status.ts';
@@ -10,7 +11,7 @@ export interface Lane {
   /** One after the other from the left; `until`: ratio of the whole bar. */
   readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
   /** Whether to draw the rest of the bar, which is what is left of the grace period. */
-  readonly isTrack: boolean;
+  readonly isTrack?: boolean;
   readonly words: string;
   readonly ink: Ink;
   /** If the window is too low, lanes of the highest rank are dropped first. */
@@ -44,11 +45,12 @@ function containerLane(container: ContainerTimeline, timeline: Timeline, now: nu
   };
 }
 
+const stoppingOf = ({ name }: ContainerTimeline, { marks }: Timeline): Mark | undefined =>
+  marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+
 /** ms: when the kubelet started to stop the container; until that is known, the zero of the timeline. */
-function startOf({ name }: ContainerTimeline, { marks, zero }: Timeline): number {
-  const stopping = marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
-  return (stopping ?? marks.find((mark) => mark.name === 'acknowledged'))?.at.shown ?? zero;
-}
+const startOf = (container: ContainerTimeline, timeline: Timeline): number =>
+  (stoppingOf(container, timeline) ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
 
 function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
   const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
@@ -64,10 +66,9 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
   if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${durationText(now - sent)}`;
   if (preStop && (preStop.end?.shown ?? Infinity) > now)
     return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${durationText(now - preStop.start.shown)}`;
-  const isStopping = timeline.marks.some((mark) => mark.name === 'stopping' && mark.subject === name);
   if (kind === 'sidecar' && timeline.containers.some((other) => other.kind === 'container' && other.ran && !other.exit))
     return 'waits for the other containers';
-  return isStopping || preStop ? 'kubelet started termination' : 'running';
+  return stoppingOf(container, timeline) || preStop ? 'kubelet started termination' : 'running';
 }
 
 /** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
@@ -79,7 +80,7 @@ const maxSignalDelayMs = 1000;
  */
 function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;
-  const stopping = timeline.marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+  const stopping = stoppingOf(container, timeline);
   if (!stopping || kind === 'sidecar') return undefined;
   if (hookText(name, timeline) === undefined) return stopping.at.latest + maxSignalDelayMs;
   return preStop?.sleepSeconds === undefined
@@ -98,11 +99,11 @@ export function serviceLanes(timeline: Timeline, now: number): Lane[] {
 }
 
 function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
-  const { zero, grace, marks } = timeline;
+  const { zero, grace } = timeline;
   const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
   const others = Math.min(...slices.map(({ otherReady: count }) => count));
   const wasReady = slices.some((slice) => slice.wasReady);
-  const gone = marks.find(({ name }) => name === 'removed')?.at.shown;
+  const gone = markOf(timeline, 'removed')?.at.shown;
   const length = Math.max(1, grace.effectiveSeconds * 1000);
   const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
   const isLastEndpoint = others === 0;
@@ -112,7 +113,6 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
       { look: 'routed', ink: 'good', until: wasReady ? share(removed?.shown ?? now) : 0 },
       { look: 'unrouted', ink: isLastEndpoint ? 'warning' : 'dim', until: share(gone ?? now) },
     ],
-    isTrack: false,
     words: !wasReady
       ? `not ready before · ${otherReady(others)}`
       : removed
@@ -135,7 +135,6 @@ export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[]
         ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
         until: Math.max(0, slice.to - zero) / length,
       })),
-      isTrack: false,
       words: `${sent} sent · ${failed} failed`,
       ink: isLoss ? 'bad' : 'plain',
       rank: 2,
@@ -151,14 +150,12 @@ function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined 
 export function replacementLane({ replacement, zero }: Timeline): Lane[] {
   if (!replacement) return [];
   const { name, createdAt, scheduledAt, startedAt, readyAt } = replacement;
-  const at = (moment: Interval): string => `${offsetText(moment, zero)}s`;
-  const step = readyAt
-    ? `ready ${at(readyAt)}`
-    : startedAt
-      ? `started ${at(startedAt)}`
-      : scheduledAt
-        ? `scheduled ${at(scheduledAt)}`
-        : `created ${at(createdAt)}`;
-  const words = `${step}: ${name}`;
-  return [{ name: 'replacement', stretches: [], isTrack: false, words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
+  const steps = [
+    ['ready', readyAt],
+    ['started', startedAt],
+    ['scheduled', scheduledAt],
+  ] as const;
+  const [step, at = createdAt] = steps.find(([, moment]) => moment) ?? ['created'];
+  const words = `${step} ${offsetText(at, zero)}s: ${name}`;
+  return [{ name: 'replacement', stretches: [], words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
 }

@@ -1,6 +1,7 @@
 /** The text of a mark in kubectl's words, and the name before it. One table for lines, HTML and Markdown. */
-import type { ContainerTimeline, EndpointTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
+import { containerSpec, signalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
 import { clockText, type Timestamps } from './time-text.ts';
@@ -15,12 +16,14 @@ export interface MarkText {
 
 export function markText(mark: Mark, timeline: Timeline, timestamps: Timestamps = 'utc'): MarkText {
   const container = timeline.containers.find(({ name }) => name === mark.subject);
-  const [who, text, ink = 'plain'] = table[mark.name]({ mark, timeline, container, timestamps });
+  const subject = mark.subject ?? '';
+  const [who, text, ink = 'plain'] = table[mark.name]({ mark, subject, timeline, container, timestamps });
   return { who, text, ink };
 }
 
 interface MarkContext {
   readonly mark: Mark;
+  readonly subject: string;
   readonly timeline: Timeline;
   readonly container: ContainerTimeline | undefined;
   readonly timestamps: Timestamps;
@@ -35,96 +38,84 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
     `deletionTimestamp ${clockText(grace.deadline, 0, timestamps)} (grace period ${grace.effectiveSeconds}s)`,
   ],
   acknowledged: () => ['kubelet', 'kubelet started termination', 'dim'],
-  unrouted: ({ mark, timeline }) => ['service', removedText(mark, timeline)],
-  'endpoint-removed': ({ mark, timeline }) => [
+  unrouted: ({ subject, timeline }) => ['service', removedText(subject, timeline)],
+  'endpoint-removed': ({ subject, timeline }) => [
     'service',
-    `endpoint deleted from ${serviceText(mark, timeline)}`,
+    `endpoint deleted from ${serviceText(subject, timeline)}`,
     'dim',
   ],
-  stopping: ({ mark, timeline }) => {
-    const hook = hookText(mark.subject, timeline);
+  stopping: ({ subject, timeline }) => {
+    const hook = hookText(subject, timeline);
     return hook === undefined
-      ? [mark.subject ?? '', 'kubelet started termination', 'dim']
-      : [mark.subject ?? '', `kubelet started termination: preStop ${hook} runs`];
+      ? [subject, 'kubelet started termination', 'dim']
+      : [subject, `kubelet started termination: preStop ${hook} runs`];
   },
-  'prestop-ended': ({ mark, container }) => hookEnd(mark.subject ?? '', container?.preStop),
-  'stop-signal': ({ mark, container }) => [mark.subject ?? '', `${signalName(container)} sent`],
-  'ready-lost': ({ mark }) => [mark.subject ?? '', 'not ready (its readiness probe failed)', 'dim'],
+  'prestop-ended': ({ subject, container }) => [subject, ...hookEnd(container?.preStop)],
+  'stop-signal': ({ subject, container }) => [subject, `${signalName(container)} sent`],
+  'ready-lost': ({ subject }) => [subject, 'not ready (its readiness probe failed)', 'dim'],
   'first-failure': () => ['requests', 'first request failed', 'bad'],
   'last-failure': () => ['requests', 'last request failed', 'bad'],
-  kill: ({ mark }) => [mark.subject ?? '', 'SIGKILL: grace period exceeded', 'bad'],
-  exited: ({ mark, container }) => [mark.subject ?? '', ...exitWords(container, mark.provisional)],
+  kill: ({ subject }) => [subject, 'SIGKILL: grace period exceeded', 'bad'],
+  exited: ({ mark, subject, container }) =>
+    container?.exit && !mark.provisional
+      ? [subject, exitText(container), exitInk[container.outcome]]
+      : [subject, 'log stream closed, container probably exited'],
   'containers-done': () => ['kubelet', 'all containers terminated', 'dim'],
   'final-delete': () => ['kubelet', 'pod sandbox removed', 'dim'],
-  finalizing: ({ mark, timeline }) => ['api', `waiting for finalizers ${finalizersOf(mark, timeline)}`, 'warning'],
+  finalizing: ({ mark, timeline: { pod } }) => {
+    const names = mark.note ?? pod.metadata.finalizers?.join(', ') ?? '';
+    return ['api', `waiting for finalizers ${names}`, 'warning'];
+  },
   removed: () => ['api', 'pod deleted', 'strong'],
-  'replacement-created': ({ mark }) => ['replacement', `${mark.subject ?? ''} created`],
-  'replacement-scheduled': ({ mark }) => ['replacement', `${mark.subject ?? ''} scheduled`, 'dim'],
-  'replacement-started': ({ mark }) => ['replacement', `${mark.subject ?? ''} started`, 'dim'],
-  'replacement-ready': ({ mark }) => ['replacement', `${mark.subject ?? ''} ready`],
-  'node-not-ready': ({ mark }) => ['node', `${mark.subject ?? ''} is NotReady`, 'warning'],
-  'node-ready': ({ mark }) => ['node', `${mark.subject ?? ''} is Ready again`],
+  'replacement-created': ({ subject }) => ['replacement', `${subject} created`],
+  'replacement-scheduled': ({ subject }) => ['replacement', `${subject} scheduled`, 'dim'],
+  'replacement-started': ({ subject }) => ['replacement', `${subject} started`, 'dim'],
+  'replacement-ready': ({ subject }) => ['replacement', `${subject} ready`],
+  'node-not-ready': ({ subject }) => ['node', `${subject} is NotReady`, 'warning'],
+  'node-ready': ({ subject }) => ['node', `${subject} is Ready again`],
 };
 
-/** SIGTERM, or the stop signal that the pod or its image names instead. */
-export const signalName = (container: ContainerTimeline | undefined): string =>
-  container?.stopSignal?.signal ?? 'SIGTERM';
-
-const endpointOf = (mark: Mark, { endpoints }: Timeline): EndpointTimeline | undefined =>
-  endpoints.find(({ slice }) => slice === mark.subject);
-
-function serviceText(mark: Mark, timeline: Timeline): string {
-  const service = endpointOf(mark, timeline)?.service;
-  return service === undefined ? `EndpointSlice ${mark.subject ?? ''}` : `Service ${service}`;
+function serviceText(slice: string, { endpoints }: Timeline): string {
+  const service = endpoints.find((endpoint) => endpoint.slice === slice)?.service;
+  return service === undefined ? `EndpointSlice ${slice}` : `Service ${service}`;
 }
 
-function removedText(mark: Mark, timeline: Timeline): string {
-  const endpoint = endpointOf(mark, timeline);
+function removedText(slice: string, timeline: Timeline): string {
+  const endpoint = timeline.endpoints.find((one) => one.slice === slice);
   const serving = endpoint?.unroutedAt?.serving ? 'still serving; ' : '';
   const others = endpoint?.otherReady ?? 0;
-  return `removed from ${serviceText(mark, timeline)} (${serving}${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
+  return `removed from ${serviceText(slice, timeline)} (${serving}${others === 0 ? 'no' : others} other ready ${others === 1 ? 'endpoint' : 'endpoints'})`;
 }
 
 /** `sleep 4s`, `exec`; undefined if the container has no preStop hook. */
-export function hookText(container: string | undefined, { pod }: Timeline): string | undefined {
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  const hook = containers.find(({ name }) => name === container)?.lifecycle?.preStop;
+export function hookText(container: string, { pod }: Timeline): string | undefined {
+  const hook = containerSpec(pod, container)?.lifecycle?.preStop;
   if (!hook) return undefined;
   if (hook.sleep) return `sleep ${hook.sleep.seconds}s`;
   return hook.exec ? 'exec' : hook.httpGet ? 'httpGet' : 'tcpSocket';
 }
 
-function hookEnd(who: string, hook: PreStopExit | undefined): Row {
-  const name = `preStop ${hook?.kind ?? 'hook'}`;
-  switch (hook?.outcome) {
-    case 'completed':
-      return [who, `${name} completed`];
-    case 'failed':
-      return [who, `${name} failed`, 'bad'];
-    case 'cut-off':
-      return [who, `${name} still running at the end of the grace period`, 'bad'];
-    default:
-      return [who, `${name} finished (result unknown)`];
-  }
-}
+const hookEnds: Record<PreStopExit['outcome'], readonly [text: string, ink?: Ink]> = {
+  completed: ['completed'],
+  failed: ['failed', 'bad'],
+  'cut-off': ['still running at the end of the grace period', 'bad'],
+  unknown: ['finished (result unknown)'],
+};
 
-function exitWords(container: ContainerTimeline | undefined, provisional: boolean): readonly [string, Ink] {
-  if (!container?.exit || provisional) return ['log stream closed, container probably exited', 'plain'];
-  return [exitText(container), exitInk[container.outcome]];
+function hookEnd(hook: PreStopExit | undefined): readonly [text: string, ink?: Ink] {
+  const [text, ink] = hookEnds[hook?.outcome ?? 'unknown'];
+  return [`preStop ${hook?.kind ?? 'hook'} ${text}`, ink];
 }
 
 /** `exited 0`, `exited 143 (SIGTERM)`, `OOMKilled`, `exited 137`, `probably exited`, `still running`. */
-export function exitText({
-  exit,
-  outcome,
-  stopSignal,
-}: Pick<ContainerTimeline, 'exit' | 'outcome' | 'stopSignal'>): string {
+export function exitText(container: Pick<ContainerTimeline, 'exit' | 'outcome' | 'stopSignal'>): string {
+  const { exit, outcome } = container;
   if (outcome === 'abandoned') return 'left running';
   if (outcome === 'not-running') return 'not running';
   if (!exit) return outcome === 'unknown' ? 'termination was not observed' : 'still running';
   if (exit.code === undefined) return 'probably exited (its log stream closed)';
   if (outcome === 'oom') return 'OOMKilled';
-  if (outcome === 'signalled') return `exited ${exit.code} (${stopSignal?.signal ?? 'SIGTERM'})`;
+  if (outcome === 'signalled') return `exited ${exit.code} (${signalName(container)})`;
   return `exited ${exit.code}`;
 }
 
@@ -141,8 +132,6 @@ export const exitInk: Record<ContainerOutcome, Ink> = {
 
 /** Green below half of the grace period, yellow to 80 %, red above. */
 export const shareInk = (share: number): Ink => (share < 0.5 ? 'good' : share <= 0.8 ? 'warning' : 'bad');
-
-const finalizersOf = ({ note }: Mark, { pod }: Timeline): string => note ?? pod.metadata.finalizers?.join(', ') ?? '';
 
 /** `2 other ready endpoints`. */
 export const otherReady = (count: number): string =>

@@ -3,6 +3,9 @@
  * columns; and a warning if the node does not respond, with the command to look further. Pure.
  */
 import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { MarkName } from '../model/report.ts';
+import { serviceNames } from '../verdict/drain-lead.ts';
+import { markOf } from '../verdict/rule-input.ts';
 import type { Ink } from './palette.ts';
 
 interface Fact {
@@ -23,8 +26,7 @@ export interface Status {
 /** `now`: ms, client's clock. */
 export function statusOf(timeline: Timeline, now: number): Status {
   if (!timeline.deleted) return waitingStatus(timeline);
-  const elapsed = durationText(now - timeline.zero);
-  if (hasMark(timeline, 'removed'))
+  if (markOf(timeline, 'removed'))
     return {
       word: 'Deleted',
       ink: 'strong',
@@ -35,7 +37,10 @@ export function statusOf(timeline: Timeline, now: number): Status {
     word: 'Terminating',
     ink: 'warning',
     facts: [
-      { text: `${elapsed} of ${durationText(timeline.grace.effectiveSeconds * 1000)}`, ink: 'plain' },
+      {
+        text: `${durationText(now - timeline.zero)} of ${durationText(timeline.grace.effectiveSeconds * 1000)}`,
+        ink: 'plain',
+      },
       stepFact(timeline, now),
       ...(services ? [services] : []),
     ],
@@ -43,7 +48,7 @@ export function statusOf(timeline: Timeline, now: number): Status {
 }
 
 function waitingStatus(timeline: Timeline): Status {
-  const text = hasMark(timeline, 'requested')
+  const text = markOf(timeline, 'requested')
     ? timeline.mode === 'evict'
       ? 'eviction requested'
       : 'delete requested'
@@ -55,9 +60,9 @@ function waitingStatus(timeline: Timeline): Status {
 
 /** The countdown, or what comes after the containers. */
 function stepFact(timeline: Timeline, now: number): Fact {
-  const finalizers = timeline.marks.find(({ name }) => name === 'finalizing');
+  const finalizers = markOf(timeline, 'finalizing');
   if (finalizers) return { text: `waiting for finalizers ${finalizers.note ?? ''}`, ink: 'warning' };
-  const done = timeline.marks.find(({ name }) => name === 'containers-done');
+  const done = markOf(timeline, 'containers-done');
   if (done)
     return { text: `all containers terminated, cleaning up for ${durationText(now - done.at.shown)}`, ink: 'plain' };
   const running = timeline.containers.filter(isStillRunning);
@@ -84,23 +89,17 @@ export function killDueIn({ containers }: Timeline, now: number): number | undef
 }
 
 function serviceFact({ endpoints }: Timeline): Fact | undefined {
-  const services = [
-    ...new Set(endpoints.filter(({ wasReady }) => wasReady).map(({ service, slice }) => service ?? slice)),
-  ];
+  const wereReady = endpoints.filter(({ wasReady }) => wasReady);
+  const services = serviceNames(wereReady);
   if (services.length === 0) return undefined;
-  const isIn = (service: string): boolean =>
-    endpoints
-      .filter((endpoint) => (endpoint.service ?? endpoint.slice) === service)
-      .some(({ wasReady, unroutedAt, removedAt }) => wasReady && !unroutedAt && !removedAt);
-  const still = services.filter(isIn);
+  const ready = serviceNames(wereReady.filter(({ unroutedAt, removedAt }) => !unroutedAt && !removedAt));
+  const still = services.filter((name) => ready.includes(name));
   const what = (names: readonly string[]): string =>
     names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
   return still.length === 0
     ? { text: `removed from ${what(services)}`, brief: `removed from ${services[0] ?? ''}`, ink: 'good' }
     : { text: `still in ${what(still)}`, brief: `still in ${still[0] ?? ''}`, ink: 'warning' };
 }
-
-const hasMark = ({ marks }: Timeline, name: string): boolean => marks.some((mark) => mark.name === name);
 
 /** `0:21`, `1:02:03`; never negative. ms. */
 export function durationText(ms: number): string {
@@ -115,11 +114,13 @@ const silentAfterMs = 5000;
 /** Past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
 const overdueAfterMs = 5000;
 
+/** Marks after which the node has nothing left to stop. */
+const containersOver: ReadonlySet<MarkName> = new Set(['removed', 'containers-done', 'final-delete']);
+
 /** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
 export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
-  const { pod, marks } = timeline;
-  const has = (name: string): boolean => marks.some((mark) => mark.name === name);
-  if (has('removed') || has('containers-done') || has('final-delete')) return [];
+  const { pod } = timeline;
+  if (timeline.marks.some(({ name }) => containersOver.has(name))) return [];
   const text = troubleText(timeline, now);
   if (text === undefined) return [];
   const node = pod.spec.nodeName;
@@ -132,18 +133,18 @@ export function nodeTrouble(timeline: Timeline, now: number, flags: string): str
 }
 
 function troubleText(timeline: Timeline, now: number): string | undefined {
-  const { pod, marks, containers } = timeline;
+  const { pod, containers } = timeline;
   const node = pod.spec.nodeName ?? 'its node';
-  const downAt = marks.find(({ name }) => name === 'node-not-ready')?.at.shown;
-  const upAt = marks.find(({ name }) => name === 'node-ready')?.at.shown;
+  const downAt = markOf(timeline, 'node-not-ready')?.at.shown;
+  const upAt = markOf(timeline, 'node-ready')?.at.shown;
   if (downAt !== undefined && (upAt === undefined || upAt < downAt))
     return `node ${node} has been NotReady for ${durationText(now - downAt)}: nothing stops this pod until it is back`;
-  const accepted = marks.find(({ name }) => name === 'accepted')?.at.shown;
-  const reacted = marks.some(({ name }) => name === 'acknowledged' || name === 'stopping');
+  const accepted = markOf(timeline, 'accepted')?.at.shown;
+  const reacted = markOf(timeline, 'acknowledged') ?? markOf(timeline, 'stopping');
   const waits = containers.some(isStillRunning);
   if (!reacted && waits && accepted !== undefined && now - accepted > silentAfterMs)
     return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
-  const trouble = marks.find(({ name }) => name === 'acknowledged')?.note;
+  const trouble = markOf(timeline, 'acknowledged')?.note;
   if (trouble !== undefined) return trouble;
   const left = killDueIn(timeline, now);
   if (left === undefined || left > -overdueAfterMs) return undefined;

@@ -61,8 +61,8 @@ export function graceText({ grace }: Timeline): string {
 }
 
 /** SIGTERM, or the STOPSIGNAL of the image if known. */
-export const signalName = ({ stopSignal }: Pick<ContainerTimeline, 'stopSignal'>): string =>
-  stopSignal?.signal ?? 'SIGTERM';
+export const signalName = (container: Pick<ContainerTimeline, 'stopSignal'> | undefined): string =>
+  container?.stopSignal?.signal ?? 'SIGTERM';
 
 /** Observations that show when the container got its stop signal and how it ended. */
 export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>

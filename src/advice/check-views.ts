@@ -4,7 +4,8 @@ import { forMarkdown, forTerminal } from '../render/safe-text.ts';
 import type { Pen } from '../render/palette.ts';
 import { writeXml, type XmlElement } from '../render/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
-import { columnsOf, markdownPage, wrapped, type Views } from './output.ts';
+import { columnsOf } from '../render/prose.ts';
+import { markdownPage, wrapped, type Views } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */
 export const checkViews = (asTable: boolean): Views<CheckReport> => ({

@@ -1,5 +1,6 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
 import { penFor, styleOf, type Pen } from '../render/palette.ts';
+import { wrapWords } from '../render/prose.ts';
 import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
 import { unknownExtension, unknownFormat } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
@@ -115,25 +116,8 @@ export function markdownPage(
   return [`**${forMarkdown(summary)}**`, '', ...intro, ...table, '', ...below].join('\n').replace(/\n*$/, '\n');
 }
 
-/** Pads cells to the width of their column, three spaces apart like kubectl's tables. */
-export function columnsOf(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((max, row) => Math.max(max, (row[at] ?? '').length), 0));
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('   ')
-      .trimEnd(),
-  );
-}
-
 /** `label` and `text`, wrapped at `columns` or 80 if that is less. Later lines are indented by the label's width. */
 export function wrapped(label: string, text: string, columns = 80): string[] {
-  const width = Math.max(24, Math.min(80, columns) - label.length);
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
+  const lines = wrapWords(text, Math.max(24, Math.min(80, columns) - label.length));
   return lines.map((line, at) => `${at === 0 ? label : ' '.repeat(label.length)}${line}`);
 }

@@ -1,5 +1,6 @@
 /** Explanations as a page at the terminal, and as Markdown. The texts are in verdict/explain. */
 import { figures, type Explanation } from '../verdict/explain/explanation.ts';
+import { wrapWords } from './prose.ts';
 import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
 
 /** One page per topic, like `man`, wrapped to `columns`. `bold` prints headings in bold if the terminal can. */
@@ -13,7 +14,7 @@ function page({ kind, name, text }: Topic, width: number, bold: (text: string) =
   const body = labels.flatMap(([key, label]) => {
     const words = text[key];
     if (words === undefined) return [];
-    const [first = '', ...rest] = wrap(words, width - margin + 4);
+    const [first = '', ...rest] = wrapWords(words, width - margin + 4);
     return [
       `${bold(label)}${' '.repeat(margin - label.length)}${first}`,
       ...rest.map((line) => ' '.repeat(margin) + line),
@@ -78,16 +79,6 @@ export function renderTopics(topics: readonly Topic[], columns: number, bold: (t
 const textWidth = (columns: number): number => Math.min(Math.max(columns, 40), 100) - 4;
 
 const indented = (text: string, width: number): string =>
-  wrap(text, width)
+  wrapWords(text, width)
     .map((line) => `    ${line}\n`)
     .join('');
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}

@@ -87,6 +87,28 @@ export const widthOf = (pieces: readonly Piece[]): number =>
 /** Pads to `width` columns with trailing blanks. */
 export const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 
+/** Pads cells to the width of their column, three spaces apart like kubectl's tables. */
+export function columnsOf(rows: readonly (readonly string[])[]): string[] {
+  const widest = (at: number): number => rows.reduce((max, row) => Math.max(max, stringWidth(row[at] ?? '')), 0);
+  const widths = (rows[0] ?? []).map((_, at) => widest(at));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => padTo(cell, widths[at] ?? 0));
+    return cells.join('   ').trimEnd();
+  });
+}
+
+/** Plain text in lines of at most `width` columns; a longer word has a line of its own. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** A name in at most `width` columns, its middle left out: names of one kind differ at their ends. */
 export function shorten(pen: Pen, name: string, width: number): string {
   const text = pen.letters(name);

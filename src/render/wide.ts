@@ -1,7 +1,7 @@
 /** `-o wide`: the exit as a row like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
-import stringWidth from 'string-width';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import { columnsOf } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
 const columns: readonly (readonly [string, (report: Report) => string | undefined])[] = [
@@ -22,10 +22,10 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
 ];
 
 /** A header and one row, three spaces apart; `<none>` for what is not known. */
-export function renderWide(report: Report, { headers = true }: { headers?: boolean } = {}): string {
-  const cells = columns.map(([title, value]) => [title, forTerminal(value(report) || '<none>')] as const);
-  const rows = headers ? [0, 1] : [1];
-  return rows.map((row) => line(cells.map((cell) => [cell[row] ?? '', width(cell)]))).join('');
+export function renderWide(report: Report): string {
+  const titles = columns.map(([title]) => title);
+  const values = columns.map(([, value]) => forTerminal(value(report) || '<none>'));
+  return `${columnsOf([titles, values]).join('\n')}\n`;
 }
 
 /** The share of the container that used most of the grace period. */
@@ -38,13 +38,5 @@ function usedText({ timeline }: Report): string | undefined {
 
 const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): string =>
   judged === false ? 'not-judged' : passed ? 'passed' : 'failed';
-
-const width = ([title, value]: readonly [string, string]): number => Math.max(stringWidth(title), stringWidth(value));
-
-const line = (cells: readonly (readonly [string, number])[]): string =>
-  `${cells
-    .map(([text, wide]) => text + ' '.repeat(wide - stringWidth(text)))
-    .join('   ')
-    .trimEnd()}\n`;
 
 export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;

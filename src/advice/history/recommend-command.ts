@@ -4,7 +4,8 @@ import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
-import { columnsOf, markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
+import { columnsOf } from '../../render/prose.ts';
+import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import {
   minExits,
   recommendationsFor,

@@ -3,7 +3,8 @@ import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts'
 import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import { columnsOf, markdownPage, wrapped, type Envelope } from '../output.ts';
+import { columnsOf } from '../../render/prose.ts';
+import { markdownPage, wrapped, type Envelope } from '../output.ts';
 
 /** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
 export const isTime = (at: number): boolean => at > 0 && at < 1e13;

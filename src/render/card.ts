@@ -4,6 +4,7 @@
  * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
 import { requestsText } from '../verdict/loss.ts';
+import { isFinished } from '../model/pod.ts';
 import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
@@ -113,18 +114,19 @@ interface RankedRow extends CardRow {
 function answerRows(report: Report, options: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = verdict.exitCode === 0;
+  const warning = piece('warning', `${options.pen.symbol('warning')} `);
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
   return [
     ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, options.pen, 5)),
     trafficRow(report, options.pen),
     ...requestRows(report, options.pen),
-    ...(answer.capacity === undefined ? [] : [capacityRow(answer.capacity, options.pen)]),
+    ...(answer.capacity === undefined ? [] : [{ label: 'capacity', ...cutRow(warning, answer.capacity), rank: 1 }]),
     ...accuracy.map((finding) => findingRow('accuracy', finding, options.pen, 6)),
     ...verdict.gates
       .filter(({ passed, message }) => !passed && !answer.headline.includes(message))
       .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
     ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
-    ...nextRow(report, options),
+    ...nextRows(report, options.flags),
     // On a good card, what took the time is more important than other improvements.
     ...answer.advice.map((text, index) => ({
       ...textRow('fix', text, isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3),
@@ -180,12 +182,6 @@ function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
 export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
   judgement === 'at-risk' && probes.length === 0;
 
-const capacityRow = (text: string, pen: Pen): RankedRow => ({
-  label: 'capacity',
-  ...cutRow(piece('warning', `${pen.symbol('warning')} `), text),
-  rank: 1,
-});
-
 /** A sentence after its head, and its shorter forms: the parts after the first are details. */
 function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brief'> {
   return {
@@ -213,11 +209,6 @@ function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   });
 }
 
-function nextRow(report: Report, { flags = '' }: CardOptions): RankedRow[] {
-  const next = nextCommand(report, flags);
-  return next ? [{ ...textRow('next', next.reason, 2), command: forTerminal(next.command, 1000) }] : [];
-}
-
 function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow[] {
   const failed = gates
     .find(({ passed }) => !passed)
@@ -228,36 +219,24 @@ function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow
   return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
 }
 
-interface NextCommand {
-  readonly reason: string;
-  readonly command: string;
-}
-
-/** What to run next if the deletion was not observed to its end. Unescaped. */
-function nextCommand({ timeline, verdict }: Report, flags: string): NextCommand | undefined {
-  const { metadata } = timeline.pod;
-  const name = `${metadata.name} -n ${metadata.namespace ?? ''}${flags}`;
-  const isGone = timeline.marks.some(({ name: mark }) => mark === 'removed');
+/** What to run next if the deletion was not observed to its end. */
+function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags = ''): RankedRow[] {
+  const { pod, mode, marks } = timeline;
+  const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
+  const next = (reason: string, command: string): RankedRow[] => [
+    { ...textRow('next', reason, 2), command: forTerminal(command, 1000) },
+  ];
   // Exit codes of 128 and above: a signal interrupted podexit.
-  const wasInterrupted = verdict.exitCode >= 128;
-  if (verdict.outcome === 'not-started' && !wasInterrupted) return notStarted(timeline, name);
-  if (isGone || timeline.mode === 'check') return undefined;
-  if (
-    verdict.outcome === 'stuck' ||
-    (verdict.outcome === 'unknown' && wasInterrupted) ||
-    verdict.outcome === 'not-started'
-  )
-    return { reason: 'the pod is still there; resume with', command: `kubectl podexit ${name} --attach` };
-  return verdict.outcome === 'unknown'
-    ? { reason: 'see whether it is still there', command: `kubectl get pod ${name}` }
-    : undefined;
-}
-
-function notStarted({ pod, mode }: Report['timeline'], name: string): NextCommand {
-  if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed')
-    return { reason: 'nobody deleted it; its status says more', command: `kubectl describe pod ${name}` };
-  // A plain deletion would not respect the PodDisruptionBudget.
-  if (mode === 'evict')
-    return { reason: 'the eviction was refused; retry with', command: `kubectl podexit ${name} --evict --retry-evict` };
-  return { reason: 'nobody deleted it; to wait again, run', command: `kubectl podexit ${name} --attach` };
+  const wasInterrupted = exitCode >= 128;
+  if (outcome === 'not-started' && !wasInterrupted) {
+    if (isFinished(pod)) return next('nobody deleted it; its status says more', `kubectl describe pod ${name}`);
+    // A plain deletion would not respect the PodDisruptionBudget.
+    if (mode === 'evict')
+      return next('the eviction was refused; retry with', `kubectl podexit ${name} --evict --retry-evict`);
+    return next('nobody deleted it; to wait again, run', `kubectl podexit ${name} --attach`);
+  }
+  if (mode === 'check' || marks.some((mark) => mark.name === 'removed')) return [];
+  if (outcome === 'stuck' || outcome === 'not-started' || (outcome === 'unknown' && wasInterrupted))
+    return next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
+  return outcome === 'unknown' ? next('see whether it is still there', `kubectl get pod ${name}`) : [];
 }

@@ -31,15 +31,12 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   const { columns, rows, pen, flags = '', log = [] } = window;
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
-  const top = clipPieces(pen, topLine(pen, timeline, now, width), width);
-  if (!timeline.deleted) return [top];
-  const warning = nodeTrouble(timeline, now, flags).map((text, index) =>
-    clipPieces(
-      pen,
-      [piece('bad', index === 0 ? `  ${pen.symbol('bad')} ` : '    '), piece('bad', forTerminal(text))],
-      width,
-    ),
-  );
+  const clipped = (lines: readonly Piece[][]): Line[] => lines.map((line) => clipPieces(pen, line, width));
+  const top = topLine(pen, timeline, now, width);
+  if (!timeline.deleted) return clipped([top]);
+  const warning = nodeTrouble(timeline, now, flags).map((text, index) => [
+    piece('bad', `${index === 0 ? `  ${pen.symbol('bad')} ` : '    '}${forTerminal(text)}`),
+  ]);
   const lanes = [
     ...containerLanes(timeline, now),
     ...serviceLanes(timeline, now),
@@ -50,17 +47,14 @@ export function frame(timeline: Timeline, now: number, window: FrameWindow): Lin
   const shown = fitLanes(lanes, space);
   const widths = widthsFor(width, lanes);
   const left = lanes.length - shown.length;
-  return [
+  const shownLogLines = space - lanes.length < minFreeLinesForLog ? [] : latestLogLines(timeline, log);
+  return clipped([
     top,
     ...warning.slice(0, room - 1),
-    ...shown
-      .slice(0, left > 0 ? Math.max(0, space - 1) : space)
-      .map((lane) => clipPieces(pen, laneLine(pen, lane, widths), width)),
-    ...(left > 0 && space > 0 ? [clipPieces(pen, [dim(`  … ${left + 1} more`)], width)] : []),
-    ...(space - lanes.length < minFreeLinesForLog
-      ? []
-      : latestLogLines(timeline, log).map((line) => clipPieces(pen, logLine(pen, line, widths), width))),
-  ];
+    ...shown.slice(0, left > 0 ? Math.max(0, space - 1) : space).map((lane) => laneLine(pen, lane, widths)),
+    ...(left > 0 && space > 0 ? [[dim(`  … ${left + 1} more`)]] : []),
+    ...shownLogLines.map((line) => logLine(pen, line, widths)),
+  ]);
 }
 
 /** With fewer lines besides the lanes, no log is printed: what scrolls by above matters more. */

@@ -28,17 +28,8 @@ export function renderRolloutJunit(
   { target, total, unseen, sentence, exitCode }: RolloutNumbers,
   reports: readonly Report[],
 ): string {
-  const missed = unseen.map((name): XmlElement => {
-    const error: XmlElement = {
-      name: 'error',
-      attributes: { message: 'its termination was not observed', type: 'unknown' },
-    };
-    return {
-      name: 'testcase',
-      attributes: { name, classname: target.replace('/', '.'), time: '0.000' },
-      children: [error],
-    };
-  });
+  const error = { name: 'error', attributes: { message: 'its termination was not observed', type: 'unknown' } };
+  const missed = unseen.map((name) => testCase(target.replace('/', '.'), name, 0, [error]));
   return document({
     name: `podexit ${target}`,
     ms: total ?? 0,
@@ -62,7 +53,7 @@ function document({ name, ms, timestamp, properties: known, cases }: Suite): str
     tests: cases.length,
     failures: count(cases, 'failure'),
     errors: count(cases, 'error'),
-    time: (ms / 1000).toFixed(3),
+    time: secondsOf(ms),
   };
   const suite = {
     name: 'testsuite',
@@ -112,33 +103,36 @@ function exitCase(report: Report, name: string): XmlElement {
   const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
   // An error is an exit that was not observed to its end: stuck, unknown, interrupted.
   const kind = exitCode === 2 || isGraceful ? 'failure' : 'error';
-  const seconds = ((report.timeline.total?.shown ?? 0) / 1000).toFixed(3);
-  return testCase(report, name, seconds, isBad ? faultOf(report, kind, outcome, answer.summary) : undefined);
+  const { total } = report.timeline;
+  const child = isBad ? faultOf(report, kind, outcome, answer.summary) : output(bodyOf(report));
+  return testCase(classOf(report), name, total?.shown ?? 0, [child]);
 }
 
 function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlElement {
-  if (judged === false)
-    return testCase(report, `gate ${name}`, '0.000', { name: 'skipped', attributes: { message } }, message);
-  const isBad = !passed && report.verdict.exitCode !== 0;
-  return testCase(
-    report,
-    `gate ${name}`,
-    '0.000',
-    isBad ? faultOf(report, 'failure', `gate.${name}`, message) : undefined,
-    message,
-  );
+  const isSkipped = judged === false;
+  const isBad = !isSkipped && !passed && report.verdict.exitCode !== 0;
+  // `system-out` does not repeat the message of a fault.
+  const children = isBad
+    ? [faultOf(report, 'failure', `gate.${name}`, message)]
+    : [...(isSkipped ? [{ name: 'skipped', attributes: { message } }] : []), output([message])];
+  return testCase(classOf(report), `gate ${name}`, 0, children);
 }
 
-function faultOf(report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement {
-  return { name, attributes: { message, type }, lines: bodyOf(report) };
-}
+const faultOf = (report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement => ({
+  name,
+  attributes: { message, type },
+  lines: bodyOf(report),
+});
 
-/** `system-out` does not repeat the body of a fault. */
-function testCase(report: Report, name: string, time: string, fault?: XmlElement, message?: string): XmlElement {
-  const out: XmlElement = { name: 'system-out', lines: message === undefined ? bodyOf(report) : [message] };
-  const children = fault?.lines ? [fault] : [...(fault ? [fault] : []), out];
-  return { name: 'testcase', attributes: { name, classname: classOf(report), time }, children };
-}
+const output = (lines: readonly string[]): XmlElement => ({ name: 'system-out', lines });
+
+const testCase = (classname: string, name: string, ms: number, children: readonly XmlElement[]): XmlElement => ({
+  name: 'testcase',
+  attributes: { name, classname, time: secondsOf(ms) },
+  children,
+});
+
+const secondsOf = (ms: number): string => (ms / 1000).toFixed(3);
 
 /** The owner, so that runs of one workload are grouped whatever its pods are called: `shop.deployment.checkout`. */
 function classOf({ timeline }: Report): string {

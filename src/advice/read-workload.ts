@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
+import { templatePaths } from '../verdict/fix.ts';
 import type { Manifest } from './manifests.ts';
 import type { NamespaceState } from './read-cluster.ts';
 import { containersOf } from './read-pod-spec.ts';
@@ -15,14 +16,10 @@ import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec }
 
 /** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
+  ...templatePaths,
   Pod: [],
-  Deployment: ['spec', 'template'],
-  StatefulSet: ['spec', 'template'],
-  DaemonSet: ['spec', 'template'],
-  ReplicaSet: ['spec', 'template'],
   ReplicationController: ['spec', 'template'],
   Job: ['spec', 'template'],
-  CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
 /** The objects around the workloads of a namespace or of a set of manifests. */

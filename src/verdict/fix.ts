@@ -53,7 +53,7 @@ interface Change {
 }
 
 /** Kinds whose pod template can be patched: a Job's cannot, and a pod has none. */
-const templatePaths: Readonly<Record<string, readonly string[]>> = {
+export const templatePaths: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['spec', 'template'],
   StatefulSet: ['spec', 'template'],
   DaemonSet: ['spec', 'template'],

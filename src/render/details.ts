@@ -2,9 +2,10 @@
 import type { Phase, Timeline } from '../infer/timeline.ts';
 import { assumptions } from '../model/assumptions.ts';
 import type { Finding, PhaseName } from '../model/report.ts';
-import { allNotes, togetherWith } from '../model/reduce/notes.ts';
+import { togetherWith } from '../model/reduce/notes.ts';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import { allNotes } from '../verdict/rule-input.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';

@@ -13,7 +13,6 @@ import type {
 } from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
-import { allNotes } from '../model/reduce/notes.ts';
 import type {
   ContainerReport,
   EndpointReport,
@@ -29,6 +28,7 @@ import type {
 } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Report } from './report.ts';
+import { allNotes } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 
 export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitReport {

@@ -154,12 +154,7 @@ function leadSpan(trace: Trace, { unrouted }: RoutedEndpoint, container: Contain
 const notBeforeNow = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 
 /** Compares an interval with its limit. `format` prints the upper bound. */
-function atMost(
-  { lo, hi }: Span,
-  limit: number,
-  text: string,
-  format: (value: number) => string,
-): Pick<Gate, 'passed' | 'message'> {
+function atMost({ lo, hi }: Span, limit: number, text: string, format: (value: number) => string): Omit<Gate, 'name'> {
   if (hi <= limit) return { passed: true, message: text };
   if (lo > limit) return { passed: false, message: text };
   const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'it has no upper bound';

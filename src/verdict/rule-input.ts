@@ -3,7 +3,7 @@ import type { ContainerExit, PodExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
+import type { Note, Trace } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
@@ -29,6 +29,13 @@ export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));
+
+/** All notes of a timeline, oldest first. */
+export function allNotes(newest: Note | undefined): Note[] {
+  const notes: Note[] = [];
+  for (let note = newest; note; note = note.earlier) notes.push(note);
+  return notes.reverse();
+}
 
 /** The namespace or the owner was deleted too, so nothing replaces the pod. */
 export const isCascade = ({ trigger }: Timeline): boolean =>

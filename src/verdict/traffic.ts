@@ -127,15 +127,14 @@ function connectionRisk(input: RuleInput, findings: readonly JudgedFinding[]): J
 function raceOf(input: RuleInput): Race | undefined {
   const races = drainRaces(input);
   const [worst] = races;
-  return (
-    worst && {
-      signal: signalName(worst.container),
-      lead: worst.lead,
-      hasHook: worst.container.preStop !== undefined,
-      services: serviceNames(races.map(({ endpoint }) => endpoint)),
-      otherReady: needsNoReplacement(input.timeline) ? undefined : fewestOtherReady(input),
-    }
-  );
+  if (!worst) return undefined;
+  return {
+    signal: signalName(worst.container),
+    lead: worst.lead,
+    hasHook: worst.container.preStop !== undefined,
+    services: serviceNames(races.map(({ endpoint }) => endpoint)),
+    otherReady: needsNoReplacement(input.timeline) ? undefined : fewestOtherReady(input),
+  };
 }
 
 /** Connected clients were not at risk, but new connections had no ready backend. */

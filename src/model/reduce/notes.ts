@@ -1,4 +1,4 @@
-import type { ContainerFacts, Fact, Note, Trace } from '../trace.ts';
+import type { ContainerFacts, Fact, Trace } from '../trace.ts';
 
 /** Separates the facts of one observation. */
 export const togetherWith = '; also ';
@@ -17,13 +17,6 @@ export function note(trace: Trace, seen: Seen, what: string): Trace {
   const { notes } = trace;
   if (notes?.seq === seen.seq) return { ...trace, notes: { ...notes, what: joinFacts(notes.what, what) } };
   return { ...trace, notes: { seq: seen.seq, at: seen.at, what, earlier: notes } };
-}
-
-/** All notes, oldest first. */
-export function allNotes(newest: Note | undefined): Note[] {
-  const notes: Note[] = [];
-  for (let note = newest; note; note = note.earlier) notes.push(note);
-  return notes.reverse();
 }
 
 /** Limit in characters: a list of a thousand Events is one observation. */

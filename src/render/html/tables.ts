@@ -1,9 +1,9 @@
 /** Tables folded below the picture: everything that it shows as text, with bounds and evidence. */
 import { assumptions } from '../../model/assumptions.ts';
-import { allNotes } from '../../model/reduce/notes.ts';
 import type { Interval, Timeline } from '../../infer/timeline.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
+import { allNotes } from '../../verdict/rule-input.ts';
 import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';

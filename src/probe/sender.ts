@@ -102,7 +102,7 @@ function createStandstills({ now, standstill }: Pick<SenderOptions, 'now' | 'sta
 }
 
 /**
- * Whether a standstill may have caused this failure. It has not if the target itself spoke, whoever was listening: an
+ * Whether a standstill may have caused this failure. It has not if the target itself spoke, no matter who listened: an
  * answer, the API server's statement that it reached no backend, a refused or reset connection. But while a machine
  * sleeps, connections break by themselves; while only the process waits, the system keeps them.
  */

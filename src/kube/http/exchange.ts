@@ -73,7 +73,7 @@ export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
     });
     request.on('response', (body) => {
       clearTimeout(timer);
-      // Whoever reads the body gets its error; an unread body must not crash the process.
+      // A reader of the body gets its error; an unread body must not crash the process.
       body.on('error', ignore);
       resolve({ status: body.statusCode ?? 0, headers: body.headers, sentAt, at: options.now(), body });
     });

@@ -173,7 +173,7 @@ function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
     stream.end(options.body);
     const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
     let error: NodeJS.ErrnoException = closedBefore('the answer came');
-    // Never removed: whoever reads the body gets its error, and an unread body must not crash the process.
+    // Never removed: a reader of the body gets its error, and an unread body must not crash the process.
     stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       clearTimeout(timer);

@@ -130,10 +130,10 @@ async function trace(
     if (!ports.stdout.isTty || forPeople) stderr.write(`${about}\n$ kubectl podexit ${shellQuoted(words)}\n\n`);
     const yes = shipped.words === undefined ? ['--yes'] : [];
     const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
-    const { SIGINT, SIGTERM, SIGHUP } = signalCodes;
+    const { SIGINT, SIGTERM, SIGHUP, SIGPIPE } = signalCodes;
     if ([SIGINT, SIGTERM, SIGHUP].includes(code))
       stderr.write('The cluster of this demo has ended as well: there is no pod to look for.\n');
-    else if (forPeople) stderr.write(`\n${demoIsOver}${tryNext(shipped, flags)}`);
+    else if (forPeople && code !== SIGPIPE) stderr.write(`\n${demoIsOver}${tryNext(shipped, flags)}`);
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -141,7 +141,7 @@ async function trace(
 }
 
 /** The printed commands name a kubeconfig that is deleted with the demo, so that none of them reaches another cluster. */
-const demoIsOver = 'The cluster of this demo has ended: commands that are printed above for it no longer work.\n';
+const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
 
 /** One line for each, so that the report above stays on a small screen. */
 function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {

@@ -95,7 +95,7 @@ describe.concurrent('demo', () => {
     const ran = await runMain(['demo', 'prestop-ex', '--fixed', '--no-logs']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('Fixed: A preStop sleep of 4 s');
-    expect(ran.stderr).toMatch(/has ended: commands[^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
+    expect(ran.stderr).toMatch(/cluster has ended: [^\n]*\nTry next:\n {2}kubectl podexit demo rollout\n$/);
   });
 
   it.each([

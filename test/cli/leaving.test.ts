@@ -213,6 +213,16 @@ describe.concurrent('a reader that closes the pipe', () => {
       expect((await podexit(['replay', file, '-o', 'json'])).code).toBe(141);
     });
   });
+
+  it('gets no suggestions after a demo', async () => {
+    const child = spawn(process.execPath, [bin, 'demo', 'exit-143'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdout.once('data', () => child.stdout.destroy());
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect(code).toBe(141);
+    expect(stderr).toMatch(/^[^\n]+\n\$ kubectl podexit [^\n]+\n\n$/);
+  });
 });
 
 describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {

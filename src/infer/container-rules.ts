@@ -120,7 +120,7 @@ function decide(stop: Stop): Decision {
   const isSureKill = kill === 'late' || kill === 'silent';
   return {
     graceStart,
-    graceEnd: network.read(`grace-end/${spec.name}`),
+    graceEnd: network.read(moment('grace-end', spec.name)),
     outcome,
     hook,
     signalBasis: wasStopped ? signalBasis : undefined,

@@ -168,7 +168,7 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
 
 /** When the failure happened: a moment apart from the end of the hook, as the two are not always the same. */
 function failureMoment({ network, spec, stopStart }: Stop, { time, at, seq }: Occurrence): Estimate {
-  const name = `hook-failure/${spec.name}`;
+  const name = moment('hook-failure', spec.name);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [seq] };
   network.within(name, { client: { lo: stopStart.client.lo, hi: at + 1 } }, proof);
   network.stamp('node', name, time, at + 1, proof, stopStart.client.lo);
@@ -177,7 +177,7 @@ function failureMoment({ network, spec, stopStart }: Stop, { time, at, seq }: Oc
 
 /** The end of the grace, of whichever attempt: a moment of its own, only for comparisons. */
 function graceEndOf({ network, kubelet, spec, killings, start }: HookStop): Estimate {
-  const name = `hook-grace/${spec.name}`;
+  const name = moment('hook-grace', spec.name);
   const { lo, hi } = graceSpan(kubelet);
   const proof = { because: 'the grace (§2 S1)' };
   network.follows(start, name, { min: lo, max: killings.length > 1 ? Infinity : hi }, proof);

@@ -94,7 +94,12 @@ export function constrainGraceStart(stop: Stop): Estimate {
   const start = last ? latest : moment('stop-start', spec.name);
   network.follows(start, at, { max }, { because: 'the grace counts from here (§2 S1)' });
   const grace = graceSpan(kubelet);
-  network.follows(at, `grace-end/${spec.name}`, { min: grace.lo, max: grace.hi }, { because: 'the grace (§2 S1)' });
+  network.follows(
+    at,
+    moment('grace-end', spec.name),
+    { min: grace.lo, max: grace.hi },
+    { because: 'the grace (§2 S1)' },
+  );
   return network.read(at, max === 0 ? latestStart.basis : 'inferred');
 }
 

@@ -2,20 +2,23 @@
  * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
  * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
+import { millisecondsOf, signalLag } from '../model/assumptions.ts';
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import {
   conditionOf,
   containersOf,
   isFinished,
   isRunning,
+  runtimeOf,
   statusesOf,
   statusOf,
   type ContainerSpec,
 } from '../model/pod.ts';
 import { noContainerFacts } from '../model/reduce/notes.ts';
+import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import type { InferContext, DeletionContext } from './context.ts';
+import { minimumGrace, type DeletionContext, type InferContext } from './context.ts';
 import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 
@@ -170,30 +173,64 @@ const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === '
 
 /**
  * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had
- * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
+ * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing"). `ended`: its exit, if reported.
  */
-export const mayBeStopped = (context: InferContext, spec: ContainerSpec, mainsOver: boolean): boolean =>
-  wasStoppedByKubelet(context.trace, firstKillingAt(context, spec)) ||
-  (spec.kind === 'sidecar' && mainsOver && !restartsAll(context.deletion)) ||
-  context.trace.events.some((event) => isOlderKill(context, spec, event));
+export function mayBeStopped(
+  context: InferContext,
+  spec: ContainerSpec,
+  { mainsOver, ended }: { mainsOver: boolean; ended: Estimate | undefined },
+): boolean {
+  const { trace, deletion } = context;
+  return (
+    wasStoppedByKubelet(trace, firstKillingAt(context, spec)) ||
+    (spec.kind === 'sidecar' && mainsOver && !restartsAll(deletion)) ||
+    trace.events.some((event) => isOlderKill(context, spec, event) && mayBeOfLastRun(context, spec, event, ended))
+  );
+}
 
 /** Node ms. */
 const firstKillingAt = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
   kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
 
-/** Whether a Killing is of the last run, but has another cause than the deletion: a probe, say. */
-function isOlderKill({ trace, deletion, kubelet }: InferContext, spec: ContainerSpec, event: Occurrence): boolean {
-  const { name } = spec;
+/** Whether a Killing of the container has another cause than the deletion: a probe, say. */
+function isOlderKill({ kubelet }: InferContext, { name }: ContainerSpec, event: Occurrence): boolean {
   if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
   const killings = kubelet.killings.get(name) ?? [];
   const isOfDeletion = killings.some(({ id, count }) => id === event.id && count === event.count);
-  const isLater = event.time.lo > (killings[0]?.time.lo ?? Infinity);
-  // A Killing in the second in which this run started ended the run before, unless a postStart hook failed at the start.
-  const edge = event.message === 'FailedPostStartHook' ? 'lo' : 'hi';
+  return !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
+}
+
+/**
+ * Whether a Killing may be of the container's last run. A fast restart starts the next run in the same second: then the
+ * order of the Events decides, or that the run went on for longer than such a kill takes.
+ */
+function mayBeOfLastRun(
+  context: InferContext,
+  spec: ContainerSpec,
+  killing: Occurrence,
+  ended: Estimate | undefined,
+): boolean {
+  const { trace, deletion, network } = context;
   // The status of the exit may be that of a later run.
-  const starts = [
+  const started = [
     statusIn(deletion, spec)?.state.running?.startedAt,
-    trace.containers.get(name)?.terminated?.value.startedAt,
-  ].map((stamp) => parseFloor(stamp)?.[edge] ?? -Infinity);
-  return !isOfDeletion && !isLater && event.time.lo >= Math.max(...starts);
+    trace.containers.get(spec.name)?.terminated?.value.startedAt,
+  ].flatMap((stamp) => parseFloor(stamp) ?? []);
+  if (started.some(({ lo }) => killing.time.hi < lo)) return false;
+  if (started.every(({ hi }) => killing.time.lo >= hi)) return true;
+  const alive = Math.max(network.read('accepted').node.lo, ended?.node.lo ?? -Infinity);
+  return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(deletion.pod);
+}
+
+const wasStartedAfter = ({ events }: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
+  events.some(
+    ({ reason, about, time, isOld, seq }) =>
+      reason === 'Started' && about.container === name && (time.lo > killing.time.hi || (!isOld && seq > killing.seq)),
+  );
+
+/** The longest that a kill by the kubelet takes, ms. The grace of a probe is not observed: the pod's is assumed. */
+function longestKill(pod: Pod): number {
+  const { terminationGracePeriodSeconds: grace = 30, runtimeClassName } = pod.spec;
+  const lag = millisecondsOf(signalLag(runtimeClassName, runtimeOf(pod)));
+  return Math.max(minimumGrace, grace * second) + minimumGrace + second + lag;
 }

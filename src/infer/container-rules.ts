@@ -67,7 +67,8 @@ export function containerExit(
   const stopping = isStatic ? undefined : stoppingOf(stop);
   if (!isStatic && ran === 'perhaps')
     return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (isStatic || mayBeStopped(context, spec, mainsOver)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
+  if (isStatic || mayBeStopped(context, spec, { mainsOver, ended }))
+    return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
     () => {

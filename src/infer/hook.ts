@@ -235,8 +235,10 @@ function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> 
   const about = (reason: string): Occurrence[] =>
     trace.events.filter((event) => event.reason === reason && event.about.container === spec.name);
   const all = about('FailedPreStopHook');
-  if (!stop.isStartOpen)
-    return { failure: all.find(({ time }) => time.hi >= stopStart.node.lo), hasUnclearFailure: false };
+  if (!stop.isStartOpen) {
+    const failure = all.find((event) => event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]));
+    return { failure, hasUnclearFailure: false };
+  }
   const since = surelyDeletedAt(stop);
   const hasNoOtherKill = about('Killing').every((killing) => killings.includes(killing));
   const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time, event.at + 1)));
@@ -246,3 +248,7 @@ function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> 
   );
   return { failure, hasUnclearFailure: !failure && possible.length > 0 };
 }
+
+/** The kubelet writes its Events one after the other. A repeated Killing does not show when its first one arrived. */
+const arrivedBefore = (event: Occurrence, killing: Occurrence | undefined): boolean =>
+  killing !== undefined && !killing.isOld && killing.count === 1 && event.seq < killing.seq;

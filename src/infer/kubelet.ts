@@ -68,7 +68,7 @@ function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Dele
   const client = toClient(clock, { lo: named, hi: named }, event.at + 1);
   const since = deletion.accepted.client.lo;
   if (client.hi < since) return [];
-  return [{ ...event, count: 1, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
+  return [{ ...event, count: 1, isOld: true, time: { lo: named, hi: client.lo >= since ? named : event.time.hi } }];
 }
 
 function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {

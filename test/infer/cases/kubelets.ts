@@ -2,7 +2,18 @@
 import { expect } from 'vitest';
 import { plainContainer } from '../../sim/plain-story.ts';
 import type { ContainerStory, Story } from '../../sim/story.ts';
-import { alone, changed, containerOf, deaf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  changed,
+  changesOf,
+  containerOf,
+  deaf,
+  editing,
+  listed,
+  markOf,
+  stampOf,
+} from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
 import { dies } from '../../helpers/story-changes.ts';
@@ -239,6 +250,46 @@ const begun: Case[] = [
       expect: { outcome: 'killed', containers: { app: { stopSignal: true } } },
     };
   }),
+  ...[false, true].map((isStartedLater): Case => {
+    const secondOf = (at: number) => Math.floor((at - 1500) / 1000) * 1000;
+    const eventAt = (reason: string, ms: number, count: number) =>
+      also((deletion) => {
+        const at = secondOf(deletion.at) + ms;
+        return changed(at + 8, 'events', aboutPod(reason, probe, at - deletion.at, { count })(deletion), 'ADDED');
+      });
+    return {
+      sentence: `a probe’s kill in the second in which the run started ${isStartedLater ? 'ended the run before, if the start came later' : 'may be what ended it'}`,
+      of: alone({ app: deaf }),
+      edit: [
+        (all) => {
+          const startedAt = stampOf(secondOf(deletionIn(all).at));
+          return eachStatus(({ state }) => {
+            for (const run of [state['running'], state['terminated']]) if (run) Object.assign(run, { startedAt });
+          })(all);
+        },
+        eventAt('Killing', 300, 3),
+        ...(isStartedLater ? [eventAt('Started', 600, 3)] : []),
+      ],
+      expect: { containers: { app: { outcome: isStartedLater ? 'killed' : 'unknown' } } },
+    };
+  }),
+  {
+    sentence: 'a hook that failed in a probe’s kill says nothing of the hook of the deletion, which came later',
+    of: 'prestop-fails',
+    edit: [
+      (all) => {
+        const stopping = changesOf(all, 'events').find(({ object }) => object['reason'] === 'Killing')?.at ?? NaN;
+        const failed = aboutPod('FailedPreStopHook', '', stopping - 8 - deletionIn(all).at, { count: 2 });
+        return adding(all, changed(stopping - 4, 'events', failed(deletionIn(all))));
+      },
+    ],
+    expect: {
+      holds: (report, _, untouched) => {
+        const { earliest, latest } = containerOf(untouched()).preStop?.end ?? {};
+        expect(containerOf(report).preStop?.end).toMatchObject({ earliest, latest });
+      },
+    },
+  },
   {
     sentence: 'an eviction that came after the Killing stopped nothing',
     of: alone({ app: deaf }),

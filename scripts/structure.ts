@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cyclesOf, graphOf, longestChain } from './structure/graph.ts';
 import { importsOf, sourceFiles, type SourceFile } from './structure/imports.ts';
-import { rooms } from './structure/rooms.ts';
+import { folders } from './structure/folders.ts';
 
 const files = sourceFiles(resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url))));
 const imports = files.flatMap(importsOf);
@@ -26,7 +26,7 @@ function cells(name: string, values: (number | string)[]): string {
 }
 
 console.log(cells('folder', ['target', 'lines', 'files', '<40 l.', 'chain', 'cycles']));
-for (const [name, { targetLines }] of Object.entries(rooms))
+for (const [name, { targetLines }] of Object.entries(folders))
   console.log(
     row(
       name,
@@ -34,7 +34,7 @@ for (const [name, { targetLines }] of Object.entries(rooms))
       targetLines,
     ),
   );
-const target = Object.values(rooms).reduce((sum, { targetLines }) => sum + targetLines, 0);
+const target = Object.values(folders).reduce((sum, { targetLines }) => sum + targetLines, 0);
 console.log(row('src', files, target));
 
 const paths = files.map(({ path }) => path);

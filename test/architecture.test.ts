@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { cyclesOf, graphOf, longestChain } from '../scripts/structure/graph.ts';
 import { importsOf, sourceFiles, type Import } from '../scripts/structure/imports.ts';
-import { house, rooms } from '../scripts/structure/rooms.ts';
+import { folders, wholeSource } from '../scripts/structure/folders.ts';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /**
- * What each room may import. `type:` in front of a word: only its types. `lazy:`: also where it is needed only, by
+ * What each folder may import. `type:` in front of a word: only its types. `lazy:`: also where it is needed only, by
  * `import()`, so that the start of every command does not pay for it. `node:` stands for every module of Node.
  */
 const table: Record<string, string[]> = {
@@ -105,9 +105,9 @@ const table: Record<string, string[]> = {
 
 const files = sourceFiles(source);
 const imports = files.flatMap(importsOf);
-const roomImports = imports
-  .map((one) => ({ ...one, room: roomOf(one.file), target: roomOrPackage(one) }))
-  .filter(({ room, target }) => room !== target);
+const folderImports = imports
+  .map((one) => ({ ...one, folder: folderOf(one.file), target: folderOrPackage(one) }))
+  .filter(({ folder, target }) => folder !== target);
 
 function wordsFor({ kind, target }: Import): string[] {
   const forms = { type: [`type:${target}`, `lazy:${target}`], dynamic: [`lazy:${target}`], runtime: [] };
@@ -115,16 +115,16 @@ function wordsFor({ kind, target }: Import): string[] {
 }
 
 it('imports only what the table allows', () => {
-  const broken = roomImports.filter((one) => !wordsFor(one).some((word) => table[one.room]?.includes(word)));
+  const broken = folderImports.filter((one) => !wordsFor(one).some((word) => table[one.folder]?.includes(word)));
   expect(broken.map(({ file, kind, target }) => `${file} imports ${target} (${kind})`)).toEqual([]);
 });
 
 it('has no word in the table that nothing uses', () => {
-  const unused = Object.entries(table).flatMap(([room, words]) =>
+  const unused = Object.entries(table).flatMap(([folder, words]) =>
     words
-      .filter((word) => !/^(type|lazy):/.test(word) && roomImports.some((one) => one.room === room))
-      .filter((word) => !roomImports.some((one) => one.room === room && wordsFor(one).includes(word)))
-      .map((word) => `${room}: ${word}`),
+      .filter((word) => !/^(type|lazy):/.test(word) && folderImports.some((one) => one.folder === folder))
+      .filter((word) => !folderImports.some((one) => one.folder === folder && wordsFor(one).includes(word)))
+      .map((word) => `${folder}: ${word}`),
   );
   expect(unused).toEqual([]);
 });
@@ -134,22 +134,22 @@ it('never imports test code', () => {
   expect(outside.filter(({ target }) => target !== '../package.json')).toEqual([]);
 });
 
-it.each(Object.entries(rooms))(
+it.each(Object.entries(folders))(
   '%s stays within its size, its longest chain of imports and its cycles',
-  (room, most) => {
-    const own = files.filter(({ path }) => path.startsWith(`${room}/`));
+  (folder, most) => {
+    const own = files.filter(({ path }) => path.startsWith(`${folder}/`));
     const paths = own.map(({ path }) => path);
     const lines = own.reduce((sum, file) => sum + file.lines, 0);
-    expect(lines, `lines in src/${room} (see scripts/structure/rooms.ts)`).toBeLessThanOrEqual(most.mostLines);
-    expect(own.length, `files in src/${room}`).toBeLessThanOrEqual(most.mostFiles);
+    expect(lines, `lines in src/${folder} (see scripts/structure/folders.ts)`).toBeLessThanOrEqual(most.mostLines);
+    expect(own.length, `files in src/${folder}`).toBeLessThanOrEqual(most.mostFiles);
     expectFlat(paths, most);
   },
 );
 
-it('has no longer chain of imports and no more cycles than the house allows', () => {
+it('has no longer chain of imports and no more cycles than all of src may have', () => {
   expectFlat(
     files.map(({ path }) => path),
-    house,
+    wholeSource,
   );
 });
 
@@ -165,7 +165,7 @@ function expectFlat(paths: string[], most: { longestChain: number; cycles: numbe
   expect(cycles.length, cycles.map((cycle) => cycle.join(' ↔ ')).join('\n')).toBeLessThanOrEqual(most.cycles);
 }
 
-it('keeps clocks and the process out of the pure rooms, timers of the process out of what is given a clock, and the process out of all but the edge', () => {
+it('keeps clocks and the process out of the pure folders, timers of the process out of what is given a clock, and the process out of all but the edge', () => {
   const impure =
     /\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bprocess\.|\bset(?:Timeout|Interval|Immediate)\(|\bMath\.random\(/;
   // A clock's own is called as its method, and declared with its types.
@@ -243,14 +243,14 @@ function filesBelow(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   return path.split('/')[0]?.replace(/\.ts$/, '') ?? '';
 }
 
-function roomOrPackage({ target }: Import): string {
+function folderOrPackage({ target }: Import): string {
   if (target.startsWith('node:')) return 'node:';
   if (target.startsWith('../')) return target.split('/').at(-1) ?? '';
-  if (files.some(({ path }) => path === target)) return roomOf(target);
+  if (files.some(({ path }) => path === target)) return folderOf(target);
   return target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)

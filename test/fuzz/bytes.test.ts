@@ -1,4 +1,4 @@
-/** Raw bytes of watches and logs through the cluster room: whatever a server sends, no crash, no hang, bounded memory. */
+/** Raw bytes of watches and logs through src/kube: whatever a server sends, no crash, no hang, bounded memory. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
 
 const start = Date.parse('2031-05-06T07:08:09Z');
 
-/** A cluster room without sockets: each stream answers with the next bodies; time passes as it is slept. */
+/** A cluster without sockets: each stream answers with the next bodies; time passes as it is slept. */
 function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
   let now = start;
   const head = (body: unknown) => ({ status: 200, headers: {}, sentAt: now, at: now, dated: [], body });

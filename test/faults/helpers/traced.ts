@@ -1,4 +1,4 @@
-/** One live run against the loopback server: the real cluster room, source, loop and report, in time of its own. */
+/** One live run against the loopback server: the real src/kube, source, loop and report, in time of its own. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

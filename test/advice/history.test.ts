@@ -117,8 +117,8 @@ describe('recommend', () => {
   });
 
   it('says that no grace period helps who ignores the signal', async () => {
-    const deaf = { drain: 30, killed: true, codes: ['no-signal-handling'] };
-    const { report } = await recommend(rollout([...hundred.slice(0, 10), deaf]));
+    const ignoring = { drain: 30, killed: true, codes: ['no-signal-handling'] };
+    const { report } = await recommend(rollout([...hundred.slice(0, 10), ignoring]));
     expect(report.workloads[0]?.grace).toMatchObject({ direction: 'not-by-grace', recommendedSeconds: 30 });
     expect(report.summary).toContain('1 of 1 killed exits showed no reaction to their stop signal');
   });

@@ -32,7 +32,7 @@ const containers: Record<string, Container> = {
   waiting: { status: masks(0n, 0n, term), cmdline: '/sigwait\0' },
   distroless: { error: noCat },
   // The command is enough for a finding, although the inspection failed.
-  'deaf-without-cat': { error: noCat, command: ['sh', '-c', 'rm /bin/cat; exec sleep 3600'] },
+  'sleep-without-cat': { error: noCat, command: ['sh', '-c', 'rm /bin/cat; exec sleep 3600'] },
   'trap-without-cat': { error: noCat, command: ['sh', '-c', 'trap "exit 0" TERM; while true; do sleep 1; done'] },
   'cat-failed': {
     error: "command terminated with exit code 1: cat: can't open '/proc/1/status': No such file or directory",
@@ -141,10 +141,10 @@ describe('check --inspect', () => {
         .filter(({ severity }) => severity !== 'info')
         .map(({ code: finding, container }) => `${container} ${finding}`);
       expect(problems.sort()).toEqual([
-        'deaf-without-cat no-signal-handling',
         'ignoring no-signal-handler',
         'node no-signal-handler',
         'shell shell-as-pid-1',
+        'sleep-without-cat no-signal-handling',
       ]);
       expect(findings.find(({ container }) => container === 'node')?.message).toBe(
         'PID 1 of node (`node server.js`) has no SIGTERM handler: it will be killed at the end of the grace period of 30s',
@@ -157,7 +157,7 @@ describe('check --inspect', () => {
       const because: Record<string, string> = Object.fromEntries(
         cannotTell.map((one): [string, string] => [one.container ?? '', one.because]).reverse(),
       );
-      for (const name of ['distroless', 'deaf-without-cat', 'trap-without-cat'])
+      for (const name of ['distroless', 'sleep-without-cat', 'trap-without-cat'])
         expect(because[name], name).toBe('the container has no cat (a distroless image)');
       expect(because['cat-failed']).toMatch(/^cat failed: .*can't open/);
       expect(because['cut']).toBe('cat failed: the connection ended before the command did');
@@ -185,7 +185,7 @@ describe('check --inspect', () => {
     withPod(101, async (flags) => {
       const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
       const text = stdout.replace(/\s+/g, ' ');
-      for (const name of ['distroless', 'deaf-without-cat', 'trap-without-cat'])
+      for (const name of ['distroless', 'sleep-without-cat', 'trap-without-cat'])
         expect(text).toContain(`whether ${name} handles SIGTERM (the container has no cat (a distroless image))`);
     }));
 

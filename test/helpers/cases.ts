@@ -37,7 +37,7 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
 });
 
 /** PID 1 has no handler: its stop signal does nothing. */
-export const deaf: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
+export const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
 /** Judges the case; every citation must be among the observations that the report lists. */
 export function judged(rawObservations: readonly RawObservation[]): ExitReport {

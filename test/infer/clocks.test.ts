@@ -6,7 +6,7 @@ import { drains } from '../sim/plain-story.ts';
 import { simulate } from '../sim/simulate.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import type { Instant } from '../../src/model/report.ts';
-import { alone, deaf, editing, judged, stampOf, storyObservations } from '../helpers/cases.ts';
+import { alone, ignoresSignal, editing, judged, stampOf, storyObservations } from '../helpers/cases.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf } from '../helpers/recordings.ts';
 import { judgeStory } from '../helpers/simulated.ts';
@@ -26,7 +26,7 @@ const set = (which: 'api' | 'node', atMs: number, byMs: number): Pick<Story, 'cl
 
 const sleeps = alone({ preStop: { kind: 'sleep', seconds: 3 } });
 const exits: [string, Partial<Story>, number][] = [
-  ['killed at the end of its grace', alone({ app: deaf }), 5000],
+  ['killed at the end of its grace', alone({ app: ignoresSignal }), 5000],
   ['drains 8.5 s of 10', alone({ app: drains(8500) }), 5000],
   ['hook, set before the deletion', sleeps, 900],
   ['hook, set while it runs', sleeps, 2500],

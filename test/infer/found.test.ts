@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';
-import { alone, deaf } from '../helpers/cases.ts';
+import { alone, ignoresSignal } from '../helpers/cases.ts';
 import { judgeStory } from '../helpers/simulated.ts';
 import { asked, dies, kubelet, pod } from '../helpers/story-changes.ts';
 
@@ -22,12 +22,12 @@ const stories: Record<string, Partial<Story>> = {
     containers: [plainContainer({ app: drains(9000) }), sidecar({ app: chooses(137, 5) })],
   },
   'a grace lowered before the kubelet began, by an API server 80 s ahead': {
-    ...alone({ app: deaf }, kubelet({ noticeMs: [1900, 1900] })),
+    ...alone({ app: ignoresSignal }, kubelet({ noticeMs: [1900, 1900] })),
     clocks: { api: { offsetMs: 80_000, driftPpm: 0 }, node: still, controller: still, client: still },
     later: [{ kind: 'delete', atMs: 1000, graceSeconds: 3 }],
   },
   'a grace lowered meanwhile, and a kill that failed: the second round has the short one': {
-    ...alone({ app: deaf }, kubelet({ failedKills: 1 })),
+    ...alone({ app: ignoresSignal }, kubelet({ failedKills: 1 })),
     later: [{ kind: 'delete', atMs: 2500, graceSeconds: 3 }],
   },
   'a sleep hook that outlives its container': alone({
@@ -45,7 +45,7 @@ const stories: Record<string, Partial<Story>> = {
     app: { ...dies, onSignal: { kind: 'exits', afterMs: 700, code: 143 } },
   }),
   'a kubelet that froze right after it began, where no Event is received': {
-    ...alone({ app: deaf, logged: false }),
+    ...alone({ app: ignoresSignal, logged: false }),
     trigger: { kind: 'namespace-deletion', atMs: 1240 },
     faults: [{ kind: 'freeze', atMs: 100, forMs: 30_000 }],
   },
@@ -70,7 +70,7 @@ const stories: Record<string, Partial<Story>> = {
   },
   'Events that wait for one another in the kubelet’s queue': {
     containers: [
-      plainContainer({ app: deaf }),
+      plainContainer({ app: ignoresSignal }),
       plainContainer({ name: 'two' }),
       sidecar({}),
       sidecar({ name: 'logs' }),
@@ -80,7 +80,7 @@ const stories: Record<string, Partial<Story>> = {
   },
   'a sidecar that ended by itself before its hook was cut off, and its log after it': {
     containers: [
-      plainContainer({ app: deaf }),
+      plainContainer({ app: ignoresSignal }),
       sidecar({ preStop: { kind: 'sleep', seconds: 2 }, app: { ...dies, ownExit: { atMs: 560, code: 1 } } }),
     ],
     ...pod({ graceSeconds: 0 }),
@@ -129,8 +129,8 @@ const stories: Record<string, Partial<Story>> = {
   },
   'a 137 of a sidecar’s own, under a kubelet that stood still until its clock was in doubt': {
     containers: [
-      sidecar({ app: { ...deaf, ownExit: { atMs: 5050, code: 137 } } }),
-      sidecar({ name: 'logs', app: deaf }),
+      sidecar({ app: { ...ignoresSignal, ownExit: { atMs: 5050, code: 137 } } }),
+      sidecar({ name: 'logs', app: ignoresSignal }),
     ],
     ...pod({ graceSeconds: 5 }),
     faults: [{ kind: 'freeze', atMs: 4020, forMs: 49_732 }],
@@ -139,11 +139,11 @@ const stories: Record<string, Partial<Story>> = {
     preStop: { kind: 'exec', takesMs: null, fails: false },
     app: { ...dies, ownExit: { atMs: 10_003, code: 1 } },
   }),
-  'a forced deletion of what would have been killed': { ...alone({ app: deaf }), ...asked(0) },
+  'a forced deletion of what would have been killed': { ...alone({ app: ignoresSignal }), ...asked(0) },
 };
 
 const standsStill: Partial<Story> = {
-  ...alone({ app: deaf }, pod({ graceSeconds: 0, finalizers: ['example.com/audit'] })),
+  ...alone({ app: ignoresSignal }, pod({ graceSeconds: 0, finalizers: ['example.com/audit'] })),
   faults: [{ kind: 'freeze', atMs: 1500, forMs: null }],
   later: [{ kind: 'remove-finalizers', atMs: 45_000 }],
 };

@@ -4,7 +4,16 @@ import { drains, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';
 import { simulate } from '../sim/simulate.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import { adding, alone, changesOf, containerOf, deaf, editing, judged, storyObservations } from '../helpers/cases.ts';
+import {
+  adding,
+  alone,
+  changesOf,
+  containerOf,
+  ignoresSignal,
+  editing,
+  judged,
+  storyObservations,
+} from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 const graceful = { ...plainStory().pod, graceSeconds: 30 };
@@ -48,7 +57,7 @@ describe('a renewal that a watch reported as it came', () => {
     ['dies of its signal', dies],
     ['drains and exits with 143', drains(3000, 143)],
     ['drains', drains(3000, 0)],
-    ['is killed', deaf],
+    ['is killed', ignoresSignal],
   ])('dates the exit where the namespace is deleted, of an application that %s', (_, app) => {
     const story = inNamespace(app);
     expect(spanOfExit(storyObservations(story)).seconds).toBeLessThan(5);
@@ -57,7 +66,7 @@ describe('a renewal that a watch reported as it came', () => {
 
   it.each([
     ['signalled', drains(3000, 143)],
-    ['killed', deaf],
+    ['killed', ignoresSignal],
   ])('tells that it was %s, where the Killing was lost', (outcome, app) => {
     const story = alone({ app }, { pod: graceful });
     const rawObservations = withoutKillings(storyObservations(story));
@@ -70,7 +79,7 @@ describe('a renewal that a watch reported as it came', () => {
 });
 
 describe('a renewal is not believed', () => {
-  const story = alone({ app: deaf }, { pod: graceful });
+  const story = alone({ app: ignoresSignal }, { pod: graceful });
   const at = exitIn(story);
   const rawObservations = withoutKillings(storyObservations(story));
 

@@ -10,7 +10,7 @@ import {
   changed,
   changesOf,
   containerOf,
-  deaf,
+  ignoresSignal,
   editing,
   findingCodes,
   judged,
@@ -41,7 +41,10 @@ const endingLate = (rawObservations: readonly RawObservation[], byMs: number, na
 
 const two = (): Partial<Story> => ({
   ...pod({ graceSeconds: 6 }),
-  containers: [plainContainer({ name: 'web', app: drains(300) }), plainContainer({ name: 'legacy', app: deaf })],
+  containers: [
+    plainContainer({ name: 'web', app: drains(300) }),
+    plainContainer({ name: 'legacy', app: ignoresSignal }),
+  ],
 });
 
 describe("a log's end that is reported late is no clock that was set", () => {

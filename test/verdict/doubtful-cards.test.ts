@@ -8,7 +8,7 @@ import type { Policy } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { ContainerStory } from '../sim/story.ts';
 import { drains } from '../sim/plain-story.ts';
-import { alone, deaf, storyObservations } from '../helpers/cases.ts';
+import { alone, ignoresSignal, storyObservations } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
 const judged = (container: Partial<ContainerStory>, policy?: Policy) =>
@@ -32,7 +32,7 @@ it('marks only such a kill as probable in the report', () => {
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
   };
   expect(probableIn(drains(9900, 137))).toEqual([['killed', true]]);
-  expect(probableIn(deaf)).toEqual([['killed', undefined]]);
+  expect(probableIn(ignoresSignal)).toEqual([['killed', undefined]]);
 });
 
 it('says "probably" of every SIGKILL within a second of the end of the grace period if no log was followed', () => {
@@ -42,7 +42,7 @@ it('says "probably" of every SIGKILL within a second of the end of the grace per
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
   };
   expect(withoutLogs(drains(9790, 137))).toEqual([['killed', true]]);
-  expect(withoutLogs(deaf)).toEqual([['killed', true]]);
+  expect(withoutLogs(ignoresSignal)).toEqual([['killed', true]]);
 });
 
 it('prints a failed gate above the answer, and how to read about it', () => {
@@ -52,12 +52,12 @@ it('prints a failed gate above the answer, and how to read about it', () => {
 });
 
 it('names the long hook and the ignored signal, and advises on the handler first', () => {
-  const card = cardOf({ app: deaf, preStop: { kind: 'sleep', seconds: 7 } });
+  const card = cardOf({ app: ignoresSignal, preStop: { kind: 'sleep', seconds: 7 } });
   expect(card).toMatch(/^✖ SIGKILLed {2}preStop took ≈?7\.\ds of 10s and left app 3s/);
   expect(card).toMatch(/why +no log line and no readiness change of app after SIGTERM/);
   expect(card).toMatch(/fix +check that app has a handler for its stop signal/);
 });
 
 it('does not propose only a longer grace period if the app ignores SIGTERM', () => {
-  expect(cardOf({ app: deaf })).not.toMatch(/fix +in its manifest: grace period/);
+  expect(cardOf({ app: ignoresSignal })).not.toMatch(/fix +in its manifest: grace period/);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { drains, plainContainer } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory } from '../sim/story.ts';
 import type { ExitReport, Finding, FindingCode } from '../../src/model/report.ts';
-import { alone, attached, deaf, judged, storyReport, storyObservations } from '../helpers/cases.ts';
+import { alone, attached, ignoresSignal, judged, storyReport, storyObservations } from '../helpers/cases.ts';
 import { reportOfRecording } from '../helpers/recordings.ts';
 import { asked, pod } from '../helpers/story-changes.ts';
 
@@ -66,7 +66,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
 
   it('is not named if the pod had its whole grace period', () => {
     for (const grace of [null, 30])
-      expect(adviceOf(lowered(grace, { app: deaf }), 'killed-at-grace')).toMatch(/^Make app handle SIGTERM/);
+      expect(adviceOf(lowered(grace, { app: ignoresSignal }), 'killed-at-grace')).toMatch(/^Make app handle SIGTERM/);
   });
 
   it('makes a hook that only force cut off no error of the pod', () => {
@@ -78,7 +78,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
 
 describe('a sidecar', () => {
   it('that ignores its stop signal is reported so, without advice to raise the grace period', () => {
-    const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(deaf)] });
+    const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(ignoresSignal)] });
     expect(report.verdict.outcome).toBe('graceful');
     expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to SIGTERM/);
     expect(adviceOf(report, 'sidecar-killed')).toMatch(
@@ -96,7 +96,10 @@ describe('a sidecar', () => {
 
   it('that waited for a main container is not blamed for the grace period', () => {
     const held = sidecar(drains(0), { preStop: { kind: 'sleep', seconds: 6 } });
-    const report = storyReport({ containers: [plainContainer({ app: deaf }), held], ...pod({ graceSeconds: 7 }) });
+    const report = storyReport({
+      containers: [plainContainer({ app: ignoresSignal }), held],
+      ...pod({ graceSeconds: 7 }),
+    });
     expect(adviceOf(report, 'grace-nearly-spent')).toMatch(/^proxy stops after app: make app exit sooner/);
   });
 
@@ -125,7 +128,7 @@ it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'gra
 describe('the grace period of a fix', () => {
   const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
   const reasonOf = (graceSeconds: number): string | undefined =>
-    storyReport({ ...alone({ app: deaf }), ...pod({ graceSeconds }), ...asked(null), owner }).fix?.[0]?.reason;
+    storyReport({ ...alone({ app: ignoresSignal }), ...pod({ graceSeconds }), ...asked(null), owner }).fix?.[0]?.reason;
 
   it('is called rounded up only where it was', () => {
     expect(reasonOf(6)).toContain("grace period 20s (10s + today's 6s, rounded up)");

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, after, alone, deaf, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import { adding, after, alone, ignoresSignal, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
 import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
@@ -48,7 +48,7 @@ const whileHeld: Edit[] = [attach, withoutStreams('events'), coming(({ removed }
 
 const finished: Case[] = [
   ...[
-    ['was killed', deaf, ['killed', 'unknown']] as const,
+    ['was killed', ignoresSignal, ['killed', 'unknown']] as const,
     ['failed', drains(2000, 1), ['failed', 'unknown']] as const,
     ['ended in order', drains(2000), ['completed', 'unknown']] as const,
   ].flatMap(([what, app, outcome]) =>
@@ -98,7 +98,11 @@ const finished: Case[] = [
 ];
 
 const noticing = (noticeMs: number): Partial<Story> =>
-  watched({ ...alone({ app: deaf }), ...pod({ graceSeconds: 30 }), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) });
+  watched({
+    ...alone({ app: ignoresSignal }),
+    ...pod({ graceSeconds: 30 }),
+    ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
+  });
 
 const signsFound: Case[] = [
   {
@@ -280,19 +284,19 @@ const afterTheDeletion: Case[] = [
   },
   {
     sentence: 'may have been killed at the end of a grace that nobody saw begin',
-    of: unheard(deaf),
+    of: unheard(ignoresSignal),
     edit: [startedLate],
     expect: { ...unseen, containers: { app: { outcome: 'unknown', code: 137 } } },
   },
   {
     sentence: 'is known by the time of its start alone, where no state showed it running',
-    of: unheard(deaf),
+    of: unheard(ignoresSignal),
     edit: [startedLate, neverSeenRunning],
     expect: { outcome: 'unknown' },
   },
   {
     sentence: 'never ran where its end bears no time of a start',
-    of: unheard(deaf),
+    of: unheard(ignoresSignal),
     edit: [startedLate, madeUpEnd],
     expect: { outcome: 'removed' },
   },

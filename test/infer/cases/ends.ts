@@ -9,7 +9,7 @@ import {
   changed,
   changesOf,
   containerOf,
-  deaf,
+  ignoresSignal,
   editing,
   markedIn,
   stampOf,
@@ -183,7 +183,7 @@ const beside: Case[] = [
   },
   {
     sentence: 'a doubt about one container’s grace changes nothing of what is certain of another',
-    of: { containers: [silent, plainContainer({ app: deaf })] },
+    of: { containers: [silent, plainContainer({ app: ignoresSignal })] },
     edit: [withoutStreams('events')],
     expect: { outcome: 'killed', exitCode: 2 },
   },
@@ -274,7 +274,7 @@ const sidecars: Case[] = [
     sentence: 'has its signal at the end of the grace, also where the main container goes on',
     of: {
       containers: [
-        plainContainer({ app: deaf, logged: false }),
+        plainContainer({ app: ignoresSignal, logged: false }),
         plainContainer({ name: 'proxy', kind: 'sidecar', app: drains(300), logged: false }),
       ],
       ...pod({ graceSeconds: 2 }),
@@ -362,7 +362,7 @@ const probed: Case[] = [
   {
     // The status of the first state is of the run before; that of the end tells of the last one.
     sentence: 'a probe that had the run before killed leaves no doubt about what ended the run that the deletion found',
-    of: { ...alone({ app: deaf, logged: false }), ...pod({ graceSeconds: 2 }) },
+    of: { ...alone({ app: ignoresSignal, logged: false }), ...pod({ graceSeconds: 2 }) },
     edit: [
       runOf((at) => at - 1500, 60_000),
       event('Killing', 'Container app failed startup probe, will be restarted', -5500),

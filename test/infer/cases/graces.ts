@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import { alone, changed, changesOf, deaf, listed, markOf, stampOf } from '../../helpers/cases.ts';
+import { alone, changed, changesOf, ignoresSignal, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit } from './case.ts';
@@ -52,7 +52,7 @@ const probedAndHeld = (heldMs: number): Edit[] => [
 const lowered: Case[] = [
   {
     sentence: 'before the kubelet began, it is the one that the kubelet counted',
-    of: loweredFirst(deaf, 8000),
+    of: loweredFirst(ignoresSignal, 8000),
     expect: {
       outcome: 'killed',
       says: { 'killed-at-grace': /^app was SIGKILLed .* after SIGTERM, when its 1s grace period ended/ },
@@ -70,12 +70,12 @@ const lowered: Case[] = [
   },
   {
     sentence: 'about when the kubelet began, it may be either',
-    of: loweredFirst(deaf, 1500),
+    of: loweredFirst(ignoresSignal, 1500),
     expect: { says: { 'killed-at-grace': /when its 1–30s grace period ended/ }, ofGrace: { drain: { until: 1 } } },
   },
   ...[[1600, 0] as const, [1600, 400] as const, [3000, 2000] as const].map(([noticeMs, heldMs]): Case => ({
     sentence: `after a probe had shown that the kubelet knew, it may be what it killed by (begun at ${noticeMs} ms, news ${heldMs} late)`,
-    of: { ...loweredAt(1300, deaf, 30), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) },
+    of: { ...loweredAt(1300, ignoresSignal, 30), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) },
     edit: probedAndHeld(heldMs),
     expect: { containers: { app: { outcome: ['killed', 'unknown'] } } },
   })),
@@ -100,7 +100,7 @@ const lowered: Case[] = [
     of: loweredAt(1300, { ...exits137(0), onSignal: { kind: 'exits', afterMs: 2600, code: 0 } }, 6),
     expect: { outcome: 'graceful' },
   },
-  { sentence: 'it leaves what it ended killed', of: loweredAt(1300, deaf, 6), expect: { outcome: 'killed' } },
+  { sentence: 'it leaves what it ended killed', of: loweredAt(1300, ignoresSignal, 6), expect: { outcome: 'killed' } },
   {
     sentence: 'after the kill it was not ignored by it',
     of: 'sigkill-after-grace',
@@ -171,7 +171,7 @@ const beforeAnybodyLooked: Case[] = [
   },
   {
     sentence: 'it ends in a kill where either of them ends',
-    of: loweredBySomebody(deaf),
+    of: loweredBySomebody(ignoresSignal),
     edit: [attach, coming(5000)],
     expect: { containers: { app: { outcome: 'killed' } } },
   },
@@ -209,7 +209,7 @@ const beforeAnybodyLooked: Case[] = [
       without: ['prestop-cut-off', 'grace-nearly-spent'],
     },
   },
-  ...[['drains', drains(20_000), 'graceful'] as const, ['ignores its signal', deaf, 'killed'] as const].map(
+  ...[['drains', drains(20_000), 'graceful'] as const, ['ignores its signal', ignoresSignal, 'killed'] as const].map(
     ([what, app, outcome]): Case => ({
       sentence: `it may have been longer than any that was seen: the application ${what}`,
       of: raised(app),
@@ -234,7 +234,7 @@ export const lasting = (grace: number): Edit =>
 const shorterThanThePods: Case[] = [
   ...[500, 3000].map((ms): Case => ({
     sentence: `it ends in the kill at its end, for who came ${ms} ms after the deletion`,
-    of: { ...alone({ app: deaf }), ...somebody },
+    of: { ...alone({ app: ignoresSignal }), ...somebody },
     edit: [attach, ownIs30, coming(ms)],
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   })),
@@ -249,7 +249,7 @@ const shorterThanThePods: Case[] = [
 const zero: Case[] = [
   {
     sentence: 'below the minimum of the kubelet, both stand in the answer',
-    of: { ...alone({ app: deaf }), ...asked(1) },
+    of: { ...alone({ app: ignoresSignal }), ...asked(1) },
     expect: {
       outcome: 'killed',
       sentence: /app ignored SIGTERM for 2\.0s \(1s grace period; the kubelet leaves at least 2s\)$/,
@@ -307,7 +307,7 @@ const oom = (of: Partial<Story>, sentence: string, wanted: Case['expect']): Case
   expect: wanted,
 });
 const outOfMemory: Case[] = [
-  oom(alone({ app: deaf }), 'with an end where the grace ends: by the one or by the other', {
+  oom(alone({ app: ignoresSignal }), 'with an end where the grace ends: by the one or by the other', {
     containers: { app: { outcome: 'unknown', kill: false } },
     says: { 'oom-on-exit': /SIGKILLed, either for lack of memory or at the end of its grace period/ },
   }),

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { adding, alone, changed, changesOf, containerOf, deaf, listed, stampOf } from '../../helpers/cases.ts';
+import { adding, alone, changed, changesOf, containerOf, ignoresSignal, listed, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
@@ -62,7 +62,7 @@ const withoutNews: Case[] = [
   },
   {
     sentence: 'leaves what was killed at its end as it is',
-    of: hooked(exec(1000), deaf),
+    of: hooked(exec(1000), ignoresSignal),
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   },
 ];
@@ -125,7 +125,7 @@ const undeclared: Case[] = [
   },
   {
     sentence: 'a command line of a shell may have replaced the signal’s reader',
-    of: alone({ app: deaf }),
+    of: alone({ app: ignoresSignal }),
     edit: [declaring({ command: ['bash', '-c', 'node server.js'] })],
     expect: { says: { 'no-signal-handling': /the shell receives the signal/ } },
   },

@@ -8,7 +8,7 @@ import {
   changed,
   changesOf,
   containerOf,
-  deaf,
+  ignoresSignal,
   editing,
   listed,
   markOf,
@@ -195,7 +195,7 @@ const begun: Case[] = [
   ].flatMap(([why, stop]) =>
     bothWays(
       `killed by the grace of ${why}, not before its own could have ended`,
-      alone({ app: deaf }),
+      alone({ app: ignoresSignal }),
       stoppedBefore(stop),
       {
         containers: { app: { outcome: 'unknown', stopSignal: false, kill: false } },
@@ -234,7 +234,7 @@ const begun: Case[] = [
     const killedAt = (at: number) => Math.floor((at - 1_800_000) / 1000) * 1000 + 200;
     return {
       sentence: `a probe’s kill (${count} of them) ended the run before, which was started anew ${laterMs} ms later`,
-      of: alone({ app: deaf }),
+      of: alone({ app: ignoresSignal }),
       edit: [
         (all) => {
           const startedAt = stampOf(killedAt(deletionIn(all).at) + laterMs);
@@ -259,7 +259,7 @@ const begun: Case[] = [
       });
     return {
       sentence: `a probe’s kill in the second in which the run started ${isStartedLater ? 'ended the run before, if the start came later' : 'may be what ended it'}`,
-      of: alone({ app: deaf }),
+      of: alone({ app: ignoresSignal }),
       edit: [
         (all) => {
           const startedAt = stampOf(secondOf(deletionIn(all).at));
@@ -292,7 +292,7 @@ const begun: Case[] = [
   },
   {
     sentence: 'an eviction that came after the Killing stopped nothing',
-    of: alone({ app: deaf }),
+    of: alone({ app: ignoresSignal }),
     edit: [event('Evicted', 'Usage of EmptyDir volume', 3990, { container: undefined })],
     expect: { outcome: 'killed', containers: { app: { stopSignal: true } } },
   },

@@ -4,7 +4,17 @@ import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import { endedLikeLive } from '../../../src/run/replay.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { after, alone, changed, deaf, editing, listed, markOf, slicesRefused, stampOf } from '../../helpers/cases.ts';
+import {
+  after,
+  alone,
+  changed,
+  ignoresSignal,
+  editing,
+  listed,
+  markOf,
+  slicesRefused,
+  stampOf,
+} from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
 import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
@@ -234,7 +244,7 @@ const late =
     ];
   };
 const slowToNotice: Partial<Story> = {
-  ...alone({ app: deaf }),
+  ...alone({ app: ignoresSignal }),
   trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 1 },
   ...kubelet({ noticeMs: [4000, 4000] }),
 };

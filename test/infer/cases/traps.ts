@@ -8,7 +8,7 @@ import {
   attached,
   changesOf,
   containerOf,
-  deaf,
+  ignoresSignal,
   editing,
   markOf,
   markedIn,
@@ -28,7 +28,7 @@ const unchanged = (part: (report: ExitReport) => unknown): Expectation => ({
 const deadline: Case[] = [
   {
     sentence: '1: deletionTimestamp is neither the request nor the kill',
-    of: alone({ app: deaf }, kubelet({ noticeMs: [2500, 2500] })),
+    of: alone({ app: ignoresSignal }, kubelet({ noticeMs: [2500, 2500] })),
     expect: {
       marks: { accepted: { before: 0.1 } },
       containers: { app: { kill: { until: 12.4 } } },
@@ -55,12 +55,12 @@ const deadline: Case[] = [
   },
   {
     sentence: '3: a second DELETE with a shorter grace changes the object and not the running kill',
-    of: alone({ app: deaf }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 2 }] }),
+    of: alone({ app: ignoresSignal }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 2 }] }),
     expect: { containers: { app: { kill: { after: 9.9 } } }, findings: ['grace-shortened-ignored'] },
   },
   {
     sentence: '3: a second DELETE with grace 0 removes the object and leaves the container',
-    of: alone({ app: deaf }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 0 }] }),
+    of: alone({ app: ignoresSignal }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 0 }] }),
     expect: { outcome: 'forced', containers: { app: { outcome: 'abandoned' } } },
   },
   {

@@ -6,13 +6,13 @@ const pod = { name: 'api-0', state: 'running', finalizers: [] } as const;
 const graceful = (graceSeconds: number, container: Partial<ContainerStory>, change: Partial<Story> = {}): Story =>
   plainStory({ pod: { ...pod, finalizers: [], graceSeconds }, containers: [plainContainer(container)], ...change });
 
-const deaf: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
+const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 const idle = plainStory().kubelet;
 const withPatch = { ...idle, cleanupMs: [900, 1000] as const, patchesResources: true };
 
 export const barePods: Record<string, Story> = {
   'exit-143': graceful(10, { app: drains(2, 143) }),
-  'no-grace-spec-default': graceful(30, { app: deaf }),
+  'no-grace-spec-default': graceful(30, { app: ignoresSignal }),
   'prestop-sleep': graceful(10, { preStop: { kind: 'sleep', seconds: 4 }, app: drains(2000) }, { kubelet: withPatch }),
   'prestop-exceeds-grace': graceful(
     5,
@@ -69,7 +69,7 @@ export const barePods: Record<string, Story> = {
   'multi-container': plainStory({
     pod: { ...pod, name: 'shop-0', graceSeconds: 6, finalizers: [] },
     containers: [
-      plainContainer({ name: 'legacy', app: deaf }),
+      plainContainer({ name: 'legacy', app: ignoresSignal }),
       plainContainer({
         name: 'web',
         readiness: { periodMs: 1000, failureThreshold: 3, phaseMs: 235 },
@@ -94,7 +94,7 @@ export const barePods: Record<string, Story> = {
   }),
   'grace-shortened': graceful(
     30,
-    { app: deaf, logged: false, readiness: { periodMs: 40_000, failureThreshold: 3, phaseMs: 33_240 } },
+    { app: ignoresSignal, logged: false, readiness: { periodMs: 40_000, failureThreshold: 3, phaseMs: 33_240 } },
     {
       kubelet: { ...withPatch, noticeMs: [1970, 1975] },
       later: [{ kind: 'delete', atMs: 4000, graceSeconds: 3 }],

@@ -35,9 +35,9 @@ it.each([
   ['completion fish'],
   ['completion powershell'],
 ])('%s prints the same as the program itself', (line) => {
-  const said = run(bin, line.split(' '));
-  expect(said.stdout.length).toBeGreaterThan(4);
-  expect(said).toEqual(program(line.split(' ')));
+  const printed = run(bin, line.split(' '));
+  expect(printed.stdout.length).toBeGreaterThan(4);
+  expect(printed).toEqual(program(line.split(' ')));
 });
 
 it('prints `kubectl podexit` if kubectl started it', () => {

@@ -8,17 +8,18 @@ import { promisify } from 'node:util';
 const load = fileURLToPath(new URL('../bin/load.js', import.meta.url));
 const shells = ['bash', 'zsh', 'fish', 'powershell'];
 
-/** Writes `said/` below `folder`, which holds a bundle. bin/kubectl-podexit looks for these names. */
-export async function writeSaid(folder) {
+/** Writes `static-texts/` below `folder`, which holds a bundle. bin/kubectl-podexit looks for these names. */
+export async function writeStaticTexts(folder) {
   const env = { PATH: process.env.PATH, NO_COLOR: '1', NODE_DISABLE_COMPILE_CACHE: '1' };
   const start = `process.argv.splice(1, 0,'podexit');require(${JSON.stringify(load)}).load(${JSON.stringify(`${folder}/podexit.cjs`)})`;
-  const say = (words, more = {}) =>
+  const print = (words, more = {}) =>
     promisify(execFile)(process.execPath, ['-e', start, '--', ...words], { env: { ...env, ...more } });
   const texts = {
-    'help.kubectl-podexit': say(['--help']),
-    'help.kubectl podexit': say(['--help'], { KUBECTL_PATH: 'kubectl' }),
-    ...Object.fromEntries(shells.map((shell) => [`completion.${shell}`, say(['completion', shell])])),
+    'help.kubectl-podexit': print(['--help']),
+    'help.kubectl podexit': print(['--help'], { KUBECTL_PATH: 'kubectl' }),
+    ...Object.fromEntries(shells.map((shell) => [`completion.${shell}`, print(['completion', shell])])),
   };
-  await mkdir(`${folder}/said`);
-  for (const [name, text] of Object.entries(texts)) await writeFile(`${folder}/said/${name}.txt`, (await text).stdout);
+  await mkdir(`${folder}/static-texts`);
+  for (const [name, text] of Object.entries(texts))
+    await writeFile(`${folder}/static-texts/${name}.txt`, (await text).stdout);
 }

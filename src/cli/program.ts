@@ -10,7 +10,7 @@ import { addPipelineFlags } from './pipeline-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
-import { wordsAfterDashes, shownCommand, givenFlags, wordsForCommander } from './words.ts';
+import { commandFirst, wordsAfterDashes, shownCommand, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 
 /**
@@ -21,38 +21,14 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
   let code = 0;
   const setExitCode = (result: number): void => void (code = result);
   const program = await buildProgram(ports, setExitCode, { argv, main });
-  const words = wordsForCommander(argv, program);
-  const moved = await moveFlagsBehindCommand(words, () => buildProgram(ports, setExitCode, { argv, main }));
   try {
-    await program.parseAsync(moved, { from: 'user' });
+    await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { withBestHint } = await import('./command-line-errors.ts');
     throw withBestHint(error, program, Object.keys(commands));
   }
-}
-
-/**
- * Flags before a command's name belong to the command, as with kubectl: `-n shop check web-0`. Commander would parse
- * them as the program's own flags, which the subcommand does not read.
- */
-async function moveFlagsBehindCommand(words: string[], build: () => Promise<Command>): Promise<string[]> {
-  const [first = ''] = words;
-  if (!first.startsWith('-') || !words.some((word) => word in commands)) return words;
-  const program = (await build()).configureOutput({ writeOut: () => {}, writeErr: () => {} });
-  const found: string[][] = [];
-  program.hook('preSubcommand', ({ args: [name = '', ...rest] }) => {
-    found.push([name, ...givenFlags(program), ...rest]);
-    throw new CommanderError(0, 'podexit.moved', '');
-  });
-  program.action(() => {});
-  try {
-    program.parse(words, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  }
-  return found[0] ?? words;
 }
 
 /** Builds the whole tree, or only the commands that `argv` may use: the flags of the others would slow each start. */

@@ -25,6 +25,27 @@ export function wordsForCommander(argv: readonly string[], program: Command): st
 const isBareV = (word: string, next: string | undefined): boolean =>
   (word === '-v' || word === '--v') && !/^\d+$/.test(next ?? '');
 
+/**
+ * Moves a command's name ahead of the flags before it, which belong to the command, as with kubectl: `-n shop check`.
+ * Commander would parse them as the program's own flags, which the command does not read.
+ */
+export function commandFirst(words: readonly string[], program: Command): readonly string[] {
+  let at = 0;
+  for (let word = words[at]; word?.startsWith('-'); word = words[at]) {
+    const option = optionOf(word, program.options);
+    if (option === undefined) return words;
+    const takesNext = option.required && (word === option.long || word === option.short);
+    at += takesNext ? 2 : 1;
+  }
+  const name = words[at];
+  const isCommand = program.commands.some((command) => command.name() === name);
+  return name !== undefined && isCommand ? [name, ...words.slice(0, at), ...words.slice(at + 1)] : words;
+}
+
+/** The option that a word sets: `--flag`, `--flag=VALUE`, `-f` or `-fVALUE`. */
+const optionOf = (word: string, options: readonly Option[]): Option | undefined =>
+  options.find(({ long, short }) => long === word.replace(/=[^]*$/, '') || short === word.slice(0, 2));
+
 /** The flags that the command line sets, as words again. */
 export const givenFlags = (command: Command): string[] =>
   command.options.flatMap((option) => {
@@ -43,10 +64,13 @@ export const shellQuoted = (words: readonly string[]): string =>
   words.map((word) => (/^[\w%+,./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 
 function rewriteWord(word: string, options: readonly Option[]): string[] {
+  // Switches that share a dash: `-yn shop`.
+  if (/^-[^-=][^=]/.test(word) && optionOf(word, options)?.isBoolean())
+    return [word.slice(0, 2), ...rewriteWord(`-${word.slice(2)}`, options)];
   const [, name = '', value] = /^(-[^-=]|--[^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   if (name in withoutValue && value === undefined) return [`${name}=${withoutValue[name]}`];
   if (value === undefined) return [word];
-  const option = options.find((option) => option.long === name || option.short === name);
+  const option = optionOf(word, options);
   if (option?.isBoolean()) return rewriteSwitch(word, name, value);
   if (option?.short !== name) return [word];
   // A bare `-n` would take the next word for its value.

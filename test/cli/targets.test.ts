@@ -162,6 +162,9 @@ describe('flags before the name of a command', () => {
   it('are refused if that command does not have them', async () =>
     expect((await runMain(['--force', 'replay', recording])).stderr).toContain("unknown option '--force'"));
 
+  it('may be short and share a dash', async () =>
+    expect((await runMain(['-in', 'shop', 'replay', recording])).stderr).toContain("unknown option '-i'"));
+
   it('keep their values, even if those look like a command', async () => {
     const ran = await runMain(['-n', 'check', '--server', 'http://127.0.0.1:1', '--no-config', 'check', 'web-0']);
     expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');

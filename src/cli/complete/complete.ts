@@ -11,7 +11,7 @@ import { otherFormats, type Flags } from '../options.ts';
 import { otlpTimes } from '../pipeline-flags.ts';
 import { typeNames, typeOf } from '../target.ts';
 import { failOutcomes } from '../why.ts';
-import { wordsForCommander } from '../words.ts';
+import { commandFirst, wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
 
 /** ms. A completion should take a second at most, and starting two processes takes a part of it. */
@@ -119,16 +119,6 @@ function wantedAt(words: readonly string[], current: string, program: Command): 
   if (before?.required) return wantedForFlag(command, before, '', current);
   if (current.startsWith('-')) return { kind: 'words', words: flagsOf(command) };
   return wantedForArgument(positionals(words, command), current, command, program);
-}
-
-/** Moves a command's name ahead of the flags before it, which are its own (program.ts). */
-function commandFirst(words: readonly string[], program: Command): readonly string[] {
-  const index = words.findIndex(
-    (word, at) => !word.startsWith('-') && !optionNamed(program, words[at - 1] ?? '')?.required,
-  );
-  const name = words[index];
-  if (name === undefined || !program.commands.some((command) => command.name() === name)) return words;
-  return [name, ...words.slice(0, index), ...words.slice(index + 1)];
 }
 
 const optionNamed = (command: Command, name: string): Option | undefined =>

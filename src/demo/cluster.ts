@@ -2,19 +2,21 @@ import { EventEmitter } from 'node:events';
 import type { Clock } from './clock.ts';
 import type { Kind } from './data/kinds.ts';
 import { valueAt, type KubeObject } from './data/kube-object.ts';
-import { append, compact, createLog, key, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
+import { append, compact, createLog, keyOf, stateAt, type Change, type ChangeLog, type Stored } from './data/log.ts';
 import { methodNotAllowed, notFound } from './data/status.ts';
-import { Director } from './play/director.ts';
-import { LogHub } from './play/log-hub.ts';
+import { ContainerLog } from './play/container-log.ts';
 import { createMover, type Mover } from './play/move.ts';
-import { prepareStory, type Cue, type Story } from './play/story.ts';
+import { Player } from './play/player.ts';
+import { prepareScenario, type ChangeStep, type PreparedScenario, type Step } from './play/prepare.ts';
 import type { Scenario } from './scenario.ts';
 
 interface ClusterOptions {
   scenario: Scenario;
   clock: Clock;
-  attachDelayMs: number;
-  namespace?: string;
+  /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */
+  bookmarkMs?: number;
+  /** If no DELETE begins the pod's end: how long after the first watch of pods it begins. Default: as recorded. */
+  attachDelayMs?: number;
   /** The first revision; by default the recorded one. */
   firstRevision?: number;
 }
@@ -24,14 +26,16 @@ const maxKeptChanges = 20_000;
 
 /** Everything behind the HTTP layer: the store, the player that changes it, and the listeners to changes. */
 export class Cluster {
-  readonly story: Story;
+  readonly scenario: PreparedScenario;
   readonly clock: Clock;
+  readonly bookmarkMs: number;
   readonly log: ChangeLog;
-  readonly logs = new LogHub();
-  readonly director: Director;
+  readonly player: Player;
   /** The last revision that readers see; a server that lags behind hides newer ones. */
   horizon = Infinity;
   readonly #mover: Mover;
+  /** Keyed by pod and container. */
+  readonly #logs = new Map<string, ContainerLog>();
   /** Keyed by the pod's uid. */
   readonly #amendments = new Map<string, Amendment>();
   /** Recorded resourceVersions → those of this run. */
@@ -40,23 +44,32 @@ export class Cluster {
   readonly #changes = new EventEmitter().setMaxListeners(0);
   readonly #sleeps = new Set<() => void>();
 
-  constructor({ scenario, clock, attachDelayMs, namespace, firstRevision }: ClusterOptions) {
+  constructor({ scenario, clock, bookmarkMs = 60_000, attachDelayMs = 1200, firstRevision }: ClusterOptions) {
     this.clock = clock;
-    this.story = prepareStory(scenario, namespace);
-    this.director = new Director(this.story, clock, attachDelayMs, (cue) => this.#play(cue));
-    this.#mover = createMover(this.story, this.director.moments);
-    this.log = createLog(firstRevision ?? this.story.revision, firstObjects(this.story, this.#mover));
-    for (const { pod, container, status, refusal, past, ended } of this.story.logs) {
-      const lines = past.map(({ stamp, text }) => ({ stamp: this.#mover.time(stamp), text }));
-      Object.assign(this.logs.of(pod, container), { status, refusal, lines, ended });
+    this.bookmarkMs = bookmarkMs;
+    this.scenario = prepareScenario(scenario);
+    this.player = new Player(this.scenario, clock, attachDelayMs, (step) => this.#play(step));
+    this.#mover = createMover(this.scenario, this.player.moments);
+    this.log = createLog(firstRevision ?? this.scenario.revision, firstObjects(this.scenario, this.#mover));
+    for (const { pod, container, lines, ...recorded } of this.scenario.logs) {
+      const moved = lines.map((line) => this.#mover.line(line));
+      Object.assign(this.logOf(pod, container), { ...recorded, lines: moved });
     }
+  }
+
+  /** What a container has written. */
+  logOf(pod: string, container: string): ContainerLog {
+    const key = `${pod}/${container}`;
+    const log = this.#logs.get(key) ?? new ContainerLog();
+    this.#logs.set(key, log);
+    return log;
   }
 
   write(written: Parameters<typeof append>[1]): Change {
     const change = append(this.log, written);
     const { changes } = this.log;
     if (changes.length > maxKeptChanges) compact(this.log, changes[maxKeptChanges / 2]?.revision ?? 0);
-    if (change.resource === 'pods' && change.type === 'DELETED') this.#forgetLogs(change.object);
+    if (change.resource === 'pods' && change.type === 'DELETED') this.#endLogs(change.object);
     this.#changes.emit('change');
     return change;
   }
@@ -80,7 +93,7 @@ export class Cluster {
 
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
     const state = stateAt(this.log, Math.min(this.horizon, this.log.revision));
-    return (state === 'expired' ? this.log.current : state).get(key(resource, namespace, name))?.object;
+    return (state === 'expired' ? this.log.current : state).get(keyOf(resource, { namespace, name }))?.object;
   }
 
   /** The object that a request names. Throws a 404, or a 405 where it names none. */
@@ -111,24 +124,25 @@ export class Cluster {
   }
 
   stop(): void {
-    this.director.stop();
+    this.player.stop();
     this.#sleeps.forEach((cancel) => cancel());
     this.#changes.removeAllListeners();
   }
 
   /** Open streams survive a forced deletion (SIGNALS.md §5): recorded ones end when they ended in the recording. */
-  #forgetLogs({ metadata: { name } }: KubeObject): void {
-    if (!this.story.logs.some((track) => track.pod === name)) this.logs.endAll(name);
+  #endLogs({ metadata: { name } }: KubeObject): void {
+    if (this.scenario.logs.some(({ pod }) => pod === name)) return;
+    for (const [key, log] of this.#logs) if (key.startsWith(`${name}/`)) log.end();
   }
 
-  #play(cue: Cue): void {
-    if (cue.kind === 'change') this.#playChange(cue);
-    else if (cue.kind === 'log')
-      this.logs.write(cue.pod, cue.container, this.#mover.time(cue.line.stamp), cue.line.text);
-    else this.logs.end(cue.pod, cue.container);
+  #play(step: Step): void {
+    if (step.kind === 'change') return this.#playChange(step);
+    const log = this.logOf(step.pod, step.container);
+    if (step.kind === 'log') log.write(this.#mover.line(step.line));
+    else log.end();
   }
 
-  #playChange({ type, object: recorded, at, resource, revision }: Extract<Cue, { kind: 'change' }>): void {
+  #playChange({ type, object: recorded, at, resource, revision }: ChangeStep): void {
     const object = this.#mover.object(recorded, at);
     const { uid = '' } = object.metadata;
     const change = amended({ type, object }, this.#amendments.get(uid));
@@ -139,12 +153,15 @@ export class Cluster {
   }
 }
 
-function firstObjects(story: Story, mover: Mover): Stored[] {
-  const recorded = story.objects.map(({ resource, object, seenAt }) => ({
-    resource,
-    object: mover.object(object, seenAt),
+/** The recorded objects, and the namespaces, which every cluster has but no recording lists. */
+function firstObjects({ objects, namespace, revision }: PreparedScenario, mover: Mover): Stored[] {
+  const recorded = objects.map(({ resource, object, seenAt }) => ({ resource, object: mover.object(object, seenAt) }));
+  const oldest = recorded.map(({ object }) => object.metadata.creationTimestamp ?? '').sort()[0];
+  const namespaces = [...new Set(['default', 'kube-node-lease', namespace])].map((name) => ({
+    resource: 'namespaces',
+    object: namespaceObject(name, oldest, revision),
   }));
-  return [...recorded, ...namespaceObjects(story, recorded)];
+  return [...recorded, ...namespaces];
 }
 
 /**
@@ -159,7 +176,7 @@ interface Amendment {
   gone?: boolean;
 }
 
-type PodChange = Pick<Extract<Cue, { kind: 'change' }>, 'type'> & { object: KubeObject };
+type PodChange = Pick<ChangeStep, 'type' | 'object'>;
 
 /** The change to write, or undefined if the pod is gone already. */
 function amended(change: PodChange, amendment: Amendment | undefined): PodChange | undefined {
@@ -175,13 +192,6 @@ function amended(change: PodChange, amendment: Amendment | undefined): PodChange
   if (finalizers === undefined || metadata.deletionGracePeriodSeconds !== 0) return written;
   // Without a grace period, only finalizers keep the pod.
   return { ...written, type: finalizers.length > 0 ? 'MODIFIED' : 'DELETED' };
-}
-
-/** The namespaces, which every cluster has but no recording lists. */
-function namespaceObjects(story: Story, recorded: readonly Stored[]): Stored[] {
-  const named = new Set(['default', 'kube-node-lease', story.namespace]);
-  const oldest = recorded.map(({ object }) => object.metadata.creationTimestamp ?? '').sort()[0];
-  return [...named].map((name) => ({ resource: 'namespaces', object: namespaceObject(name, oldest, story.revision) }));
 }
 
 const namespaceObject = (name: string, createdAt: string | undefined, revision: number): KubeObject => ({

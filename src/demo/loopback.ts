@@ -8,7 +8,7 @@ import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
 import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
-import { truthsInRunTime } from './play/director.ts';
+import { truthsInRunTime } from './play/player.ts';
 import type { Scenario } from './scenario.ts';
 import { serve } from './verbs/serve.ts';
 
@@ -19,15 +19,12 @@ export interface LoopbackOptions {
   /** Makes things go wrong between the server and its clients. Default: nothing does. */
   interfere?: (cluster: Cluster) => Interference;
   clock?: Clock;
-  /** Renames the namespace the scenario was recorded in. */
-  namespace?: string;
   /** Creates the HTTP server. Default: a plain one. */
   makeServer?: MakeServer;
-  /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */
+  /** See ClusterOptions. */
   bookmarkMs?: number;
-  /** If no DELETE triggers the story: how long after the first watch of pods it begins. Default: 1.2 s, as recorded. */
   attachDelayMs?: number;
-  /** How long after its last event the scenario begins again, with all pods back. Default: never. */
+  /** How long after its last step the scenario begins again, with all pods back. Default: never. */
   playAgainAfterMs?: number;
 }
 
@@ -35,50 +32,51 @@ export type Loopback = Awaited<ReturnType<typeof startLoopback>>;
 
 /** Starts an API server on 127.0.0.1 that plays one scenario. Rejects if the port is taken. */
 export async function startLoopback(options: LoopbackOptions) {
-  const { clock = systemClock, bookmarkMs = 60_000 } = options;
+  const { clock = systemClock, interfere = () => undisturbed, playAgainAfterMs } = options;
   const requests: RequestLog[] = [];
-  let deletesAccepted = 0;
-  const serveOptions = { bookmarkMs, accepted: () => void (deletesAccepted += 1) };
+  let cluster = new Cluster({ ...options, clock });
+  let interference = interfere(cluster);
+  const server = await listen(handle, options.port ?? 0, options.makeServer);
+  start();
 
   async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
-    const { cluster, interference } = play;
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
     const entry: RequestLog = { ...logEntry(request), url, at: clock.now(), nthOnConnection: nth };
     requests.push(entry);
-    response.once('close', () => (entry.endedAt = clock.now()));
-    const exchange = createExchange(request, entry, response, { ...interference, date: httpDate });
+    const exchange = createExchange(request, entry, response, { ...interference, now: () => clock.now() });
     try {
-      await interference.around(exchange, () => serve(cluster, exchange, serveOptions));
+      await interference.around(exchange, () => serve(cluster, exchange));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       exchange.json(error.body.code, error.body, error.headers);
     }
   }
 
-  let play = createPlay(options, clock);
-  const server = await listen(handle, options.port ?? 0, options.makeServer);
-  start(play);
-
-  function start({ cluster, interference }: Play): void {
+  function start(): void {
     interference.start(server);
-    play.stopLeases = renewLeases(cluster);
-    const { playAgainAfterMs } = options;
-    if (playAgainAfterMs !== undefined)
-      void cluster.director.played.then(() => cluster.sleep(playAgainAfterMs)).then(playAgain);
+    renewLeases(cluster);
+    if (playAgainAfterMs === undefined) return;
+    const playing = cluster;
+    void playing.player.played.then(() => playing.sleep(playAgainAfterMs)).then(playAgain);
   }
 
-  /** Cuts open watches, so that their clients list again: their revisions are older than the new play. */
+  /** Cuts open watches, so that their clients list again: their revisions are older than the new run. */
   function playAgain(): void {
-    stop(play);
-    play = createPlay(options, clock, play.cluster.log.revision + 1);
+    stop();
+    cluster = new Cluster({ ...options, clock, firstRevision: cluster.log.revision + 1 });
+    interference = interfere(cluster);
     for (const socket of server.sockets) socket.destroy();
-    start(play);
+    start();
+  }
+
+  function stop(): void {
+    interference.stop();
+    cluster.stop();
   }
 
   const url = `http://127.0.0.1:${server.port}`;
-  const httpDate = () => new Date(clock.now()).toUTCString();
-  const { namespace, pod } = play.cluster.story;
+  const { namespace, pod } = cluster.scenario;
   return {
     url,
     /** The namespace of the traced pod. */
@@ -89,44 +87,24 @@ export async function startLoopback(options: LoopbackOptions) {
     requests: requests as readonly RequestLog[],
     /** How many DELETEs and evictions of pods were executed; dry runs and refused ones do not count. */
     get deletesAccepted(): number {
-      return deletesAccepted;
+      return requests.filter(({ isAccepted }) => isAccepted).length;
     },
     /** Resolves when everything recorded has happened once. */
-    played: play.cluster.director.played,
+    played: cluster.player.played,
     /** A kubeconfig for this server with its context set, as JSON. */
     kubeconfig: () => kubeconfigText(url, namespace),
     /** What really happened to the traced pod's containers, with times of this run. */
-    truth: () => truthsInRunTime(play.cluster.story, play.cluster.director.moments),
+    truth: () => truthsInRunTime(cluster.scenario, cluster.player.moments),
     /** Writes a change from outside the recording, such as chatter; it is stored and watched like any other. */
-    write: (resource: string, type: ChangeType, object: KubeObject) =>
-      void play.cluster.write({ resource, type, object }),
+    write: (resource: string, type: ChangeType, object: KubeObject) => void cluster.write({ resource, type, object }),
     /** Forgets the history: a watch that resumes from an older revision gets a 410. */
-    compact: () => compact(play.cluster.log, play.cluster.log.revision),
+    compact: () => compact(cluster.log, cluster.log.revision),
     /** Ends every connection and timer. */
     async close(): Promise<void> {
-      stop(play);
+      stop();
       await server.suspend();
     },
   };
-}
-
-/** One run of the scenario. */
-interface Play {
-  cluster: Cluster;
-  interference: Interference;
-  stopLeases: () => void;
-}
-
-function createPlay(options: LoopbackOptions, clock: Clock, firstRevision?: number): Play {
-  const { attachDelayMs = 1200, interfere = () => undisturbed } = options;
-  const cluster = new Cluster({ ...options, clock, attachDelayMs, firstRevision });
-  return { cluster, interference: interfere(cluster), stopLeases: () => {} };
-}
-
-function stop({ cluster, interference, stopLeases }: Play): void {
-  stopLeases();
-  interference.stop();
-  cluster.stop();
 }
 
 function logEntry({ method, verb, kind, namespace, name, subresource, body, headers }: ApiRequest) {

@@ -118,14 +118,6 @@ describe('reading objects', () => {
     expect((await send(pods, { headers: { authorization: 'Bearer open-sesame' } })).status).toBe(200);
   });
 
-  it('plays under another namespace when asked to', async () => {
-    const { server, pods } = await playing('graceful-exit', { namespace: 'shop' });
-    expect(server.namespace).toBe('shop');
-    const { body } = await send(pods);
-    expect(body.items.map((item) => item.metadata.namespace)).toEqual(['shop', 'shop']);
-    expect((await send(`${server.url}/api/v1/namespaces/shop`)).status).toBe(200);
-  });
-
   it('renews the node’s Lease every ten seconds', async () => {
     const { server, clock } = await playing('exit-143');
     const leases = `${server.url}/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases`;

@@ -1,7 +1,7 @@
 import type { ChangeType, KubeObject } from './kube-object.ts';
 
 /**
- * The server's whole storage: a base state and every change since, in one order, like etcd.
+ * The server's whole storage: its objects, and the changes that led to them, in one order, like etcd.
  * Laws: a change is never altered; a revision is used once; compaction forgets changes, never the state after them.
  * No clock and no I/O here; HTTP is a shell around it.
  */
@@ -10,8 +10,8 @@ export interface ChangeLog {
   compactedTo: number;
   /** The revision of the last change. */
   revision: number;
-  base: Map<string, Stored>;
   changes: Change[];
+  /** The objects after the last change, by key. */
   current: Map<string, Stored>;
 }
 
@@ -30,8 +30,8 @@ export interface Change extends Stored {
 
 /** A log that begins with these objects, all at `revision`. */
 export function createLog(revision: number, objects: readonly Stored[]): ChangeLog {
-  const base = new Map(objects.map((stored) => [keyOf(stored.resource, stored.object), stored]));
-  return { compactedTo: revision, revision, base, changes: [], current: new Map(base) };
+  const current = new Map(objects.map((stored) => [keyOf(stored.resource, stored.object.metadata), stored]));
+  return { compactedTo: revision, revision, changes: [], current };
 }
 
 /**
@@ -39,33 +39,38 @@ export function createLog(revision: number, objects: readonly Stored[]): ChangeL
  * if the object exists, and the other way round.
  */
 export function append(log: ChangeLog, written: Stored & { type: ChangeType; revision?: number }): Change {
+  const { resource } = written;
   const revision = Math.max(log.revision + 1, written.revision ?? 0);
-  const key = keyOf(written.resource, written.object);
+  const key = keyOf(resource, written.object.metadata);
   const before = log.current.get(key)?.object;
   const metadata = { ...written.object.metadata, resourceVersion: String(revision) };
   const object = { ...written.object, metadata };
   const type = written.type === 'DELETED' ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';
-  const change: Change = { revision, type, resource: written.resource, object, before };
+  const change: Change = { revision, type, resource, object, before };
   log.revision = revision;
   log.changes.push(change);
-  applyTo(log.current, change);
+  if (type === 'DELETED') log.current.delete(key);
+  else log.current.set(key, { resource, object });
   return change;
 }
 
 /** The changes after a revision; `expired` if they are forgotten. */
 export function since(log: ChangeLog, revision: number): readonly Change[] | 'expired' {
   if (revision < log.compactedTo) return 'expired';
-  return log.changes.slice(firstAfter(log.changes, revision));
+  // Searched from the end, where most watchers are.
+  return log.changes.slice(log.changes.findLastIndex((change) => change.revision <= revision) + 1);
 }
 
 /** Every object as it was at a revision; `expired` if that is forgotten. */
 export function stateAt(log: ChangeLog, revision: number): ReadonlyMap<string, Stored> | 'expired' {
-  if (revision < log.compactedTo) return 'expired';
   if (revision >= log.revision) return log.current;
-  const state = new Map(log.base);
-  for (const change of log.changes) {
-    if (change.revision > revision) break;
-    applyTo(state, change);
+  const later = since(log, revision);
+  if (later === 'expired') return later;
+  const state = new Map(log.current);
+  for (const { resource, object, before } of later.toReversed()) {
+    const key = keyOf(resource, object.metadata);
+    if (before === undefined) state.delete(key);
+    else state.set(key, { resource, object: before });
   }
   return state;
 }
@@ -85,26 +90,12 @@ export function select(
 /** Forgets the changes up to a revision. */
 export function compact(log: ChangeLog, revision: number): void {
   const upTo = Math.min(revision, log.revision);
-  const state = stateAt(log, upTo);
-  if (state === 'expired') return;
-  log.base = new Map(state);
-  log.changes = log.changes.slice(firstAfter(log.changes, upTo));
+  const later = since(log, upTo);
+  if (later === 'expired') return;
+  log.changes = [...later];
   log.compactedTo = upTo;
 }
 
-/** The key of an object in the store: its resource, namespace and name. */
-const keyOf = (resource: string, object: KubeObject): string =>
-  key(resource, object.metadata.namespace, object.metadata.name);
-
-export const key = (resource: string, namespace: string | undefined, name: string): string =>
-  `${resource}/${namespace ?? ''}/${name}`;
-
-function applyTo(state: Map<string, Stored>, change: Change): void {
-  const at = keyOf(change.resource, change.object);
-  if (change.type === 'DELETED') state.delete(at);
-  else state.set(at, { resource: change.resource, object: change.object });
-}
-
-/** Searches from the end, where most watchers are. */
-const firstAfter = (changes: readonly Change[], revision: number): number =>
-  changes.findLastIndex((change) => change.revision <= revision) + 1;
+/** The key of an object in the store. */
+export const keyOf = (resource: string, { namespace = '', name }: { namespace?: string; name: string }): string =>
+  `${resource}/${namespace}/${name}`;

@@ -25,6 +25,8 @@ export interface RequestLog {
   lines: number;
   /** When the response ended or its connection was lost. */
   endedAt?: number;
+  /** It deleted or evicted a pod: neither a dry run nor refused. */
+  isAccepted?: boolean;
 }
 
 /** A response without a fixed end: watch frames or log lines. */
@@ -55,8 +57,8 @@ export interface Exchange {
 
 /** What may happen to responses on their way out. */
 export interface Outbound {
-  /** The value of the Date header. */
-  date(): string;
+  /** Milliseconds of the server's clock. */
+  now(): number;
   /** Called when a stream is open and its headers are sent. */
   opened(stream: Stream): void;
   /** Sends a line of a stream: now, late, mangled or not at all. */
@@ -71,12 +73,16 @@ export function createExchange(
 ): Exchange {
   let isMuted = false;
   let isClosed = false;
-  response.once('close', () => (isClosed = true));
+  response.once('close', () => {
+    isClosed = true;
+    entry.endedAt = outbound.now();
+  });
   const isGone = (): boolean => isClosed || response.writableEnded;
 
   function head(status: number, headers: Record<string, string>): void {
     entry.status = status;
-    response.writeHead(status, { 'Cache-Control': 'no-cache, private', Date: outbound.date(), ...headers });
+    const date = new Date(outbound.now()).toUTCString();
+    response.writeHead(status, { 'Cache-Control': 'no-cache, private', Date: date, ...headers });
   }
 
   function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {

@@ -1,43 +1,41 @@
 import type { Cluster } from '../cluster.ts';
 import { recordsAt, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs } from '../clock.ts';
-import type { Story } from './story.ts';
+import type { PreparedScenario } from './prepare.ts';
 
 /** How often a kubelet renews its Lease. */
 const leaseRenewalMs = 10_000;
 
-/** Renews a Lease for every node while the recording shows its kubelet alive. Returns the function that stops it. */
-export function renewLeases(cluster: Cluster): () => void {
-  const { clock, director, story } = cluster;
+/** Renews a Lease for every node while the recording shows its kubelet alive, until the cluster stops. */
+export function renewLeases(cluster: Cluster): void {
+  const { clock, player, scenario } = cluster;
   const nodes = [...cluster.log.current.values()].filter(({ resource }) => resource === 'nodes');
-  const silence = silenceOf(story);
-  let cancel = () => {};
+  const silence = silenceOf(scenario);
 
   function isSilent(): boolean {
-    const { begunAt } = director.moments;
+    const { begunAt } = player.moments;
     if (silence === undefined || begunAt === undefined) return false;
-    const recorded = clock.now() - begunAt + story.trigger.at;
+    const recorded = clock.now() - begunAt + scenario.trigger.at;
     return recorded >= silence.from && recorded < silence.to;
   }
 
   function renew(): void {
     for (const { object } of isSilent() ? [] : nodes)
       cluster.write({ type: 'MODIFIED', resource: 'leases', object: leaseOf(object, clock.now()) });
-    cancel = clock.setTimeout(renew, leaseRenewalMs);
+    void cluster.sleep(leaseRenewalMs).then(renew);
   }
 
   if (nodes.length > 0) renew();
-  return () => cancel();
 }
 
 /**
  * When the kubelet was silent, if the node controller declared the node's status Unknown: from just before the pod's
  * deletion (in all recordings with a silence) until the node reports again.
  */
-function silenceOf({ cues, trigger }: Story): { from: number; to: number } | undefined {
-  const reports = cues.flatMap((cue) => (cue.kind === 'change' && cue.resource === 'nodes' ? [cue] : []));
-  const lost = reports.findIndex((cue) => readyStatus(cue.object) === 'Unknown');
-  const back = reports.find((cue, index) => lost >= 0 && index > lost && readyStatus(cue.object) !== 'Unknown');
+function silenceOf({ steps, trigger }: PreparedScenario): { from: number; to: number } | undefined {
+  const reports = steps.filter((step) => step.kind === 'change').filter(({ resource }) => resource === 'nodes');
+  const lost = reports.findIndex(({ object }) => readyStatus(object) === 'Unknown');
+  const back = reports.find(({ object }, index) => lost >= 0 && index > lost && readyStatus(object) !== 'Unknown');
   return lost < 0 ? undefined : { from: trigger.at - 1_000, to: back?.at ?? Infinity };
 }
 

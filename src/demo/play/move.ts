@@ -1,7 +1,8 @@
 import { isRecord, type KubeObject } from '../data/kube-object.ts';
 import { formatStamp, fromMs, nsPerMs, nsPerSecond, parseStamp, type Nanoseconds } from '../clock.ts';
-import { toRunTime, type Moments } from './director.ts';
-import type { Story } from './story.ts';
+import type { LogLine } from './container-log.ts';
+import { toRunTime, type Moments } from './player.ts';
+import type { PreparedScenario } from './prepare.ts';
 
 export type Mover = ReturnType<typeof createMover>;
 
@@ -17,7 +18,7 @@ interface Context {
 }
 
 /** Moves recorded objects to this run; equal timestamps in the same field of an object or container stay equal. */
-export function createMover(story: Story, moments: Moments) {
+export function createMover(scenario: PreparedScenario, moments: Moments) {
   const known = new Map<string, string>();
 
   function remembered(context: Context, field: string, value: string, make: () => string): string {
@@ -27,7 +28,7 @@ export function createMover(story: Story, moments: Moments) {
     return moved;
   }
 
-  const time = (at: Nanoseconds): Nanoseconds => toRunTime(story, moments, at);
+  const time = (at: Nanoseconds): Nanoseconds => toRunTime(scenario, moments, at);
 
   function walk(value: unknown, context: Context, field = ''): unknown {
     if (Array.isArray(value)) return value.map((one) => walk(one, context, field));
@@ -35,7 +36,7 @@ export function createMover(story: Story, moments: Moments) {
     const stamp = typeof value === 'string' && timeFields.has(field) ? parseStamp(value) : undefined;
     if (stamp === undefined) return value;
     return remembered(context, field, value as string, () => {
-      const at = stamp.digits > 0 ? stamp.at : guess(story, stamp.at, field, context);
+      const at = stamp.digits > 0 ? stamp.at : guess(scenario, stamp.at, field, context);
       return formatStamp(time(at), stamp.digits);
     });
   }
@@ -59,7 +60,7 @@ export function createMover(story: Story, moments: Moments) {
   }
 
   return {
-    time,
+    line: ({ stamp, text }: LogLine): LogLine => ({ stamp: time(stamp), text }),
     /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
     object(recorded: KubeObject, seenAt: number): KubeObject {
       const context = contextOf(recorded, seenAt);
@@ -109,18 +110,18 @@ function containerWithin(value: Record<string, unknown>, context: Context): Cont
 }
 
 /** When the container may have ended: the exits in the runtime's log, then its log lines, last one first. */
-function endsOf({ truths, cues }: Story, { pod, container }: Context): Nanoseconds[] {
+function endsOf({ truths, steps }: PreparedScenario, { pod, container }: Context): Nanoseconds[] {
   const isOwn = (one: { pod: string; container: string }) => one.pod === pod && one.container === container;
   const exits = truths.filter(isOwn).flatMap((truth) => parseStamp(truth.exited ?? '') ?? []);
-  const lines = cues.flatMap((cue) => (cue.kind === 'log' && isOwn(cue) ? [cue.line.stamp] : []));
+  const lines = steps.flatMap((step) => (step.kind === 'log' && isOwn(step) ? [step.line.stamp] : []));
   return [...exits.map((stamp) => stamp.at), ...lines.reverse()];
 }
 
-function guess(story: Story, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
+function guess(scenario: PreparedScenario, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
   const { nameTime, seenAt } = context;
   const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < nsPerSecond;
   if (field === 'finishedAt')
-    return within(stamp, endsOf(story, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrivalNs);
+    return within(stamp, endsOf(scenario, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrivalNs);
   if (nameTime === undefined) return guessFromArrival(stamp, seenAt);
   if (field === 'creationTimestamp') return within(stamp, nameTime + eventToStoreNs);
   return isSecondOf(nameTime) ? nameTime : guessFromArrival(stamp, seenAt);

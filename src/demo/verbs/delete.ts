@@ -3,6 +3,7 @@ import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { ChangeStep } from '../play/prepare.ts';
 import {
   checkPreconditions,
   readDeleteOptions,
@@ -20,7 +21,7 @@ const unrecordedEndMs = 300;
  * Serves DELETE of one object; the response for a pod is the Pod. The traced pod ends as recorded, whatever grace
  * period is requested, with one exception: grace 0 removes the object at once.
  */
-export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
+export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Kind) {
   const object = cluster.requested(kind, exchange.request);
   const options = readDeleteOptions(exchange.request);
   checkPreconditions(object, options);
@@ -32,12 +33,7 @@ export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Ki
   const decision = decideDeletion(object, options, cluster.clock.now());
   if (options.isDryRun) return exchange.json(200, decision.pod);
   exchange.json(200, await executeDelete(cluster, object, options, decision));
-  accepted();
-}
-
-/** `accepted`: called for each DELETE or eviction of a pod that was executed. */
-interface OnAccepted {
-  accepted: () => void;
+  exchange.entry.isAccepted = true;
 }
 
 /** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
@@ -47,11 +43,11 @@ export async function executeDelete(
   options: DeleteOptions,
   decision: Deletion = decideDeletion(pod, options, cluster.clock.now()),
 ): Promise<KubeObject> {
-  const marking = markingCue(cluster);
+  const marking = markingStep(cluster);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
   if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, decision);
-  const isByController = cluster.story.trigger.kind === 'other';
-  cluster.director.begin(isByController ? marking.at - assumedDeleteMs : undefined);
+  const isByController = cluster.scenario.trigger.kind === 'other';
+  cluster.player.begin(isByController ? marking.at - assumedDeleteMs : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
   const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
   return isForced && !wasForced ? applyDeletion(cluster, pod, decision) : recordedEnd(cluster, pod, marking.at);
@@ -59,27 +55,24 @@ export async function executeDelete(
 
 /** Whether the recording shows the end of this pod, by uid: a successor may have the same name. */
 const isTraced = (cluster: Cluster, pod: KubeObject): boolean =>
-  markingCue(cluster)?.object.metadata.uid === pod.metadata.uid;
+  markingStep(cluster)?.object.metadata.uid === pod.metadata.uid;
 
 /** The recorded change that set the pod's deletionTimestamp. */
-const markingCue = ({ story }: Cluster) =>
-  story.cues.find(
-    (cue) =>
-      cue.kind === 'change' &&
-      cue.resource === 'pods' &&
-      cue.object.metadata.name === story.pod &&
-      (cue.object.metadata.deletionTimestamp !== undefined || cue.type === 'DELETED'),
-  ) as { at: number; object: KubeObject } | undefined;
+const markingStep = ({ scenario }: Cluster): ChangeStep | undefined =>
+  scenario.steps
+    .filter((step) => step.kind === 'change')
+    .filter(({ resource, object }) => resource === 'pods' && object.metadata.name === scenario.pod)
+    .find(({ type, object }) => object.metadata.deletionTimestamp !== undefined || type === 'DELETED');
 
-/** If only a controller deleted the recorded pod, a client's DELETE begins the story this long before that. */
+/** If only a controller deleted the recorded pod, a client's DELETE begins the pod's end this long before that. */
 const assumedDeleteMs = 5;
 
 async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number): Promise<KubeObject> {
-  const { director, story } = cluster;
-  const { kind, answer } = story.trigger;
+  const { player, scenario } = cluster;
+  const { kind, answer } = scenario.trigger;
   const isRecorded = kind === 'delete' && answer?.status === 200;
-  await cluster.sleep(director.untilRecorded(isRecorded ? answer.at : markedAt));
-  director.catchUp();
+  await cluster.sleep(player.untilRecorded(isRecorded ? answer.at : markedAt));
+  player.catchUp();
   if (isRecorded) return cluster.answer(answer.body, answer.at) as KubeObject;
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
 }
@@ -153,7 +146,7 @@ function withDeadline(pod: KubeObject, at: number, grace: number, more: { genera
 const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).length > 0;
 
 /** Serves POST pods/NAME/eviction. The response is 201 with a Status, never with the Pod. */
-export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind, { accepted }: OnAccepted) {
+export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind) {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
   const options = deleteOptionsOf(valueAt(parseJson(request.body), 'deleteOptions'));
@@ -162,12 +155,12 @@ export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: 
   const isDryRun = options.isDryRun || request.query.getAll('dryRun').includes('All');
   if (!isDryRun) {
     await executeDelete(cluster, pod, options);
-    const { kind: trigger, answer } = cluster.story.trigger;
+    const { kind: trigger, answer } = cluster.scenario.trigger;
     if (trigger === 'evict' && answer !== undefined && isTraced(cluster, pod))
-      await cluster.sleep(cluster.director.untilRecorded(answer.at));
+      await cluster.sleep(cluster.player.untilRecorded(answer.at));
   }
   exchange.json(201, success(201));
-  if (!isDryRun) accepted();
+  exchange.entry.isAccepted = !isDryRun;
 }
 
 /** Throws a 429 if a budget forbids it. Budgets protect only running pods that are not deleted (SIGNALS.md §1). */

@@ -4,7 +4,7 @@ import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/k
 import { badRequest } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
-import { stamped, type ContainerLog } from '../play/log-hub.ts';
+import { stamped, type ContainerLog, type LogLine } from '../play/container-log.ts';
 import { parseStamp, type Nanoseconds } from '../clock.ts';
 
 /** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */
@@ -12,7 +12,7 @@ export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
   const container = containerOf(pod, request);
-  const log = cluster.logs.of(pod.metadata.name, container);
+  const log = cluster.logOf(pod.metadata.name, container);
   const state = stateOf(pod, container);
   if (log.status !== 200 && state !== 'running')
     return log.refusal === undefined ? exchange.text(log.status, '') : exchange.json(log.status, log.refusal);
@@ -71,24 +71,22 @@ function readingOf({ query }: ApiRequest, now: number): Reading {
   };
 }
 
-type Line = ContainerLog['lines'][number];
-
 function follow(
   stream: Stream,
   cluster: Cluster,
   log: ContainerLog,
-  past: Line[],
+  past: LogLine[],
   reads: Reading,
   pod: KubeObject,
 ): void {
   let left = reads.bytes;
-  const send = (line: Line) => {
+  const send = (line: LogLine) => {
     const text = shown(line, reads);
     if (stream.isOpen()) stream.line(text.slice(0, left));
     left -= text.length + 1;
     if (left <= 0) stream.end();
   };
-  const reader = { line: (stamp: Nanoseconds, text: string) => send({ stamp, text }), end: () => stream.end() };
+  const reader = { line: send, end: () => stream.end() };
   past.forEach(send);
   log.readers.add(reader);
   stream.onClose(() => log.readers.delete(reader));
@@ -103,4 +101,4 @@ const endWithPod = (cluster: Cluster, stream: Stream, { metadata }: KubeObject):
     if (pod?.metadata.uid !== metadata.uid || phase === 'Succeeded' || phase === 'Failed') stream.end();
   });
 
-const shown = ({ stamp, text }: Line, { withStamps }: Reading): string => (withStamps ? stamped(stamp, text) : text);
+const shown = (line: LogLine, { withStamps }: Reading): string => (withStamps ? stamped(line) : line.text);

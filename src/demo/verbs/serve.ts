@@ -9,25 +9,18 @@ import { serveGet, serveList } from './list.ts';
 import { serveLog } from './logs.ts';
 import { serveWatch } from './watch.ts';
 
-interface ServeOptions {
-  /** How often a watch that allows bookmarks gets one. */
-  bookmarkMs: number;
-  /** Called for each DELETE or eviction of a pod that was executed. */
-  accepted: () => void;
-}
-
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
-export async function serve(cluster: Cluster, exchange: Exchange, options: ServeOptions): Promise<void> {
+export async function serve(cluster: Cluster, exchange: Exchange): Promise<void> {
   const { request } = exchange;
   const { path, method, kind, query, subresource, verb } = request;
   if (kind === undefined) return serveOther(exchange);
   const isDryRun = query.getAll('dryRun').includes('All');
   if (!isDryRun && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
-  return (subresource === undefined ? byVerb[verb] : bySubresource(request))(cluster, exchange, kind, options);
+  return (subresource === undefined ? byVerb[verb] : bySubresource(request))(cluster, exchange, kind);
 }
 
-type Serve = (cluster: Cluster, exchange: Exchange, kind: Kind, options: ServeOptions) => void | Promise<void>;
+type Serve = (cluster: Cluster, exchange: Exchange, kind: Kind) => void | Promise<void>;
 
 const byVerb: Record<Verb, Serve> = {
   get: serveGet,
@@ -49,19 +42,19 @@ function bySubresource({ subresource, verb }: ApiRequest): Serve {
   throw noSuchPath();
 }
 
-/** Whether this is the recorded request that made a controller delete the pod. Sending it begins the story. */
-function isTrigger({ story, director }: Cluster, method: string, path: string): boolean {
-  const { trigger } = story;
-  if (trigger.kind !== 'other' || director.moments.begunAt !== undefined) return false;
+/** Whether this is the recorded request that made a controller delete the pod. Sending it begins the pod's end. */
+function isTrigger({ scenario, player }: Cluster, method: string, path: string): boolean {
+  const { trigger } = scenario;
+  if (trigger.kind !== 'other' || player.moments.begunAt !== undefined) return false;
   return trigger.method === method && trigger.path === path;
 }
 
 async function serveTrigger(cluster: Cluster, exchange: Exchange): Promise<void> {
-  const { director, story } = cluster;
-  const { answer } = story.trigger;
-  director.begin();
+  const { player, scenario } = cluster;
+  const { answer } = scenario.trigger;
+  player.begin();
   if (answer === undefined) throw noSuchPath();
-  await cluster.sleep(director.untilRecorded(answer.at));
+  await cluster.sleep(player.untilRecorded(answer.at));
   exchange.json(answer.status, cluster.answer(answer.body, answer.at));
 }
 

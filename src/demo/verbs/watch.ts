@@ -13,7 +13,7 @@ const defaultTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
 /** Serves WATCH: the current objects if requested, then each change as it happens. */
-export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, options: { bookmarkMs: number }): void {
+export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind): void {
   const { request } = exchange;
   const matches = selectorOf(request, kind);
   const isStreamingList = checkStreamingList(request);
@@ -26,8 +26,8 @@ export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind, opt
     sendFrame(stream, 'BOOKMARK', bookmark(kind, from, { 'k8s.io/initial-events-end': 'true' }));
   }
   follow(cluster, stream, kind, matches, from);
-  endInTime(cluster, stream, kind, options.bookmarkMs);
-  cluster.director.watched(kind.plural);
+  endInTime(cluster, stream, kind);
+  cluster.player.watched(kind.plural);
 }
 
 const visible = (cluster: Cluster): number => Math.min(cluster.log.revision, cluster.horizon);
@@ -83,7 +83,7 @@ function seenThrough(change: Change, matches: Selector): { type: ChangeType; obj
   };
 }
 
-function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: number): void {
+function endInTime(cluster: Cluster, stream: Stream, kind: Kind): void {
   const { query } = stream.exchange.request;
   const lastsMs = (numberIn(query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
@@ -93,7 +93,7 @@ function endInTime(cluster: Cluster, stream: Stream, kind: Kind, bookmarkMs: num
     cancels[1] = cluster.clock.setTimeout(() => {
       sendBookmark();
       repeat();
-    }, bookmarkMs);
+    }, cluster.bookmarkMs);
   };
   if (wantsBookmarks) repeat();
   if (wantsBookmarks && lastsMs > 2 * bookmarkBeforeEndMs)

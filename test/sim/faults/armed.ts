@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
-import type { Moments } from '../../../src/demo/play/director.ts';
+import type { Moments } from '../../../src/demo/play/player.ts';
 import type { Fault, FaultKind } from './fault.ts';
 
 /** A fault with its counts so far. */

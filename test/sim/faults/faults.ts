@@ -12,7 +12,7 @@ import { onRequest } from './on-request.ts';
 
 /** Applies faults to a server. If several strike at once, the first in the list wins. */
 export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
-  const { clock, director } = cluster;
+  const { clock, player } = cluster;
   const all = faults.map(arm);
   const streams = new Set<Stream>();
   const muted = new WeakSet<Stream>();
@@ -20,7 +20,7 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
   const cancels: (() => void)[] = [];
 
   function firstStriking({ request }: Exchange, isCandidate: (armed: Armed) => boolean): Armed | undefined {
-    return all.find((armed) => isCandidate(armed) && strikes(armed, request, clock.now(), director.moments));
+    return all.find((armed) => isCandidate(armed) && strikes(armed, request, clock.now(), player.moments));
   }
 
   async function around(exchange: Exchange, serve: () => Promise<void>): Promise<void> {
@@ -56,7 +56,7 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
       const about = [...streams].filter((stream) => isAbout(fault, stream.exchange.request));
       void happening(fault, { cluster, server, streams: about, muted });
     };
-    const wait = (beginning(fault, director.moments) ?? 0) - clock.now();
+    const wait = (beginning(fault, player.moments) ?? 0) - clock.now();
     cancels.push(clock.setTimeout(happen, Math.max(0, wait)));
   }
 
@@ -66,7 +66,7 @@ export function createFaults(faults: readonly Fault[], cluster: Cluster): Interf
     opened,
     start(server) {
       for (const armed of all.filter(({ fault }) => fault.kind in atMoment)) {
-        if (armed.fault.afterMs !== undefined) director.whenBegun(() => schedule(server, armed));
+        if (armed.fault.afterMs !== undefined) void player.begun.then(() => schedule(server, armed));
         else if (isKind(armed, 'down') || isKind(armed, 'behind')) schedule(server, armed);
       }
     },

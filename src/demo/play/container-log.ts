@@ -1,0 +1,36 @@
+import { formatStamp, type Nanoseconds } from '../clock.ts';
+
+export interface LogLine {
+  stamp: Nanoseconds;
+  text: string;
+}
+
+/** A client that follows a log. */
+export interface LogReader {
+  line(line: LogLine): void;
+  end(): void;
+}
+
+/** What a container has written so far in this run. */
+export class ContainerLog {
+  /** The status of the recorded response to a request for this log, and its body unless it was 200. */
+  status = 200;
+  refusal?: unknown;
+  lines: LogLine[] = [];
+  ended = false;
+  readonly readers = new Set<LogReader>();
+
+  write(line: LogLine): void {
+    this.lines.push(line);
+    for (const reader of [...this.readers]) reader.line(line);
+  }
+
+  end(): void {
+    this.ended = true;
+    for (const reader of [...this.readers]) reader.end();
+    this.readers.clear();
+  }
+}
+
+/** A line as `timestamps=true` shows it. */
+export const stamped = ({ stamp, text }: LogLine): string => `${formatStamp(stamp, 9)} ${text}`;

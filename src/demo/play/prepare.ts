@@ -1,0 +1,179 @@
+import { valueAt, type ChangeType, type KubeObject } from '../data/kube-object.ts';
+import type { Stored } from '../data/log.ts';
+import type { RecordedAnswer, Row, RowOf, Scenario, Truth } from '../scenario.ts';
+import { fromMs, parseStamp } from '../clock.ts';
+import type { ContainerLog, LogLine } from './container-log.ts';
+
+/** A recording prepared for playing. Every `at` is a recorded time in milliseconds. */
+export interface PreparedScenario {
+  namespace: string;
+  /** The pod whose end was recorded. */
+  pod: string;
+  /** When the recorder had all its watches open. */
+  readyAt: number;
+  trigger: Trigger;
+  /** The revision of the first lists. */
+  revision: number;
+  /** What the first lists contained. `seenAt`: when the list arrived. */
+  objects: (Stored & { seenAt: number })[];
+  /** What happened after the lists were read, in order. */
+  steps: Step[];
+  logs: RecordedLog[];
+  truths: Truth[];
+}
+
+/** The recorder's first request, which began the pod's end. */
+export interface Trigger {
+  /** `other` is a request about something else, which made a controller delete the pod. */
+  kind: 'delete' | 'evict' | 'other';
+  at: number;
+  method: string;
+  path: string;
+  answer?: RecordedAnswer & { at: number };
+}
+
+/** Something that happened in the cluster, and happens again when the recording is played. */
+export type Step = ChangeStep | (LogStep & { kind: 'log'; line: LogLine }) | (LogStep & { kind: 'log-end' });
+
+export interface ChangeStep {
+  kind: 'change';
+  at: number;
+  resource: string;
+  type: ChangeType;
+  object: KubeObject;
+  revision: number;
+}
+
+interface LogStep {
+  at: number;
+  pod: string;
+  container: string;
+}
+
+/** One container's log when recording began. */
+interface RecordedLog extends Pick<ContainerLog, 'status' | 'refusal' | 'lines' | 'ended'> {
+  pod: string;
+  container: string;
+}
+
+/** How long after `ready` the pod's end begins without a request, since the recorder waited this long. */
+const recorderWaitMs = 1200;
+
+/** A stream that ends this soon after `ready` belongs to a container that had already ended. */
+const endedBeforeMs = 200;
+
+export function prepareScenario({ rows }: Scenario): PreparedScenario {
+  const lists = rows.filter((row) => row.type === 'list');
+  const readyAt = ms(rows.find((row) => row.type === 'ready')?.at ?? lists.at(-1)?.at ?? '');
+  const trigger = triggerOf(rows, readyAt);
+  const revision = Math.max(1, ...lists.map((row) => Number(row.list.metadata.resourceVersion ?? 0)));
+  const pods = lists.find(({ resource }) => resource === 'pods');
+  return {
+    namespace: /\/namespaces\/([^/]+)\//.exec(pods?.path ?? '')?.[1] ?? 'default',
+    pod: podOf(rows, trigger),
+    readyAt,
+    trigger,
+    revision,
+    objects: lists.flatMap(objectsOf),
+    steps: stepsOf(rows, readyAt, revision, trigger),
+    logs: rows.filter((row) => row.type === 'log-open').map((opened) => logOf(opened, rows, readyAt)),
+    truths: rows.filter((row) => row.type === 'truth').map(({ type: _, ...truth }) => truth),
+  };
+}
+
+function triggerOf(rows: readonly Row[], readyAt: number): Trigger {
+  const request = rows.find((row) => row.type === 'request');
+  if (request === undefined) return { kind: 'other', at: readyAt + recorderWaitMs, method: '', path: '' };
+  const { method, path } = request;
+  const response = rows.find((row) => row.type === 'response' && row.method === method && row.path === path);
+  const answer = response?.type === 'response' ? { ...response, at: ms(response.at) } : undefined;
+  return { kind: triggerKind(method, path), at: ms(request.at), method, path, answer };
+}
+
+function triggerKind(method: string, path: string): Trigger['kind'] {
+  if (method === 'DELETE' && /\/pods\/[^/]+$/.test(path)) return 'delete';
+  return method === 'POST' && path.endsWith('/eviction') ? 'evict' : 'other';
+}
+
+function podOf(rows: readonly Row[], trigger: Trigger): string {
+  const named = trigger.kind === 'other' ? undefined : /\/pods\/([^/]+)/.exec(trigger.path)?.[1];
+  return named ?? rows.find((row) => row.type === 'log-open')?.pod ?? '';
+}
+
+function objectsOf(row: RowOf<'list'>): PreparedScenario['objects'] {
+  const { kind, apiVersion, items } = row.list;
+  return (items ?? []).map((item) => ({
+    resource: pluralOf(row.resource),
+    object: { kind: kind.replace(/List$/, ''), apiVersion, ...item },
+    seenAt: ms(row.at),
+  }));
+}
+
+/** The recorder listed the Events about Nodes separately. */
+const pluralOf = (resource: string): string => (resource === 'node-events' ? 'events' : resource);
+
+function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): Step[] {
+  const steps = rows.flatMap((row) => stepOf(row, readyAt) ?? []).map((step) => beforeResponse(step, trigger));
+  return inRevisionOrder(
+    steps.sort((a, b) => a.at - b.at),
+    revision,
+  );
+}
+
+function stepOf(row: Row, readyAt: number): Step | undefined {
+  if (row.type === 'watch') return changeStep(row);
+  if (row.type !== 'log' && row.type !== 'log-end') return undefined;
+  const { pod, container } = row;
+  const at = ms(row.at);
+  if (row.type === 'log-end') return at - readyAt < endedBeforeMs ? undefined : { kind: 'log-end', at, pod, container };
+  const line = lineOf(row.line);
+  return isNew(line, readyAt) ? { kind: 'log', at, pod, container, line } : undefined;
+}
+
+function changeStep({ at, resource, event: { type, object } }: RowOf<'watch'>): ChangeStep | undefined {
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return undefined;
+  const revision = Number(object.metadata.resourceVersion);
+  return { kind: 'change', at: ms(at), resource: pluralOf(resource), type, object, revision };
+}
+
+/** A client may look as soon as it has the response, so what the response says must have happened by then. */
+function beforeResponse(step: Step, { kind, answer }: Trigger): Step {
+  if (answer === undefined || kind !== 'delete' || step.kind !== 'change' || step.resource !== 'pods') return step;
+  const revision = Number(valueAt(answer.body, 'metadata.resourceVersion') ?? 0);
+  return step.revision <= revision ? { ...step, at: Math.min(step.at, answer.at) } : step;
+}
+
+/** Watches of different kinds arrive a little out of order, but the revisions of a store only grow. */
+function inRevisionOrder(steps: Step[], base: number): Step[] {
+  let last = base;
+  return steps.map((step) => {
+    if (step.kind !== 'change') return step;
+    last = Math.max(step.revision, last + 1);
+    return { ...step, revision: last };
+  });
+}
+
+function logOf({ pod, container, status }: RowOf<'log-open'>, rows: readonly Row[], readyAt: number): RecordedLog {
+  const own = rows.filter((row) => 'container' in row && row.pod === pod && row.container === container);
+  const lines = own.filter((row) => row.type === 'log').map((row) => row.line);
+  const end = own.find((row) => row.type === 'log-end');
+  if (status >= 400)
+    return { pod, container, status, refusal: lines[0] && (JSON.parse(lines[0]) as unknown), lines: [], ended: false };
+  return {
+    pod,
+    container,
+    status,
+    lines: lines.map(lineOf).filter((line) => !isNew(line, readyAt)),
+    ended: status === 200 && end !== undefined && ms(end.at) - readyAt < endedBeforeMs,
+  };
+}
+
+/** The line was written after recording began; the recorder got older ones when it opened the stream. */
+const isNew = ({ stamp }: LogLine, readyAt: number): boolean => stamp >= fromMs(readyAt);
+
+function lineOf(line: string): LogLine {
+  const stamp = line.slice(0, line.indexOf(' '));
+  return { stamp: parseStamp(stamp)?.at ?? 0n, text: line.slice(stamp.length + 1) };
+}
+
+const ms = (at: string): number => Date.parse(at);

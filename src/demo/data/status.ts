@@ -22,63 +22,65 @@ export class Refusal extends Error {
   }
 }
 
-/** The texts below are a real 1.36 server's, word for word. */
-export function failure(code: number, reason: string, message: string, details?: Record<string, unknown>): StatusBody {
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message,
-    reason,
-    details,
-    code,
-  };
-}
+const status = { kind: 'Status', apiVersion: 'v1', metadata: {} } as const;
 
-export function notFound(kind: Kind, name: string): Refusal {
-  const details = { name, group: kind.group || undefined, kind: kind.plural };
-  return new Refusal(failure(404, 'NotFound', `${qualified(kind)} "${name}" not found`, details));
-}
+export const success = (code: number, details?: Record<string, unknown>): StatusBody => ({
+  ...status,
+  status: 'Success',
+  details,
+  code,
+});
+
+/** The texts below are a real 1.36 server's, word for word. */
+export const failure = (
+  code: number,
+  reason: string,
+  message: string,
+  details?: Record<string, unknown>,
+): StatusBody => ({ ...status, status: 'Failure', message, reason, details, code });
+
+const refusal = (...failed: Parameters<typeof failure>): Refusal => new Refusal(failure(...failed));
+
+export const notFound = (kind: Kind, name: string): Refusal =>
+  refusal(404, 'NotFound', `${qualified(kind)} "${name}" not found`, {
+    name,
+    group: kind.group || undefined,
+    kind: kind.plural,
+  });
 
 export const noSuchPath = (): Refusal =>
-  new Refusal(failure(404, 'NotFound', 'the server could not find the requested resource', {}));
+  refusal(404, 'NotFound', 'the server could not find the requested resource', {});
 
-export const badRequest = (message: string): Refusal => new Refusal(failure(400, 'BadRequest', message));
+export const badRequest = (message: string): Refusal => refusal(400, 'BadRequest', message);
 
-export function methodNotAllowed(): Refusal {
-  const message = 'the server does not allow this method on the requested resource';
-  return new Refusal(failure(405, 'MethodNotAllowed', message, {}));
-}
+export const methodNotAllowed = (): Refusal =>
+  refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
 export function invalid(field: string, message: string): Refusal {
   const cause = `Forbidden: ${message}`;
-  return new Refusal(
-    failure(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${cause}`, {
-      group: 'meta.k8s.io',
-      kind: 'ListOptions',
-      causes: [{ reason: 'FieldValueForbidden', message: cause, field }],
-    }),
-  );
+  return refusal(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${cause}`, {
+    group: 'meta.k8s.io',
+    kind: 'ListOptions',
+    causes: [{ reason: 'FieldValueForbidden', message: cause, field }],
+  });
 }
 
-export function conflict(name: string, message: string): Refusal {
-  const text = `Operation cannot be fulfilled on Pod "${name}": ${message}`;
-  return new Refusal(failure(409, 'Conflict', text, { name, kind: 'Pod' }));
-}
+export const conflict = ({ kind = 'Pod', name }: { kind?: string; name: string }, message: string): Refusal =>
+  refusal(409, 'Conflict', `Operation cannot be fulfilled on ${kind} "${name}": ${message}`, { name, kind });
 
 export const tooOld = (asked: number, oldest: number): StatusBody =>
   failure(410, 'Expired', `too old resource version: ${asked} (${oldest})`);
 
 export const listExpired = (): Refusal =>
-  new Refusal(failure(410, 'Expired', 'The resourceVersion for the provided list is too old.'));
+  refusal(410, 'Expired', 'The resourceVersion for the provided list is too old.');
 
-export function continueExpired(): Refusal {
-  const message =
+export const continueExpired = (): Refusal =>
+  refusal(
+    410,
+    'Expired',
     'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
-    'without the continue parameter.';
-  return new Refusal(failure(410, 'Expired', message));
-}
+      'without the continue parameter.',
+  );
 
 export function tooFarAhead(asked: number, current: number): Refusal {
   const details = {
@@ -91,13 +93,7 @@ export function tooFarAhead(asked: number, current: number): Refusal {
 
 export function disruptionBudget(budget: string, needed: number, healthy: number): Refusal {
   const message = `The disruption budget ${budget} needs ${needed} healthy pods and has ${healthy} currently`;
-  return new Refusal(
-    failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
-      causes: [{ reason: 'DisruptionBudget', message }],
-    }),
-  );
-}
-
-export function success(code: number, details?: Record<string, unknown>): StatusBody {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details, code };
+  return refusal(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+  });
 }

@@ -49,8 +49,6 @@ export interface Exchange {
   stream(contentType: string): Stream;
   /** Writes bytes as they are; calls back when they have been sent. */
   raw(bytes: string, sent?: () => void): void;
-  /** Drops all later answers. */
-  mute(): void;
   /** Breaks the connection without an answer. */
   cut(): void;
 }
@@ -71,7 +69,6 @@ export function createExchange(
   response: ServerResponse,
   outbound: Outbound,
 ): Exchange {
-  let isMuted = false;
   let isClosed = false;
   response.once('close', () => {
     isClosed = true;
@@ -86,7 +83,7 @@ export function createExchange(
   }
 
   function answer(status: number, contentType: string, body: string, headers: Record<string, string> = {}): void {
-    if (isMuted || response.headersSent || isGone()) return;
+    if (response.headersSent || isGone()) return;
     const bytes = Buffer.from(body);
     entry.sent += bytes.length;
     head(status, { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...headers });
@@ -125,7 +122,6 @@ export function createExchange(
     text: (status, body) => answer(status, 'text/plain', body),
     stream,
     raw,
-    mute: () => void (isMuted = true),
     cut() {
       isClosed = true;
       cut(response);

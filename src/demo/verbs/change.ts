@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import type { KubeObject } from '../data/kube-object.ts';
-import { badRequest, failure, Refusal } from '../data/status.ts';
+import { badRequest, conflict } from '../data/status.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from './delete-options.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './merge.ts';
@@ -47,10 +47,8 @@ function replacement(before: KubeObject, body: string): KubeObject {
   const next = parseJson(body) as unknown as KubeObject;
   const { resourceVersion } = next.metadata ?? {};
   if (resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion) return next;
-  const message =
-    `Operation cannot be fulfilled on ${before.kind} "${before.metadata.name}": the object has been modified; ` +
-    'please apply your changes to the latest version and try again';
-  throw new Refusal(failure(409, 'Conflict', message, { name: before.metadata.name, kind: before.kind }));
+  const message = 'the object has been modified; please apply your changes to the latest version and try again';
+  throw conflict({ kind: before.kind, name: before.metadata.name }, message);
 }
 
 /** Clients cannot change an object's identity. */

@@ -44,14 +44,14 @@ export function checkPreconditions(pod: KubeObject, { uid, resourceVersion }: De
   const { metadata } = pod;
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
-      metadata.name,
+      { name: metadata.name },
       `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). ` +
         'The object might have been deleted and then recreated',
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
-      metadata.name,
+      { name: metadata.name },
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
         `(${metadata.resourceVersion}). The object might have been modified`,
     );

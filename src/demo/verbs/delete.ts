@@ -30,27 +30,21 @@ export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Ki
     const { name, uid } = object.metadata;
     return exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
   }
-  const decision = decideDeletion(object, options, cluster.clock.now());
-  if (options.isDryRun) return exchange.json(200, decision.pod);
-  exchange.json(200, await executeDelete(cluster, object, options, decision));
+  if (options.isDryRun) return exchange.json(200, decideDeletion(object, options, cluster.clock.now()).pod);
+  exchange.json(200, await executeDelete(cluster, object, options));
   exchange.entry.isAccepted = true;
 }
 
 /** Deletes a pod; the traced one as recorded. Resolves to the Pod for the response. */
-export async function executeDelete(
-  cluster: Cluster,
-  pod: KubeObject,
-  options: DeleteOptions,
-  decision: Deletion = decideDeletion(pod, options, cluster.clock.now()),
-): Promise<KubeObject> {
+export async function executeDelete(cluster: Cluster, pod: KubeObject, options: DeleteOptions): Promise<KubeObject> {
   const marking = markingStep(cluster);
   const isFirst = pod.metadata.deletionTimestamp === undefined;
-  if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, decision);
+  if (!isFirst || !marking || !isTraced(cluster, pod)) return applyDeletion(cluster, pod, options);
   const isByController = cluster.scenario.trigger.kind === 'other';
   cluster.player.begin(isByController ? marking.at - assumedDeleteMs : undefined);
   const wasForced = marking.object.metadata.deletionGracePeriodSeconds === 0;
   const isForced = options.graceSeconds === 0 && effectiveGrace(pod, { isDryRun: false }) > 0;
-  return isForced && !wasForced ? applyDeletion(cluster, pod, decision) : recordedEnd(cluster, pod, marking.at);
+  return isForced && !wasForced ? applyDeletion(cluster, pod, options) : recordedEnd(cluster, pod, marking.at);
 }
 
 /** Whether the recording shows the end of this pod, by uid: a successor may have the same name. */
@@ -77,7 +71,8 @@ async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number):
   return cluster.get('pods', pod.metadata.namespace, pod.metadata.name) ?? pod;
 }
 
-function applyDeletion(cluster: Cluster, pod: KubeObject, { pod: next, effect }: Deletion): KubeObject {
+function applyDeletion(cluster: Cluster, pod: KubeObject, options: DeleteOptions): KubeObject {
+  const { pod: next, effect } = decideDeletion(pod, options, cluster.clock.now());
   if (effect === 'unchanged') return pod;
   const isMarkedForGood = pod.metadata.deletionGracePeriodSeconds === 0;
   const marked = isMarkedForGood ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
@@ -96,7 +91,7 @@ async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
   await cluster.sleep(unrecordedEndMs);
   const current = cluster.get('pods', pod.metadata.namespace, pod.metadata.name);
   if (current?.metadata.uid !== pod.metadata.uid || current === undefined) return;
-  applyDeletion(cluster, current, decideDeletion(current, { graceSeconds: 0, isDryRun: false }, cluster.clock.now()));
+  applyDeletion(cluster, current, { graceSeconds: 0, isDryRun: false });
 }
 
 /**

@@ -27,39 +27,32 @@ interface Operation {
 /** RFC 6902: `add`, `replace`, `remove` and `test`, which clients send to pods. Throws a 400 for other operations. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) throw badRequest('a JSON patch has to be a list');
-  return (operations as Operation[]).reduce<unknown>((value, operation) => apply(value, operation), target);
+  // A path begins with an empty step, which leads from here to the object.
+  const root = { '': structuredClone(target) };
+  for (const operation of operations as Operation[]) apply(root, operation);
+  return root[''];
 }
 
-function apply(target: unknown, operation: Operation): unknown {
-  const steps = operation.path.split('/').slice(1);
-  return at(
-    target,
-    steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
-    operation,
-  );
+function apply(root: unknown, { op, path, value }: Operation): void {
+  const steps = path.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = steps.pop() ?? '';
+  const parent = steps.reduce(child, root);
+  if (!Array.isArray(parent) && !isRecord(parent)) throw badRequest(`the path ${path} does not exist`);
+  const before = child(parent, last);
+  if (op === 'test' && JSON.stringify(before) === JSON.stringify(value)) return;
+  if (op !== 'add' && op !== 'replace' && (op !== 'remove' || before === undefined))
+    throw badRequest(`the operation ${op} cannot be applied at ${path}`);
+  if (Array.isArray(parent)) {
+    const index = last === '-' ? parent.length : Number(last);
+    parent.splice(index, op === 'add' ? 0 : 1, ...(op === 'remove' ? [] : [value]));
+  } else if (op === 'remove') delete parent[last];
+  else parent[last] = value;
 }
 
-function at(target: unknown, [step, ...rest]: string[], operation: Operation): unknown {
-  if (step === undefined) return leaf(target, operation);
-  if (Array.isArray(target)) return atIndex(target as unknown[], step, rest, operation);
-  if (!isRecord(target)) throw badRequest(`the path ${operation.path} does not exist`);
-  const next = at(target[step], rest, operation);
-  const { [step]: _, ...others } = target;
-  return next === undefined ? others : { ...others, [step]: next };
-}
-
-function atIndex(list: unknown[], step: string, rest: string[], operation: Operation): unknown[] {
-  const index = step === '-' ? list.length : Number(step);
-  if (operation.op === 'add' && rest.length === 0) return list.toSpliced(index, 0, operation.value);
-  const next = at(list[index], rest, operation);
-  return next === undefined ? list.toSpliced(index, 1) : list.with(index, next);
-}
-
-function leaf(target: unknown, { op, path, value }: Operation): unknown {
-  if (op === 'add' || op === 'replace') return value;
-  if (op === 'remove' && target !== undefined) return undefined;
-  if (op === 'test' && JSON.stringify(target) === JSON.stringify(value)) return target;
-  throw badRequest(`the operation ${op} cannot be applied at ${path}`);
+function child(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return (value as unknown[])[Number(step)];
+  // A path may name what every object inherits, such as `__proto__`.
+  return isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
 /**

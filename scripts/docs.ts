@@ -1,10 +1,13 @@
-/** Writes the generated docs: docs/explain.md, docs/flags.md and the samples in docs/gates.md. */
+/** `npm run docs`: writes the generated pages of docs/, and the generated parts of others. Tests compare all with docs/. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { gateDocs } from './docs/gate-samples.ts';
 import { explainDocs, flagDocs } from './docs/pages.ts';
+import { renderPermissions, renderPicture } from './docs/readme-parts.ts';
 
-await writeFile(new URL('../docs/explain.md', import.meta.url), await explainDocs());
-await writeFile(new URL('../docs/flags.md', import.meta.url), await flagDocs());
+const doc = (name: string): URL => new URL(`../docs/${name}`, import.meta.url);
 
-const gates = new URL('../docs/gates.md', import.meta.url);
-await writeFile(gates, await gateDocs(await readFile(gates, 'utf8')));
+await writeFile(doc('explain.md'), await explainDocs());
+await writeFile(doc('flags.md'), await flagDocs());
+await writeFile(doc('terminal.svg'), await renderPicture());
+await writeFile(doc('gates.md'), await gateDocs(await readFile(doc('gates.md'), 'utf8')));
+await writeFile(doc('permissions.md'), renderPermissions(await readFile(doc('permissions.md'), 'utf8')));

@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cyclesOf, graphOf, longestChain } from './structure/graph.ts';
+import { cyclesOf, longestChain } from './structure/graph.ts';
 import { importsOf, sourceFiles, type SourceFile } from './structure/imports.ts';
 import { folders } from './structure/folders.ts';
 
@@ -16,8 +16,8 @@ function row(name: string, own: SourceFile[], target: number): string {
   const paths = own.map(({ path }) => path);
   const lines = own.reduce((sum, file) => sum + file.lines, 0);
   const small = own.filter((file) => file.lines < 40).length;
-  const chain = longestChain(graphOf(paths, atRunTime)).length;
-  const cycles = cyclesOf(graphOf(paths, imports)).length;
+  const chain = longestChain(paths, atRunTime).length;
+  const cycles = cyclesOf(paths, imports).length;
   return cells(name, [target, lines, paths.length, small, chain, cycles]);
 }
 
@@ -38,5 +38,5 @@ const target = Object.values(folders).reduce((sum, { targetLines }) => sum + tar
 console.log(row('src', files, target));
 
 const paths = files.map(({ path }) => path);
-console.log(`\nlongest chain at run time:\n  ${longestChain(graphOf(paths, atRunTime)).join('\n  ')}`);
-for (const cycle of cyclesOf(graphOf(paths, imports))) console.log(`\ncycle, types included:\n  ${cycle.join('\n  ')}`);
+console.log(`\nlongest chain at run time:\n  ${longestChain(paths, atRunTime).join('\n  ')}`);
+for (const cycle of cyclesOf(paths, imports)) console.log(`\ncycle, types included:\n  ${cycle.join('\n  ')}`);

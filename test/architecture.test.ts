@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { cyclesOf, graphOf, longestChain } from '../scripts/structure/graph.ts';
+import { cyclesOf, longestChain } from '../scripts/structure/graph.ts';
 import { importsOf, sourceFiles, type Import } from '../scripts/structure/imports.ts';
 import { folders, wholeSource } from '../scripts/structure/folders.ts';
 
@@ -155,13 +155,11 @@ it('has no longer chain of imports and no more cycles than all of src may have',
 
 function expectFlat(paths: string[], most: { longestChain: number; cycles: number }): void {
   const chain = longestChain(
-    graphOf(
-      paths,
-      imports.filter(({ kind }) => kind !== 'type'),
-    ),
+    paths,
+    imports.filter(({ kind }) => kind !== 'type'),
   );
   expect(chain.length, chain.join('\n  → ')).toBeLessThanOrEqual(most.longestChain);
-  const cycles = cyclesOf(graphOf(paths, imports));
+  const cycles = cyclesOf(paths, imports);
   expect(cycles.length, cycles.map((cycle) => cycle.join(' ↔ ')).join('\n')).toBeLessThanOrEqual(most.cycles);
 }
 

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { renderPermissions, renderPicture } from '../scripts/readme.ts';
+import { renderPermissions, renderPicture } from '../scripts/docs/readme-parts.ts';
 import { exitCodes } from '../src/verdict/exit-code.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
-it('shows a terminal that the program makes from real output (npx tsx scripts/readme.ts)', async () => {
+it('shows a terminal that the program makes from real output (npm run docs)', async () => {
   expect(readFileSync(`${root}docs/terminal.svg`, 'utf8')).toBe(await renderPicture());
 });
 
-it('shows the Roles that the program prints (npx tsx scripts/readme.ts)', () => {
+it('shows the Roles that the program prints (npm run docs)', () => {
   const page = readFileSync(`${root}docs/permissions.md`, 'utf8');
   expect(page).toBe(renderPermissions(page));
 });

@@ -31,16 +31,6 @@ export function figuresOf(recordings: readonly RecordingRow[]): { text: string; 
   };
 }
 
-const [begin, end] = ['<!-- figures -->', '<!-- /figures -->'];
-
-/** The page with its figures replaced by these. */
-export function pageWith(page: string, figures: string): string {
-  const [before, rest] = page.split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`docs/fidelity.md has no place for the table: ${begin} … ${end}`);
-  return `${before}${begin}\n\n\`\`\`\n${figures}\`\`\`\n\n${end}${after}`;
-}
-
 function printRows(all: readonly RecordingRow[]): string {
   const cell = ({ views }: RecordingRow, view: View): string => {
     const held = views[view];

@@ -13,7 +13,8 @@ import { recordingRows } from './fidelity-recordings.ts';
 import type { StoryFigures } from './fidelity-stories.ts';
 import { storyFigures } from './fidelity-stories.ts';
 import { printComparison, printStories } from './fidelity-compare.ts';
-import { figuresOf, pageWith } from './fidelity-table.ts';
+import { withPart } from '../docs/marked-part.ts';
+import { figuresOf } from './fidelity-table.ts';
 
 /** The results of one version of the inference. */
 export interface Figures {
@@ -38,7 +39,7 @@ async function main(): Promise<number> {
   const { text, failures } = figuresOf(recordings);
   process.stdout.write(text);
   const before = readFileSync(page, 'utf8');
-  const after = pageWith(before, text);
+  const after = withPart(before, 'figures', `\`\`\`\n${text}\`\`\``);
   if (values.write === true) writeFileSync(page, after);
   else if (before !== after) failures.push('docs/fidelity.md shows other figures: npm run bench:fidelity -- --write');
   if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(figures));

@@ -4,6 +4,7 @@ import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
+import { withPart } from './marked-part.ts';
 
 /** A limit that was kept, one that nothing proves, and others that were exceeded. */
 const samples: readonly (readonly [recording: string, GateSpec])[] = [
@@ -13,14 +14,10 @@ const samples: readonly (readonly [recording: string, GateSpec])[] = [
   ['graceful-exit', { kind: 'min-drain-lead', ms: 2000 }],
 ];
 
-const [open, close] = ['<!-- samples: replays of test/recordings, by scripts/docs.ts -->', '<!-- /samples -->'];
-
 /** docs/gates.md with current samples. */
 export async function gateDocs(page: string): Promise<string> {
   const lines = await Promise.all(samples.map(([recording, spec]) => sentenceOf(recording, spec)));
-  const [before = '', rest = ''] = page.split(open);
-  const after = rest.slice(rest.indexOf(close));
-  return `${before}${open}\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n\n${after}`;
+  return withPart(page, 'samples', `\`\`\`\n${lines.join('\n')}\n\`\`\``);
 }
 
 async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {

@@ -94,7 +94,7 @@ it('an unknown word suggests similar ones', async () => {
   );
 });
 
-describe('generated docs (npx tsx scripts/docs.ts)', () => {
+describe('generated docs (npm run docs)', () => {
   it('docs/explain.md matches the texts', async () => expect(doc('explain')).toBe(await explainDocs()));
   it('docs/flags.md matches the command tree', async () => expect(doc('flags')).toBe(await flagDocs()));
   it('docs/gates.md shows what replays print for their gates', async () => {

@@ -1,0 +1,31 @@
+/** The picture of a terminal in README.md, from real output, and the Roles in docs/permissions.md. */
+import { fileURLToPath } from 'node:url';
+import { clusterRole, roleFor } from '../../src/kube/role.ts';
+import { emptyTrace } from '../../src/model/trace.ts';
+import { observe } from '../../src/model/observe.ts';
+import { reduce } from '../../src/model/reduce.ts';
+import { renderText } from '../../src/render/lines.ts';
+import { openReplay } from '../../src/run/replay.ts';
+import { reportOf } from '../../src/verdict/report.ts';
+import { withPart } from './marked-part.ts';
+import { terminalSvg } from './terminal-svg.ts';
+
+/** docs/terminal.svg: the recording of an application that ignores SIGTERM, as a terminal of 80 columns shows it. */
+export async function renderPicture(): Promise<string> {
+  const recording = fileURLToPath(new URL('../../test/recordings/sigkill-after-grace.ndjson', import.meta.url));
+  const { rawObservations } = await openReplay(recording, () => {});
+  let trace = emptyTrace;
+  let seq = 0;
+  for await (const rawObservation of rawObservations)
+    trace = reduce(trace, observe(rawObservation, ++seq, { logText: false }));
+  const report = reportOf(trace);
+  if (!report) throw new Error('the recording has no report');
+  const text = renderText(report, { style: { color: 1, unicode: true }, columns: 80, timestamps: 'relative' });
+  return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
+}
+
+/** docs/permissions.md with current Roles. */
+export function renderPermissions(page: string): string {
+  const roles = `${roleFor('shop').trimEnd()}\n---\n${clusterRole().trimEnd()}`;
+  return withPart(page, 'role', `\`\`\`yaml\n${roles}\n\`\`\``);
+}

@@ -1,13 +1,7 @@
-/**
- * A busy cluster in its own process: in this process, its work would delay the reader that times marks.
- */
-import { fork } from 'node:child_process';
+/** A busy cluster in its own process. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Passed } from './relay.ts';
+import { startServer } from './program.ts';
+import type { Passed } from './proxy.ts';
 
 /** What the process reports. */
 export interface BusyServer {
@@ -19,38 +13,17 @@ export interface BusyServer {
   kubeconfig: string;
 }
 
-export interface BusyCluster {
-  server: BusyServer;
-  /** `-n NAMESPACE --kubeconfig FILE` */
-  flags: string[];
-  /** What the relay has forwarded. */
-  passed(): Promise<Passed[]>;
-  close(): Promise<void>;
-}
-
 export const changesPerSecond = 200;
 
-export async function startBusyCluster(recording: string): Promise<BusyCluster> {
-  const child = fork(fileURLToPath(new URL('busy-server.ts', import.meta.url)), [recording], {
-    serialization: 'advanced',
-  });
-  const [server] = (await once(child, 'message')) as [BusyServer];
-  const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, server.kubeconfig);
+export async function startBusyCluster(recording: string) {
+  const { child, ...cluster } = await startServer<BusyServer>('busy-server.ts', [recording]);
   return {
-    server,
-    flags: ['-n', server.namespace, '--kubeconfig', kubeconfig],
+    ...cluster,
+    /** What the relay has forwarded. */
     async passed() {
       child.send('passed');
       const [passed] = (await once(child, 'message')) as [Passed[]];
       return passed;
-    },
-    async close() {
-      const exited = once(child, 'exit');
-      child.disconnect();
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -4,13 +4,11 @@
  * exits with its parent.
  */
 import { readFileSync } from 'node:fs';
-import { startLoopback } from '../../src/demo/loopback.ts';
-import type { Loopback } from '../../src/demo/loopback.ts';
+import { startLoopback, type Loopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from '../../test/helpers/recordings.ts';
-import type { BusyServer } from './busy-cluster.ts';
-import { changesPerSecond } from './busy-cluster.ts';
-import { startRelay } from './relay.ts';
+import { changesPerSecond, type BusyServer } from './busy-cluster.ts';
+import { startRelay } from './proxy.ts';
 
 const [recording = ''] = process.argv.slice(2);
 const scenario = parseScenario(readFileSync(recordingFile(recording), 'utf8'));

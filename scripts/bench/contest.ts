@@ -1,6 +1,5 @@
 /** Measures us and a reference in turns, so that a busy machine slows both: only the ratio is worth keeping. */
-import type { Spread } from './spread.ts';
-import { spreadOf } from './spread.ts';
+import { spreadOf, type Spread } from './spread.ts';
 
 export interface Contest {
   name: string;

@@ -1,7 +1,6 @@
 /** Two versions of the inference side by side: misses, widths, outcomes, cost. */
 import type { Figures } from './fidelity.ts';
-import type { RecordingRow } from './fidelity-recordings.ts';
-import { nameOfRow, viewNames } from './fidelity-recordings.ts';
+import { nameOfRow, viewNames, type RecordingRow } from './fidelity-recordings.ts';
 import type { StoryFigures } from './fidelity-stories.ts';
 import { quantile } from './spread.ts';
 import { table } from './table.ts';

@@ -1,7 +1,6 @@
 /** The table of docs/fidelity.md: the width of each instant of each recording in each view, and whether it is wrong. */
 import { recordingNames } from '../../test/helpers/recordings.ts';
-import type { RecordingRow, View } from './fidelity-recordings.ts';
-import { nameOfRow, viewNames } from './fidelity-recordings.ts';
+import { nameOfRow, viewNames, type RecordingRow, type View } from './fidelity-recordings.ts';
 import { spreadOf } from './spread.ts';
 import { table } from './table.ts';
 

@@ -8,10 +8,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { RecordingRow } from './fidelity-recordings.ts';
-import { recordingRows } from './fidelity-recordings.ts';
-import type { StoryFigures } from './fidelity-stories.ts';
-import { storyFigures } from './fidelity-stories.ts';
+import { recordingRows, type RecordingRow } from './fidelity-recordings.ts';
+import { storyFigures, type StoryFigures } from './fidelity-stories.ts';
 import { printComparison, printStories } from './fidelity-compare.ts';
 import { withPart } from '../docs/marked-part.ts';
 import { figuresOf } from './fidelity-table.ts';

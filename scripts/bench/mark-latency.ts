@@ -10,10 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { startBusyCluster, changesPerSecond } from './busy-cluster.ts';
 import type { Contest } from './contest.ts';
 import { ended, podexit, start } from './program.ts';
-import type { Passed } from './relay.ts';
-import { monotonic } from './relay.ts';
+import { monotonic, type Passed } from './proxy.ts';
 import { quantile, spreadOf } from './spread.ts';
-import { stolenMs } from './stolen.ts';
 import { latencyOf, type ReadMark } from './mark-source.ts';
 
 /** The promised 99th percentile. */
@@ -42,6 +40,20 @@ export async function markLatency(rounds: number): Promise<Contest[]> {
 const taken = (before: number | undefined): string =>
   before === undefined ? '' : `; the host took ${(stolenMs() ?? before) - before} ms of processor time meanwhile`;
 
+/**
+ * CPU time that the host took from this virtual machine, which delays every program on it: ms, over all processors
+ * since the machine started; undefined if unknown. Linux counts in steps of 10 ms.
+ */
+function stolenMs(): number | undefined {
+  try {
+    // proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; in hundredths of a second.
+    const [, , , , , , , , steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
+    return Number(steal) * 10;
+  } catch {
+    return undefined;
+  }
+}
+
 const ascending = (a: number, b: number): number => a - b;
 
 async function inTurns(rounds: number) {
@@ -57,16 +69,16 @@ async function inTurns(rounds: number) {
 async function markLatencies(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
   const file = join(folder, 'recording.ndjson');
-  const { read, ...heard } = await listen(({ pod, url, flags }) => [
+  const { read, ...seen } = await listen(({ pod, url, flags }) => [
     ...[...podexit, pod, '-o', 'ndjson', '--no-config', '--record', file],
     ...[...flags, '--server', url],
   ]);
-  const said = { ...heard, recording: readFileSync(file, 'utf8') };
+  const run = { ...seen, recording: readFileSync(file, 'utf8') };
   rmSync(folder, { recursive: true });
   const settlesAt = (read.find(({ text }) => text.startsWith(report))?.readAt ?? Infinity) - settlingMs;
   return read
     .filter(({ text, readAt }) => readAt < settlesAt && comesFromWatch(text))
-    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, said) ?? []);
+    .flatMap(({ text, readAt }) => latencyOf({ ...(JSON.parse(text) as Pick<ReadMark, 'mark'>), readAt }, run) ?? []);
 }
 
 const report = '{"type":"report"';

@@ -1,5 +1,5 @@
 /** Finds the watch line that caused a mark and its arrival, from the run's recording and what a relay forwarded. */
-import type { Passed } from './relay.ts';
+import type { Passed } from './proxy.ts';
 
 /** A mark's line in `-o ndjson`, and when it was read (`monotonic`, ms). */
 export interface ReadMark {

@@ -1,8 +1,7 @@
 /** Peak resident memory of a trace, compared with kubectl watching the same pod meanwhile. Linux only (VmHWM). */
 import { existsSync, readFileSync } from 'node:fs';
 import { startBusyCluster } from './busy-cluster.ts';
-import type { Contest } from './contest.ts';
-import { against } from './contest.ts';
+import { against, type Contest } from './contest.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 import { spreadOf } from './spread.ts';
 

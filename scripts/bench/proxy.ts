@@ -1,6 +1,5 @@
-/** A TCP proxy on 127.0.0.1; the caller decides what to do with the data. */
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+/** TCP proxies on 127.0.0.1: one that delays, and one that records what it forwards. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface Proxy {
   port: number;
@@ -8,7 +7,7 @@ export interface Proxy {
 }
 
 /** Calls `accept` with each connection, and with a function that connects to the port `target`. */
-export async function startProxy(target: number, accept: (near: Socket, reach: () => Socket) => void): Promise<Proxy> {
+async function startProxy(target: number, accept: (near: Socket, reach: () => Socket) => void): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const kept = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -24,4 +23,53 @@ export async function startProxy(target: number, accept: (near: Socket, reach: (
         server.close(() => resolve());
       }),
   };
+}
+
+/**
+ * Makes 127.0.0.1 as far away as another continent: each direction takes half the round trip. The TCP handshake is
+ * answered here at once, so the connection is opened a round trip later instead.
+ */
+export const startDelayProxy = (target: number, roundTripMs: number): Promise<Proxy> =>
+  startProxy(target, (near, reach) => {
+    near.pause();
+    setTimeout(() => {
+      const far = reach();
+      forwardLate(near, far, roundTripMs / 2);
+      forwardLate(far, near, roundTripMs / 2);
+      near.resume();
+    }, roundTripMs);
+  });
+
+/** Keeps the order, because timers of equal length fire in the order in which they were set. */
+function forwardLate(from: Socket, to: Socket, ms: number): void {
+  from.on('data', (chunk) => setTimeout(() => void (to.destroyed || to.write(chunk)), ms));
+  from.on('end', () => setTimeout(() => to.end(), ms));
+  from.on('close', () => setTimeout(() => to.destroy(), ms));
+}
+
+/** `at`: of `monotonic`, ms. */
+export interface Passed {
+  bytes: Buffer;
+  at: number;
+}
+
+/** ms, on the clock that all processes of the machine share. */
+export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Records when it forwards data of the server, which then arrives at the program. `passed`: what, in order. */
+export async function startRelay(target: number): Promise<Proxy & { readonly passed: readonly Passed[] }> {
+  const passed: Passed[] = [];
+  const proxy = await startProxy(target, (near, reach) => {
+    const far = reach();
+    far.on('data', (bytes: Buffer) => {
+      // Before the write, because the program may run at once.
+      passed.push({ bytes, at: monotonic() });
+      near.write(bytes);
+    });
+    near.on('data', (bytes: Buffer) => far.write(bytes));
+    near.on('end', () => far.end());
+    far.on('end', () => near.end());
+    for (const socket of [near, far]) socket.on('close', () => [near, far].forEach((one) => one.destroy()));
+  });
+  return { ...proxy, passed };
 }

@@ -4,8 +4,7 @@ import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observationsOf, recordingFile, recordingNames, rawObservationsOf } from '../../test/helpers/recordings.ts';
-import type { Contest } from './contest.ts';
-import { contest } from './contest.ts';
+import { contest, type Contest } from './contest.ts';
 
 export async function reduceCost(rounds: number): Promise<Contest[]> {
   const lines = recordingNames.flatMap((name) => readFileSync(recordingFile(name), 'utf8').trimEnd().split('\n'));

@@ -2,14 +2,9 @@
  * The cost of following many pods at once: a recorded scale-down, with its pods copied as often as needed, played by a
  * server in its own process. Linux only: CPU time and peak memory are read from /proc.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Contest } from './contest.ts';
-import { ended, podexit, start } from './program.ts';
+import { ended, podexit, start, startServer } from './program.ts';
 import type { PlayedWorkload } from './rollout-server.ts';
 import { spreadOf } from './spread.ts';
 
@@ -70,28 +65,21 @@ function rowsOf({ pods, others }: Size, { cpuMs, peakMiB, watches, requests }: C
 }
 
 async function costOf({ pods, others }: Size): Promise<Cost> {
-  const server = fork(fileURLToPath(new URL('rollout-server.ts', import.meta.url)), [`${pods}`, `${others}`]);
-  const [{ url, namespace, kubeconfig }] = (await once(server, 'message')) as [PlayedWorkload];
-  const folder = mkdtempSync(join(tmpdir(), 'podexit-bench-'));
-  const file = join(folder, 'kubeconfig');
-  writeFileSync(file, kubeconfig);
-  const words = ['deployment/checkout', '--all-terminating', '-o', 'name', '-v=2', '--no-config', '--server', url];
-  const child = start([...podexit, ...words, '-n', namespace, '--kubeconfig', file], 'pipe', undefined, 'pipe');
-  let [named, said] = ['', ''];
+  const { server, flags, close } = await startServer<PlayedWorkload>('rollout-server.ts', [`${pods}`, `${others}`]);
+  const words = ['deployment/checkout', '--all-terminating', '-o', 'name', '-v=2', '--no-config'];
+  const child = start([...podexit, ...words, '--server', server.url, ...flags], 'pipe', undefined, 'pipe');
+  let [named, printed] = ['', ''];
   child.stdout?.on('data', (bytes: Buffer) => (named += bytes.toString()));
-  child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => (printed += bytes.toString()));
   let used = { cpuMs: 0, peakMiB: 0 };
   const polling = setInterval(() => (used = usedBy(child.pid) ?? used), 50);
   await ended(child);
   clearInterval(polling);
-  const exited = once(server, 'exit');
-  server.disconnect();
-  await exited;
-  rmSync(folder, { recursive: true, force: true });
-  const [, watches, , rest] = /(\d+) watches, (\d+) logs, (\d+) other requests/.exec(said)?.map(Number) ?? [];
+  await close();
+  const [, watches, , rest] = /(\d+) watches, (\d+) logs, (\d+) other requests/.exec(printed)?.map(Number) ?? [];
   const reported = new Set(named.split('\n').filter((line) => line.startsWith('pod/'))).size;
   if (watches === undefined || rest === undefined || reported !== pods)
-    throw new Error(`the run reported ${reported} of ${pods} pods: ${said}`);
+    throw new Error(`the run reported ${reported} of ${pods} pods: ${printed}`);
   return { ...used, watches, requests: watches + rest };
 }
 

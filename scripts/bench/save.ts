@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname } from 'node:path';
 import { withPart } from '../docs/marked-part.ts';
-import { baselineFile } from './check.ts';
-import type { Baseline } from './check.ts';
+import { baselineFile, type Baseline } from './check.ts';
 import type { Contest } from './contest.ts';
 
 export function save(root: string, results: readonly Contest[], printed: string): void {

@@ -1,6 +1,5 @@
 /** Commands that people and shells often wait for: version, help, completion; compared with starting Node. */
-import type { Contest } from './contest.ts';
-import { contest } from './contest.ts';
+import { contest, type Contest } from './contest.ts';
 import { podexit, timed } from './program.ts';
 
 const commands: string[][] = [['--version'], ['--help'], ['completion', 'bash']];

@@ -8,10 +8,8 @@ import { parseScenario } from '../../src/demo/scenario.ts';
 import { recordingFile } from '../../test/helpers/recordings.ts';
 import { certificates } from '../../test/kube/helpers/certificates.ts';
 import { startLoopback } from '../../test/sim/faults/faulty-server.ts';
-import type { Contest } from './contest.ts';
-import { contest } from './contest.ts';
-import type { Proxy } from './proxy.ts';
-import { startDelayProxy } from './delay-proxy.ts';
+import { contest, type Contest } from './contest.ts';
+import { startDelayProxy, type Proxy } from './proxy.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 
 const scenario = parseScenario(readFileSync(recordingFile('graceful-exit'), 'utf8'));

@@ -1,8 +1,6 @@
 /** docs/explain.md, from the texts of `kubectl podexit explain`. */
-import type { Explanation } from '../../src/verdict/explain/explanation.ts';
-import { figures } from '../../src/verdict/explain/explanation.ts';
-import type { Topic, TopicKind } from '../../src/verdict/explain/topics.ts';
-import { kindTitles, topicKinds } from '../../src/verdict/explain/topics.ts';
+import { figures, type Explanation } from '../../src/verdict/explain/explanation.ts';
+import { kindTitles, topicKinds, type Topic, type TopicKind } from '../../src/verdict/explain/topics.ts';
 
 const sections: readonly [key: keyof Explanation, title: string][] = [
   ['is', 'What it is'],

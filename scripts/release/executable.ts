@@ -7,8 +7,7 @@ import { build } from 'esbuild';
 import { asOneScript } from '../bundle-options.mjs';
 import { thirdPartyLicenses } from '../licenses.mjs';
 import { nodeLicense } from './node-license.ts';
-import type { Platform } from './platforms.ts';
-import { binaryOf } from './platforms.ts';
+import { binaryOf, type Platform } from './platforms.ts';
 
 const run = promisify(execFile);
 

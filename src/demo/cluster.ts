@@ -91,8 +91,13 @@ export class Cluster {
     this.#changes.emit('change');
   }
 
+  /** The revision that readers see now. */
+  get visibleRevision(): number {
+    return Math.min(this.log.revision, this.horizon);
+  }
+
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
-    const state = stateAt(this.log, Math.min(this.horizon, this.log.revision));
+    const state = stateAt(this.log, this.visibleRevision);
     return (state === 'expired' ? this.log.current : state).get(keyOf(resource, { namespace, name }))?.object;
   }
 

@@ -8,7 +8,6 @@ export interface Kind {
   readonly shortNames: readonly string[];
   /** Field selectors a real server supports for this kind, beside metadata.name and metadata.namespace. */
   readonly fields: readonly string[];
-  readonly subresources?: readonly string[];
 }
 
 const podFields = [
@@ -37,7 +36,7 @@ const eventFields = [
 ];
 
 export const kinds: readonly Kind[] = [
-  core('pods', 'Pod', { shortNames: ['po'], fields: podFields, subresources: ['log', 'eviction', 'status'] }),
+  core('pods', 'Pod', { shortNames: ['po'], fields: podFields }),
   core('services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
   core('events', 'Event', { shortNames: ['ev'], fields: eventFields }),
   core('nodes', 'Node', { shortNames: ['no'], fields: ['spec.unschedulable'], namespaced: false }),

@@ -1,18 +1,16 @@
 import type { Kind } from './kinds.ts';
 import { isRecord, valueAt, type KubeObject } from './kube-object.ts';
+import { badRequest } from './status.ts';
 
 export type Selector = (object: KubeObject) => boolean;
 
-/** A selector that cannot be read; the message is the server's own. */
-export class SelectorError extends Error {}
-
-/** `metadata.name=a,status.phase!=Running`. Throws a SelectorError for a field this kind cannot be selected by. */
+/** `metadata.name=a,status.phase!=Running`. Throws a 400 for a field this kind cannot be selected by. */
 export function parseFieldSelector(text: string, kind: Kind): Selector {
   const terms = splitTerms(text).map((term) => fieldTerm(term, kind));
   return (object) => terms.every((matches) => matches(object));
 }
 
-/** `app=a,tier in (x, y),!canary`. Throws a SelectorError for text that is not a label selector. */
+/** `app=a,tier in (x, y),!canary`. Throws a 400 for text that is not a label selector. */
 export function parseLabelSelector(text: string): Selector {
   const terms = splitTerms(text).map(labelTerm);
   return (object) => terms.every((matches) => matches(labelsOf(object)));
@@ -26,9 +24,9 @@ export function matchesLabels(wanted: unknown, object: KubeObject): boolean {
 
 function fieldTerm(term: string, kind: Kind): Selector {
   const [, field, operator, value] = /^([^=!]+?)\s*(==|=|!=)\s*(.*)$/.exec(term) ?? [];
-  if (field === undefined) throw new SelectorError(`invalid selector: '${term}'; can't understand '${term}'`);
+  if (field === undefined) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
   const common = kind.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'];
-  if (![...common, ...kind.fields].includes(field)) throw new SelectorError(`field label not supported: ${field}`);
+  if (![...common, ...kind.fields].includes(field)) throw badRequest(`field label not supported: ${field}`);
   return (object) => (fieldText(object, field) === value) === (operator !== '!=');
 }
 
@@ -51,7 +49,7 @@ function labelTerm(term: string): LabelTerm {
   if (equal !== null) return setTerm(equal[1] ?? '', equal[2] !== '!=', [equal[3] ?? '']);
   const exists = /^(!?)\s*([^=!\s()]+)$/.exec(term);
   if (exists !== null) return (labels) => (exists[2] ?? '') in labels === (exists[1] === '');
-  throw new SelectorError(`unable to parse requirement: found '${term}'`);
+  throw badRequest(`unable to parse requirement: found '${term}'`);
 }
 
 function setTerm(name: string, wanted: boolean, values: string[]): LabelTerm {

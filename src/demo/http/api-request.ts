@@ -1,5 +1,5 @@
 import { kindOf, type Kind } from '../data/kinds.ts';
-import { parseFieldSelector, parseLabelSelector, SelectorError, type Selector } from '../data/selectors.ts';
+import { parseFieldSelector, parseLabelSelector, type Selector } from '../data/selectors.ts';
 import { badRequest } from '../data/status.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
@@ -68,8 +68,8 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
 /** Which objects a list or watch is about: namespace, name, field and label selectors. Throws a 400. */
 export function selectorOf(request: ApiRequest, kind: Kind): Selector {
   const { namespace, name, query } = request;
-  const fields = read(() => parseFieldSelector(query.get('fieldSelector') ?? '', kind));
-  const labels = read(() => parseLabelSelector(query.get('labelSelector') ?? ''));
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
     (name === undefined || object.metadata.name === name) &&
@@ -84,12 +84,4 @@ export function revisionIn(request: ApiRequest): number | undefined {
   if (!/^\d+$/.test(text))
     throw badRequest(`invalid resource version "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
   return Number(text);
-}
-
-function read(parse: () => Selector): Selector {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof SelectorError ? badRequest(error.message) : error;
-  }
 }

@@ -36,7 +36,7 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
 
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */
 function revisionToRead(cluster: Cluster, request: ApiRequest): number {
-  const current = Math.min(cluster.log.revision, cluster.horizon);
+  const current = cluster.visibleRevision;
   const asked = revisionIn(request);
   const match = request.query.get('resourceVersionMatch') ?? '';
   if (match !== '' && asked === undefined) {

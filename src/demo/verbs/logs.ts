@@ -18,17 +18,17 @@ export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void
     return log.refusal === undefined ? exchange.text(log.status, '') : exchange.json(log.status, log.refusal);
   const reads = readingOf(request, cluster.clock.now());
   const recent = log.lines.filter((line) => line.stamp >= reads.from);
-  const past = reads.lines === 0 ? [] : recent.slice(-Math.min(reads.lines, recent.length));
+  const past = recent.slice(Math.max(0, recent.length - reads.lines));
   // A restart of the kubelet ends a stream long before its container ends; the stream may then be opened again.
   const isOver = state === 'terminated' || (log.ended && state !== 'running');
   if (!isTrue(request.query.get('follow')) || isOver) {
-    const text = past.map((line) => `${shown(line, reads)}\n`).join('');
-    return exchange.text(200, text.slice(0, Math.min(reads.bytes, text.length)));
+    const text = past.map((line) => `${reads.show(line)}\n`).join('');
+    return exchange.text(200, text.slice(0, reads.bytes));
   }
-  follow(exchange.stream('text/plain'), cluster, log, past, reads, pod);
+  const stream = exchange.stream('text/plain');
+  follow(stream, log, past, reads);
+  if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
 }
-
-type ContainerState = 'waiting' | 'running' | 'terminated' | 'unknown';
 
 function containerOf(pod: KubeObject, { query }: ApiRequest): string {
   const name = pod.metadata.name;
@@ -45,16 +45,16 @@ function containerOf(pod: KubeObject, { query }: ApiRequest): string {
   throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.flat().join(' ')}]`);
 }
 
-function stateOf(pod: KubeObject, container: string): ContainerState {
+/** `waiting`, `running` or `terminated`; undefined if the pod has no status for it. */
+function stateOf(pod: KubeObject, container: string): string | undefined {
   const lists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
   const statuses = lists.flatMap((list) => recordsAt(pod, `status.${list}`));
   const state = statuses.find((status) => status.name === container)?.state;
-  if (!isRecord(state)) return 'unknown';
-  return (['waiting', 'running', 'terminated'] as const).find((one) => one in state) ?? 'unknown';
+  return isRecord(state) ? Object.keys(state)[0] : undefined;
 }
 
 interface Reading {
-  withStamps: boolean;
+  show: (line: LogLine) => string;
   from: Nanoseconds;
   lines: number;
   bytes: number;
@@ -64,24 +64,18 @@ function readingOf({ query }: ApiRequest, now: number): Reading {
   const sinceSeconds = numberIn(query, 'sinceSeconds');
   const from = parseStamp(query.get('sinceTime') ?? '')?.at;
   return {
-    withStamps: isTrue(query.get('timestamps')),
+    show: isTrue(query.get('timestamps')) ? stamped : ({ text }) => text,
     from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
     lines: numberIn(query, 'tailLines') ?? Infinity,
     bytes: numberIn(query, 'limitBytes') ?? Infinity,
   };
 }
 
-function follow(
-  stream: Stream,
-  cluster: Cluster,
-  log: ContainerLog,
-  past: LogLine[],
-  reads: Reading,
-  pod: KubeObject,
-): void {
+/** Sends the lines so far and all that come later, until `bytes` have been sent or the log ends. */
+function follow(stream: Stream, log: ContainerLog, past: readonly LogLine[], reads: Reading): void {
   let left = reads.bytes;
-  const send = (line: LogLine) => {
-    const text = shown(line, reads);
+  const send = (line: LogLine): void => {
+    const text = reads.show(line);
     if (stream.isOpen()) stream.line(text.slice(0, left));
     left -= text.length + 1;
     if (left <= 0) stream.end();
@@ -90,7 +84,6 @@ function follow(
   past.forEach(send);
   log.readers.add(reader);
   stream.onClose(() => log.readers.delete(reader));
-  if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
 }
 
 /** A stream that is opened again has no recorded end: it ends when the pod has finished or is gone. */
@@ -100,5 +93,3 @@ const endWithPod = (cluster: Cluster, stream: Stream, { metadata }: KubeObject):
     const phase = valueAt(pod, 'status.phase');
     if (pod?.metadata.uid !== metadata.uid || phase === 'Succeeded' || phase === 'Failed') stream.end();
   });
-
-const shown = (line: LogLine, { withStamps }: Reading): string => (withStamps ? stamped(line) : line.text);

@@ -82,15 +82,11 @@ const accessReview = {
 function discovery(path: string): unknown {
   if (path === '/version') return version;
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
-  if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups().map(groupInfo) };
-  const [, core, group, only] = /^\/(?:(api)\/v1|apis\/([^/]+)(\/v1)?)$/.exec(path) ?? [];
-  const wanted = core === undefined ? group : '';
-  if (wanted === undefined || !kinds.some((kind) => kind.group === wanted) || (wanted === '' && core === undefined)) {
-    return undefined;
-  }
-  return core !== undefined || only !== undefined
-    ? resourceList(wanted)
-    : { kind: 'APIGroup', apiVersion: 'v1', ...groupInfo(wanted) };
+  if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupInfo) };
+  if (path === '/api/v1') return resourceList('');
+  const [, group = '', isWithVersion] = /^\/apis\/([^/]+)(\/v1)?$/.exec(path) ?? [];
+  if (!groups.includes(group)) return undefined;
+  return isWithVersion ? resourceList(group) : { kind: 'APIGroup', apiVersion: 'v1', ...groupInfo(group) };
 }
 
 /** The version of the server that the scenarios were recorded from. */
@@ -106,9 +102,9 @@ const version = {
   platform: 'linux/amd64',
 };
 
-const groups = (): string[] => [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
+const groups = [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
 
-function groupInfo(group: string): { name: string; versions: unknown[]; preferredVersion: unknown } {
+function groupInfo(group: string): object {
   const version = { groupVersion: `${group}/v1`, version: 'v1' };
   return { name: group, versions: [version], preferredVersion: version };
 }
@@ -119,22 +115,18 @@ function resourceList(group: string): unknown {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: groupVersion({ group, version: 'v1' }),
-    resources: ofGroup.flatMap((kind) => [resourceInfo(kind), ...(kind.subresources ?? []).map(subresourceInfo(kind))]),
+    resources: [...ofGroup.map(resourceInfo), ...(group === '' ? podSubresources : [])],
   };
 }
 
 const verbs = ['delete', 'get', 'list', 'patch', 'update', 'watch'];
 
-function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): unknown {
+function resourceInfo({ plural, kind, namespaced, shortNames }: Kind): object {
   return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, shortNames, verbs };
 }
 
-function subresourceInfo({ plural, kind }: Kind): (sub: string) => unknown {
-  return (sub) => {
-    const isEviction = sub === 'eviction';
-    const about = { name: `${plural}/${sub}`, singularName: '', namespaced: true };
-    return isEviction
-      ? { ...about, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] }
-      : { ...about, kind, verbs: sub === 'log' ? ['get'] : ['get', 'patch', 'update'] };
-  };
-}
+const podSubresources = [
+  { name: 'pods/log', kind: 'Pod', verbs: ['get'] },
+  { name: 'pods/eviction', group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
+  { name: 'pods/status', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+].map((info) => ({ singularName: '', namespaced: true, ...info }));

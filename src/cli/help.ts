@@ -76,10 +76,8 @@ function allFlags(command: Command, columns: number | undefined): string {
   const visible = help.visibleOptions(command);
   const groups = help.groupItems([...command.options], visible, (option) => option.helpGroupHeading ?? 'Options:');
   const width = Math.max(...visible.map((option) => help.optionTerm(option).length));
-  const lines = [...groups].flatMap(([heading, options]) => [
-    '',
-    heading,
-    ...options.map((option) => help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help)),
-  ]);
-  return `The flags of ${[command.parent?.name(), command.name()].filter(Boolean).join(' ')}:\n${lines.join('\n')}\n`;
+  const items = (options: Option[]): string[] =>
+    options.map((option) => help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help));
+  const lines = [...groups].flatMap(([heading, options]) => help.formatItemList(heading, items(options), help));
+  return `The flags of ${[command.parent?.name(), command.name()].filter(Boolean).join(' ')}:\n\n${lines.join('\n')}`;
 }

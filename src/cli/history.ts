@@ -1,10 +1,9 @@
 /** `compare BEFORE AFTER` and `recommend REPORT…`: conclusions from the reports of many exits. */
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
-import { replayTextWith } from './replay-text.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
-import type { AddCommand } from './command.ts';
+import { replayTextWith, type AddCommand } from './command.ts';
 
 interface HistoryFlags extends OutputFlags {
   failOn?: string[];

@@ -14,7 +14,7 @@ import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
 import { deletionOptions, decideGrace, type DeleteFlags } from './delete-flags.ts';
 import { parseDuration, oneOf, usageError } from './usage.ts';
-import { confirmFrom, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
+import { policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
 import type { ProbeFlags } from './probe-flags.ts';
 import type { Command } from 'commander';
 
@@ -66,10 +66,11 @@ export async function traceOptions(
       `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
     );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
+  const { policy, confirm } = await policyFrom(flags);
   return {
     connection: connectionOf(flags, version),
     ...chosen,
-    confirm: !flags.yes && (await confirmFrom(flags)),
+    confirm: confirm && !flags.yes,
     graceSeconds: grace.seconds,
     insist: grace.isExplicit,
     timeoutMs: timeout === 0 ? null : timeout,
@@ -80,7 +81,7 @@ export async function traceOptions(
     look: lookOf(flags),
     record: recordingOf(flags.record),
     reports: reportsOf(flags),
-    policy: await policyFrom(flags),
+    policy,
     publish: publishFrom(flags),
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
   };

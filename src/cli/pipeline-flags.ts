@@ -47,8 +47,11 @@ interface GateFlags extends GateWords {
   config?: string | boolean;
 }
 
-/** The gates of the flags and the config file; a flag wins. Throws PodexitError for invalid values of either. */
-export async function policyFrom({ config, ...flags }: GateFlags): Promise<Policy> {
+/**
+ * The gates of the flags and the config file; a flag wins. `confirm`: the file lets podexit ask before a deletion at a
+ * terminal. Throws PodexitError for invalid values of either.
+ */
+export async function policyFrom({ config, ...flags }: GateFlags): Promise<{ policy: Policy; confirm: boolean }> {
   const { file, words } = await readConfig(config);
   /** `where`: the flag or the key, for error texts. */
   const gate = <K extends keyof GateWords>(
@@ -67,7 +70,7 @@ export async function policyFrom({ config, ...flags }: GateFlags): Promise<Polic
     ...gate('maxLost', 'max-lost', maxLost),
     ...gate('failOn', 'fail-on', failOn),
   ];
-  return { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false };
+  return { policy: { gates, warnOnly: flags.warnOnly ?? words.warnOnly ?? false }, confirm: words.confirm ?? true };
 }
 
 const inMs =
@@ -107,7 +110,3 @@ export function findingsIn<T extends string>(words: readonly string[], known: re
     throw usageError('finding', `${where}: unknown finding "${text.slice(0, 80)}"`, `There are: ${known.join(', ')}`);
   });
 }
-
-/** Whether the config file lets podexit ask before a deletion at a terminal. Throws what `policyFrom` throws. */
-export const confirmFrom = async ({ config }: GateFlags): Promise<boolean> =>
-  (await readConfig(config)).words.confirm ?? true;

@@ -26,7 +26,7 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
         format: formatFrom(flags, false),
         look: { ...lookOf(flags), logs: flags.logs !== false },
         reports: reportsOf(flags),
-        policy: await policyFrom(flags),
+        policy: (await policyFrom(flags)).policy,
         publish: publishFrom(flags),
       };
       setExitCode(await replayFile(options, ports));

@@ -1,11 +1,10 @@
 /** `why [POD]`: explains a past exit. */
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
-import { replayTextWith } from './replay-text.ts';
 import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
+import { replayTextWith, type AddCommand } from './command.ts';
 
 interface WhyFlags extends ConnectionFlags, OutputFlags {
   from?: string[];

@@ -53,7 +53,7 @@ it.each(['Authorization Bearer hunter2-hunter2', 'X-Key: hunter2\u0001', 'Bad Na
 
 it('reads how many requests may be lost', async () => {
   const config = false;
-  expect((await policyFrom({ config })).gates).toHaveLength(0);
+  expect((await policyFrom({ config })).policy.gates).toHaveLength(0);
   await expect(policyFrom({ config, maxLost: '0.5' })).rejects.toThrow('--max-lost');
-  expect((await policyFrom({ config, maxLost: '0.1%' })).gates).toHaveLength(1);
+  expect((await policyFrom({ config, maxLost: '0.1%' })).policy.gates).toHaveLength(1);
 });

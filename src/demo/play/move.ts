@@ -19,44 +19,33 @@ interface Context {
 
 /** Moves recorded objects to this run; equal timestamps in the same field of an object or container stay equal. */
 export function createMover(scenario: PreparedScenario, moments: Moments) {
+  /** Timestamps of this run, by object, container, field and recorded timestamp. */
   const known = new Map<string, string>();
+  const time = (at: Nanoseconds): Nanoseconds => toRunTime(scenario, moments, at);
 
-  function remembered(context: Context, field: string, value: string, make: () => string): string {
-    const key = `${context.uid} ${context.container ?? ''} ${field} ${value}`;
-    const moved = known.get(key) ?? make();
+  /** `graceSeconds`: of the record that has the field. */
+  function moveText(text: string, field: string, graceSeconds: unknown, context: Context): string {
+    const stamp = timeFields.has(field) ? parseStamp(text) : undefined;
+    if (stamp === undefined) return text;
+    const isDeadline = field === 'deletionTimestamp' && typeof graceSeconds === 'number';
+    const grace = isDeadline ? BigInt(graceSeconds) * nsPerSecond : 0n;
+    const key = [context.uid, context.container, field, grace, text].join(' ');
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const at = stamp.digits > 0 ? stamp.at : guess(scenario, stamp.at, field, grace, context);
+    const moved = formatStamp(time(at - grace) + grace, stamp.digits);
     known.set(key, moved);
     return moved;
   }
 
-  const time = (at: Nanoseconds): Nanoseconds => toRunTime(scenario, moments, at);
-
-  function walk(value: unknown, context: Context, field = ''): unknown {
-    if (Array.isArray(value)) return value.map((one) => walk(one, context, field));
-    if (isRecord(value)) return walkFields(value, containerWithin(value, context));
-    const stamp = typeof value === 'string' && timeFields.has(field) ? parseStamp(value) : undefined;
-    if (stamp === undefined) return value;
-    return remembered(context, field, value as string, () => {
-      const at = stamp.digits > 0 ? stamp.at : guess(scenario, stamp.at, field, context);
-      return formatStamp(time(at), stamp.digits);
-    });
-  }
-
-  function walkFields(value: Record<string, unknown>, context: Context): Record<string, unknown> {
-    const grace = value.deletionGracePeriodSeconds;
-    return Object.fromEntries(
-      Object.entries(value).map(([field, inner]) => {
-        if (field !== 'deletionTimestamp' || typeof inner !== 'string') return [field, walk(inner, context, field)];
-        return [field, deadline(inner, typeof grace === 'number' ? grace : 0, context)];
-      }),
-    );
-  }
-
-  function deadline(value: string, grace: number, context: Context): string {
-    return remembered(context, `deletionTimestamp ${grace}`, value, () => {
-      const at = uncutDeadline(parseStamp(value)?.at ?? 0n, grace, context.seenAt);
-      const graceNs = BigInt(grace) * nsPerSecond;
-      return formatStamp(time(at - graceNs) + graceNs, 0);
-    });
+  /** Changes the value in place. */
+  function moveWithin(value: unknown, outer: Context): void {
+    if (Array.isArray(value)) return value.forEach((one) => moveWithin(one, outer));
+    if (!isRecord(value)) return;
+    const context = containerWithin(value, outer);
+    for (const [field, inner] of Object.entries(value))
+      if (typeof inner === 'string') value[field] = moveText(inner, field, value.deletionGracePeriodSeconds, context);
+      else moveWithin(inner, context);
   }
 
   return {
@@ -64,17 +53,19 @@ export function createMover(scenario: PreparedScenario, moments: Moments) {
     /** The object with every time in it moved to this run; `seenAt` is the recorded arrival, in milliseconds. */
     object(recorded: KubeObject, seenAt: number): KubeObject {
       const context = contextOf(recorded, seenAt);
-      const moved = walk(recorded, context) as KubeObject;
-      if (context.nameTime === undefined) return moved;
+      const moved = structuredClone(recorded);
+      moveWithin(moved, context);
       const { name } = recorded.metadata;
-      const newName = `${name.slice(0, name.lastIndexOf('.'))}.${time(context.nameTime).toString(16)}`;
-      return { ...moved, metadata: { ...moved.metadata, name: newName } };
+      if (context.nameTime !== undefined)
+        moved.metadata.name = `${name.slice(0, name.lastIndexOf('.'))}.${time(context.nameTime).toString(16)}`;
+      return moved;
     },
   };
 }
 
 const timeFields = new Set([
   'creationTimestamp',
+  'deletionTimestamp',
   'time',
   'timeAdded',
   'endpoints.kubernetes.io/last-change-trigger-time',
@@ -117,9 +108,17 @@ function endsOf({ truths, steps }: PreparedScenario, { pod, container }: Context
   return [...exits.map((stamp) => stamp.at), ...lines.reverse()];
 }
 
-function guess(scenario: PreparedScenario, stamp: Nanoseconds, field: string, context: Context): Nanoseconds {
+/** The time behind a timestamp that was cut to whole seconds. `grace`: what a deletionTimestamp contains of it. */
+function guess(
+  scenario: PreparedScenario,
+  stamp: Nanoseconds,
+  field: string,
+  grace: Nanoseconds,
+  context: Context,
+): Nanoseconds {
   const { nameTime, seenAt } = context;
   const isSecondOf = (at: Nanoseconds) => at - stamp >= 0n && at - stamp < nsPerSecond;
+  if (field === 'deletionTimestamp') return uncutDeadline(stamp, grace, seenAt);
   if (field === 'finishedAt')
     return within(stamp, endsOf(scenario, context).find(isSecondOf) ?? fromMs(seenAt) - exitToArrivalNs);
   if (nameTime === undefined) return guessFromArrival(stamp, seenAt);
@@ -146,8 +145,7 @@ function guessFromArrival(stamp: Nanoseconds, seenAt: number): Nanoseconds {
 }
 
 /** The deletionTimestamp before it was cut to whole seconds: when the DELETE was accepted, plus the grace period. */
-function uncutDeadline(deadline: Nanoseconds, graceSeconds: number, seenAt: number): Nanoseconds {
-  const grace = BigInt(graceSeconds) * nsPerSecond;
+function uncutDeadline(deadline: Nanoseconds, grace: Nanoseconds, seenAt: number): Nanoseconds {
   const arrival = fromMs(seenAt) - writeToArrivalNs;
   // A deadline that would be in the past is stored as "now" with 1 s (SIGNALS.md §1, repeat delete).
   const isNow = arrival - deadline < nsPerSecond && arrival >= deadline;

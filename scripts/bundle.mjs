@@ -5,7 +5,19 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build, transform } from 'esbuild';
-import { bundled } from './bundle-options.mjs';
+
+/** Options of all bundles of the program, so that all run the same code in the same form. */
+const bundled = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  metafile: true,
+  legalComments: 'none',
+};
+
+/** The whole program as one CommonJS script, for single executables. */
+export const asOneScript = { ...bundled, entryPoints: ['src/cli/start.ts'], format: 'cjs' };
 
 /** Writes these files below `outdir`, and returns esbuild's metafile. */
 export async function bundle(root, outdir) {

@@ -4,7 +4,7 @@ import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { asOneScript } from '../bundle-options.mjs';
+import { asOneScript } from '../bundle.mjs';
 import { thirdPartyLicenses } from '../licenses.mjs';
 import { nodeLicense } from './node-license.ts';
 import { binaryOf, type Platform } from './platforms.ts';

@@ -60,9 +60,6 @@ export const kindOf = (plural: string, group?: string): Kind | undefined =>
 export const groupVersion = (kind: Pick<Kind, 'group' | 'version'>): string =>
   kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 
-/** `pods`, `endpointslices.discovery.k8s.io`: how a server's messages name a resource. */
-export const qualified = (kind: Kind): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
-
 function core(plural: string, kind: string, more: Partial<Kind>): Kind {
   return { group: '', version: 'v1', plural, kind, namespaced: true, shortNames: [], fields: [], ...more };
 }

@@ -1,4 +1,4 @@
-import { qualified, type Kind } from './kinds.ts';
+import type { Kind } from './kinds.ts';
 
 /** A Kubernetes Status object: the body of every refusal. */
 export interface StatusBody {
@@ -47,6 +47,9 @@ export const notFound = (kind: Kind, name: string): Refusal =>
     group: kind.group || undefined,
     kind: kind.plural,
   });
+
+/** `pods`, `endpointslices.discovery.k8s.io`: how a server's messages name a resource. */
+const qualified = (kind: Kind): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
 
 export const noSuchPath = (): Refusal =>
   refusal(404, 'NotFound', 'the server could not find the requested resource', {});

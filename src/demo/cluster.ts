@@ -7,7 +7,7 @@ import { methodNotAllowed, notFound } from './data/status.ts';
 import { ContainerLog } from './play/container-log.ts';
 import { createMover, type Mover } from './play/move.ts';
 import { Player } from './play/player.ts';
-import { prepareScenario, type ChangeStep, type PreparedScenario, type Step } from './play/prepare.ts';
+import { prepareScenario, type ChangeStep, type PreparedScenario, type RecordedStep } from './play/prepare.ts';
 import type { Scenario } from './scenario.ts';
 
 interface ClusterOptions {
@@ -140,7 +140,7 @@ export class Cluster {
     for (const [key, log] of this.#logs) if (key.startsWith(`${name}/`)) log.end();
   }
 
-  #play(step: Step): void {
+  #play(step: RecordedStep): void {
     if (step.kind === 'change') return this.#playChange(step);
     const log = this.logOf(step.pod, step.container);
     if (step.kind === 'log') log.write(this.#mover.line(step.line));

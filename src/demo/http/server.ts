@@ -25,12 +25,12 @@ export async function listen(handle: Handle, port: number, makeServer: MakeServe
     served.set(remotePort, nth);
     void readThenHandle((...parts) => handle(...parts, nth), request, response);
   });
-  // Real servers let streams and idle connections live for minutes, and the play may run on a fake clock.
+  // Real servers let streams and idle connections live for minutes, and tests play on a fake clock.
   Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     served.delete(socket.remotePort);
-    // A cut connection is part of the play, not an error of the server.
+    // Clients may break a connection, and tests cut some: no error of the server.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   });

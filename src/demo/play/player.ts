@@ -1,5 +1,5 @@
 import { fromMs, formatStamp, parseStamp, type Clock, type Nanoseconds } from '../clock.ts';
-import type { PreparedScenario, Step } from './prepare.ts';
+import type { PreparedScenario, RecordedStep } from './prepare.ts';
 import type { Truth } from '../scenario.ts';
 
 /** Decides when each recorded step happens in this run; the `play` callback then makes it happen. */
@@ -20,7 +20,7 @@ export class Player {
     private readonly scenario: PreparedScenario,
     private readonly clock: Clock,
     private readonly attachDelayMs: number,
-    private readonly play: (step: Step) => void,
+    private readonly play: (step: RecordedStep) => void,
   ) {
     this.moments = { startedAt: clock.now(), origin: scenario.trigger.at };
     this.begun = new Promise((resolve) => (this.#begin = resolve));
@@ -76,7 +76,8 @@ export class Player {
 }
 
 /** Steps before the origin must have happened when a client's request takes effect. */
-const isOverdue = (step: Step, { begunAt, origin }: Moments): boolean => begunAt !== undefined && step.at < origin;
+const isOverdue = (step: RecordedStep, { begunAt, origin }: Moments): boolean =>
+  begunAt !== undefined && step.at < origin;
 
 /** When the turning points of the recording come in this run, in milliseconds of the server's clock. */
 export interface Moments {

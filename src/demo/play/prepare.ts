@@ -17,7 +17,7 @@ export interface PreparedScenario {
   /** What the first lists contained. `seenAt`: when the list arrived. */
   objects: (Stored & { seenAt: number })[];
   /** What happened after the lists were read, in order. */
-  steps: Step[];
+  steps: RecordedStep[];
   logs: RecordedLog[];
   truths: Truth[];
 }
@@ -33,7 +33,7 @@ export interface Trigger {
 }
 
 /** Something that happened in the cluster, and happens again when the recording is played. */
-export type Step = ChangeStep | (LogStep & { kind: 'log'; line: LogLine }) | (LogStep & { kind: 'log-end' });
+export type RecordedStep = ChangeStep | (LogStep & { kind: 'log'; line: LogLine }) | (LogStep & { kind: 'log-end' });
 
 export interface ChangeStep {
   kind: 'change';
@@ -112,7 +112,7 @@ function objectsOf(row: RowOf<'list'>): PreparedScenario['objects'] {
 /** The recorder listed the Events about Nodes separately. */
 const pluralOf = (resource: string): string => (resource === 'node-events' ? 'events' : resource);
 
-function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): Step[] {
+function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigger: Trigger): RecordedStep[] {
   const steps = rows.flatMap((row) => stepOf(row, readyAt) ?? []).map((step) => beforeResponse(step, trigger));
   return inRevisionOrder(
     steps.sort((a, b) => a.at - b.at),
@@ -120,7 +120,7 @@ function stepsOf(rows: readonly Row[], readyAt: number, revision: number, trigge
   );
 }
 
-function stepOf(row: Row, readyAt: number): Step | undefined {
+function stepOf(row: Row, readyAt: number): RecordedStep | undefined {
   if (row.type === 'watch') return changeStep(row);
   if (row.type !== 'log' && row.type !== 'log-end') return undefined;
   const { pod, container } = row;
@@ -137,14 +137,14 @@ function changeStep({ at, resource, event: { type, object } }: RowOf<'watch'>): 
 }
 
 /** A client may look as soon as it has the response, so what the response says must have happened by then. */
-function beforeResponse(step: Step, { kind, answer }: Trigger): Step {
+function beforeResponse(step: RecordedStep, { kind, answer }: Trigger): RecordedStep {
   if (answer === undefined || kind !== 'delete' || step.kind !== 'change' || step.resource !== 'pods') return step;
   const revision = Number(valueAt(answer.body, 'metadata.resourceVersion') ?? 0);
   return step.revision <= revision ? { ...step, at: Math.min(step.at, answer.at) } : step;
 }
 
 /** Watches of different kinds arrive a little out of order, but the revisions of a store only grow. */
-function inRevisionOrder(steps: Step[], base: number): Step[] {
+function inRevisionOrder(steps: RecordedStep[], base: number): RecordedStep[] {
   let last = base;
   return steps.map((step) => {
     if (step.kind !== 'change') return step;

@@ -14,7 +14,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 1500, mostLines: 2540, mostFiles: 28, longestChain: 9, cycles: 0 },
+  cli: { targetLines: 1500, mostLines: 2520, mostFiles: 27, longestChain: 9, cycles: 0 },
   run: { targetLines: 2500, mostLines: 5790, mostFiles: 44, longestChain: 7, cycles: 0 },
   rollout: { targetLines: 1000, mostLines: 1220, mostFiles: 8, longestChain: 3, cycles: 0 },
   kube: { targetLines: 4000, mostLines: 5220, mostFiles: 45, longestChain: 5, cycles: 0 },
@@ -26,7 +26,7 @@ export const folders: Record<string, FolderLimits> = {
   export: { targetLines: 300, mostLines: 300, mostFiles: 2, longestChain: 2, cycles: 0 },
   probe: { targetLines: 1500, mostLines: 1460, mostFiles: 15, longestChain: 5, cycles: 0 },
   advice: { targetLines: 3500, mostLines: 5190, mostFiles: 38, longestChain: 6, cycles: 0 },
-  demo: { targetLines: 2300, mostLines: 3030, mostFiles: 28, longestChain: 6, cycles: 0 },
+  demo: { targetLines: 2300, mostLines: 2880, mostFiles: 28, longestChain: 6, cycles: 0 },
 };
 
 /** The same for all of src. Dynamic imports count as well. */

@@ -75,7 +75,7 @@ export async function readPod(cluster: Cluster, name: string): Promise<V1Pod> {
   throw new PodexitError(
     'check.terminating',
     `pod "${name}" in namespace "${namespace}" is being deleted already, so there is nothing to check`,
-    `Trace it: kubectl podexit ${name} -n ${namespace} --attach${cluster.reach}`,
+    `Trace it: kubectl podexit ${name} -n ${namespace} --attach${cluster.connectionFlags}`,
   );
 }
 
@@ -94,7 +94,7 @@ export async function readWorkload(
     throw new PodexitError(
       'target.not-found',
       `there is no ${kind.toLowerCase()} "${name}" in namespace "${namespace}"`,
-      `List them with: kubectl get ${resource} -n ${namespace}${cluster.reach}`,
+      `List them with: kubectl get ${resource} -n ${namespace}${cluster.connectionFlags}`,
     );
   throw new PodexitError(
     'target.unreadable',

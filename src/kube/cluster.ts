@@ -12,7 +12,7 @@ export interface Cluster {
   /** The server's address, without credentials. */
   readonly server: string;
   /** The connection flags of this run, for commands that must reach the same cluster (connect-options.ts). */
-  readonly reach: string;
+  readonly connectionFlags: string;
   readonly env: Env;
   /** What one stream has learned about the server, shared with the others. */
   readonly memory: ClusterMemory;

@@ -56,7 +56,7 @@ const flags: Record<RepeatedFlag, string> = {
 };
 
 /** The flags as command-line arguments, each with a space before it; empty if none was given. */
-export function reachOf(options: Partial<ConnectOptions>): string {
+export function connectionFlagsOf(options: Partial<ConnectOptions>): string {
   const words = Object.entries(flags).flatMap(([name, flag]) => {
     const value = options[name as RepeatedFlag];
     if (value === undefined || value === false) return [];

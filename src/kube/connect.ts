@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { PodexitError } from '../errors.ts';
 import type { Cluster, ClusterMemory } from './cluster.ts';
-import { reachOf, type ConnectOptions } from './connect-options.ts';
+import { connectionFlagsOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient, urlOf } from './http/client.ts';
 import { chooseProxy } from './http/proxy.ts';
@@ -52,7 +52,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     namespace,
     contextName,
     server,
-    reach: reachOf(options),
+    connectionFlags: connectionFlagsOf(options),
     env,
     memory,
     ...client,

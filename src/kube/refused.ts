@@ -44,7 +44,7 @@ export function refusalOf(
 
 /** The error for a pod that cannot be read (by GET, list or watch). */
 export function refusedPod(
-  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'reach'>,
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'connectionFlags'>,
   { namespace, name }: { namespace: string; name: string },
   { status, message }: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
@@ -54,7 +54,7 @@ export function refusedPod(
     return new PodexitError(
       'pod.not-found',
       `there is no pod "${name}" in namespace "${namespace}"`,
-      `Look at \`kubectl get pods -n ${namespace}${cluster.reach}\`; -n chooses another namespace.`,
+      `Look at \`kubectl get pods -n ${namespace}${cluster.connectionFlags}\`; -n chooses another namespace.`,
     );
   }
   return new PodexitError(

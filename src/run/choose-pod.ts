@@ -29,14 +29,14 @@ interface ChooseOptions {
  */
 async function choosePod(candidates: readonly Candidate[], choosing: ChooseOptions): Promise<Candidate> {
   const { what, pick } = choosing;
-  const { namespace, reach } = choosing.cluster;
+  const { namespace, connectionFlags } = choosing.cluster;
   const offered = preferredPods(candidates);
   const [only] = offered;
   if (!only)
     throw new PodexitError(
       'target.no-pods',
       `${what} in namespace "${namespace}" has no pods`,
-      `Look at: kubectl get pods -n ${namespace}${reach}`,
+      `Look at: kubectl get pods -n ${namespace}${connectionFlags}`,
     );
   if (pick !== undefined) return pickByRule(offered, pick, choosing);
   if (offered.length === 1) return only;

@@ -61,10 +61,10 @@ async function sendOnce(options: DeleteOnce, ports: Ports, sent: RequestState, l
     warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }
 
-const notAcceptedInTime = (name: string, { namespace, reach }: Cluster, evict: boolean): PodexitError =>
+const notAcceptedInTime = (name: string, { namespace, connectionFlags }: Cluster, evict: boolean): PodexitError =>
   new PodexitError(
     'delete.not-accepted',
     `the server did not accept the ${evict ? 'eviction' : 'deletion'} of pod "${name}" in namespace "${namespace}" within --timeout`,
-    `Look at: kubectl get pod ${name} -n ${namespace}${reach}`,
+    `Look at: kubectl get pod ${name} -n ${namespace}${connectionFlags}`,
     { exitCode: 3 },
   );

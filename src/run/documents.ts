@@ -118,7 +118,7 @@ export async function stdoutText(report: Report, format: Format, look: LookOptio
   const { stdout, env, platform } = ports;
   const style = styleOf(look, { env, isTty: stdout.isTty, platform });
   const columns = stdout.isTty ? stdout.columns() : undefined;
-  return renderText(report, { style, columns, verbose: look.verbose, flags: look.reach });
+  return renderText(report, { style, columns, verbose: look.verbose, flags: look.connectionFlags });
 }
 
 /** A report as the text of a format. */

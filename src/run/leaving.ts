@@ -86,12 +86,12 @@ export function advance(progress: DeletionProgress, rawObservation: RawObservati
 interface PodReference {
   namespace: string;
   name: string;
-  reach: string;
+  connectionFlags: string;
 }
 
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
-export function fateOf(progress: DeletionProgress, { namespace, name, reach }: PodReference): string {
-  const look = `look with: kubectl get pod ${name} -n ${namespace}${reach} -w`;
+export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodReference): string {
+  const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
   switch (progress) {
     case 'not-asked':
       return `pod "${name}" was not deleted by this command`;

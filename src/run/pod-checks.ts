@@ -51,12 +51,12 @@ export async function noSuchPod(cluster: Cluster, namespace: string, name: strin
     return new PodexitError(
       'namespace.not-found',
       `namespace "${namespace}" does not exist`,
-      `List them with: kubectl get namespaces${cluster.reach}`,
+      `List them with: kubectl get namespaces${cluster.connectionFlags}`,
     );
   return new PodexitError(
     'pod.not-found',
     `there is no pod "${name}" in namespace "${namespace}"`,
-    `List them with: kubectl get pods -n ${namespace}${cluster.reach}`,
+    `List them with: kubectl get pods -n ${namespace}${cluster.connectionFlags}`,
   );
 }
 

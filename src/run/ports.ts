@@ -2,7 +2,7 @@
 import type { Interrupted } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { reachOf, type ConnectOptions } from '../kube/connect-options.ts';
+import { connectionFlagsOf, type ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { LookOptions } from './run.ts';
@@ -66,5 +66,5 @@ export async function connectCluster(
 /** Adds the connection flags to `look`, so that suggested commands reach the same cluster. */
 export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
   ...options,
-  look: { ...options.look, reach: reachOf(options.connection) },
+  look: { ...options.look, connectionFlags: connectionFlagsOf(options.connection) },
 });

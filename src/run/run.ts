@@ -135,7 +135,7 @@ export interface LookOptions {
   /** `-v`: show evidence, phases, assumptions and gaps with the card. */
   verbose?: boolean;
   /** Connection flags for suggested commands, each with a leading space (kube/connect-options.ts). */
-  reach?: string;
+  connectionFlags?: string;
 }
 
 export interface Stage extends Audience {

@@ -66,7 +66,7 @@ async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'wo
     throw new PodexitError(
       'target.not-found',
       `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
-      `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.reach}`,
+      `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.connectionFlags}`,
     );
   throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
 }
@@ -149,7 +149,7 @@ async function scopeOfNode(
     throw new PodexitError(
       'target.not-found',
       `there is no node "${name}"`,
-      `List them with: kubectl get nodes${cluster.reach}`,
+      `List them with: kubectl get nodes${cluster.connectionFlags}`,
     );
   const fields = `spec.nodeName=${name}`;
   const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });

@@ -19,7 +19,7 @@ export const isRepainted = (kind: 'lines' | 'live', { stdout, env }: Ports): boo
 /** The options of a view on stdout. */
 export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }: Ports) => ({
   ...look,
-  flags: look.reach,
+  flags: look.connectionFlags,
   style: styleOf(look, { env, isTty: stdout.isTty, platform }),
   write: (text: string): void => stdout.write(text),
   columns: (): number => stdout.columns(),

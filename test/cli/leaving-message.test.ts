@@ -106,7 +106,7 @@ describe('the progress of a deletion', () => {
     ['gone', { ...emptyTrace, requests: [request(200)], gone: fact('deleted') }, true],
   ] as [DeletionProgress, Trace, boolean][])('%s', (stage, trace, requested) => {
     expect(deletionProgress(trace, requested)).toBe(stage);
-    const said = fateOf(stage, { namespace: 'shop', name: 'web', reach: ' --context=far' });
+    const said = fateOf(stage, { namespace: 'shop', name: 'web', connectionFlags: ' --context=far' });
     expect(said.includes('still terminating')).toBe(stage === 'under-way');
     expect(said.includes('kubectl')).toBe(said.includes('web -n shop --context=far'));
   });

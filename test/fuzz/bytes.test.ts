@@ -27,7 +27,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
   return {
     namespace: 'shop',
     server: 'https://cluster',
-    reach: '',
+    connectionFlags: '',
     memory: { reached: true, streamingLists: 'supported' },
     closed: stop.signal,
     env: {

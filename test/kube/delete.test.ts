@@ -214,7 +214,12 @@ const codes: Record<string, { code: string; names?: string; hint?: string }> = {
 };
 
 describe('the real refusals of a cluster', () => {
-  const cluster = { server: 'https://host:6443', contextName: 'test', reach: '', clean: (text: string) => text };
+  const cluster = {
+    server: 'https://host:6443',
+    contextName: 'test',
+    connectionFlags: '',
+    clean: (text: string) => text,
+  };
 
   it.each(Object.entries(codes))('%s', (about, { code, names = '', hint = '' }) => {
     const { method, status: code_, response } = real.find((each) => each.about === about) as Real;

@@ -77,7 +77,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
     throw new PodexitError(
       'why.terminating',
       `pod "${name}" in namespace "${namespace}" is still terminating`,
-      `Watch it: kubectl podexit ${name} -n ${namespace} --attach${cluster.reach}`,
+      `Watch it: kubectl podexit ${name} -n ${namespace} --attach${cluster.connectionFlags}`,
     );
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectOptions } from '../../src/kube/connect-options.ts';
-import { reachOf } from '../../src/kube/connect-options.ts';
+import { connectionFlagsOf } from '../../src/kube/connect-options.ts';
 import { createRedactor, showUrl } from '../../src/kube/redact.ts';
 
 describe('a suggested command reaches the cluster of this run', () => {
@@ -13,10 +13,10 @@ describe('a suggested command reaches the cluster of this run', () => {
     ['somebody else, with groups', { as: 'joe', asGroup: ['a', 'b'] }, ' --as=joe --as-group=a --as-group=b'],
     ['a switch', { insecureSkipTlsVerify: true }, ' --insecure-skip-tls-verify'],
     ['a switch that is off', { insecureSkipTlsVerify: false }, ''],
-  ])('%s', (_, options, words) => expect(reachOf(options)).toBe(words));
+  ])('%s', (_, options, words) => expect(connectionFlagsOf(options)).toBe(words));
 
   it('repeats no secret', () => {
-    const words = reachOf({
+    const words = connectionFlagsOf({
       token: 'secret-1',
       username: 'joe',
       password: 'secret-2',
@@ -42,7 +42,7 @@ describe('a suggested command reaches the cluster of this run', () => {
     ['http://joe:1?secret@host', "'<the same address>'"],
     ['http://joe:secret@:99999', "'<the same address>'"],
   ])('of the server address only the part that cannot contain a password: %s', (server, shown) =>
-    expect(reachOf({ server })).toBe(` --server=${shown}`),
+    expect(connectionFlagsOf({ server })).toBe(` --server=${shown}`),
   );
 });
 

@@ -1,15 +1,25 @@
 /** What stdout shows during a run, by format. A renderer that throws is closed; the run continues. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import { isDocument, type DocumentKind, type Format } from './formats.ts';
+import { isDocument, type Format } from './formats.ts';
 import type { Ports } from './ports.ts';
-import { newestOf, type LookOptions, type Stage, type Step } from './run.ts';
+import type { Report } from '../verdict/report.ts';
+import { newestOf, type LookOptions, type Stage, type Step, type View } from './run.ts';
 
 export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
-  if (isDocument(format)) return documentStage(format, ports);
-  if (format.kind === 'ndjson') return withErrorBoundary((await import('./ndjson-stage.ts')).ndjsonStage(ports), ports);
-  const { openTerminal } = await import('./terminal-stage.ts');
-  return withErrorBoundary(openTerminal(format.kind, look, ports), ports);
+  return withErrorBoundary(await openView(format, look, ports), ports);
+}
+
+async function openView(format: Format, look: LookOptions, ports: Ports): Promise<View> {
+  if (isDocument(format)) {
+    const end = async (report: Report): Promise<void> => {
+      const { renderDocument } = await import('./documents.ts');
+      ports.stdout.write(await renderDocument(format, report));
+    };
+    return { step: () => {}, end };
+  }
+  if (format.kind === 'ndjson') return (await import('./ndjson-stage.ts')).linesOfPod(ports);
+  return (await import('./terminal-stage.ts')).openTerminal(format.kind, look, ports);
 }
 
 /**
@@ -52,18 +62,8 @@ const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): bool
   kind === 'gap' ||
   kind === 'refused';
 
-const documentStage = (format: Format & { kind: DocumentKind }, ports: Ports): Stage => ({
-  step: () => {},
-  end: async (report) => {
-    const { renderDocument } = await import('./documents.ts');
-    ports.stdout.write(await renderDocument(format, report));
-  },
-  say: () => false,
-  close: () => {},
-});
-
 /** An error in a renderer costs its output, not the trace. */
-function withErrorBoundary(stage: Stage, { stderr }: Ports): Stage {
+function withErrorBoundary(view: View, { stderr }: Ports): Stage {
   let broken = false;
   const guard = (work: () => void): void => {
     if (broken) return;
@@ -71,14 +71,14 @@ function withErrorBoundary(stage: Stage, { stderr }: Ports): Stage {
       work();
     } catch (error) {
       broken = true;
-      stage.close();
+      view.close?.();
       stderr.write(`podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`);
     }
   };
   return {
-    step: (trace, observation, key) => guard(() => stage.step(trace, observation, key)),
-    end: async (report) => (broken ? undefined : stage.end(report)),
-    say: (text) => !broken && stage.say(text),
-    close: () => stage.close(),
+    step: (trace, observation, key) => guard(() => view.step(trace, observation, key)),
+    end: async (report) => (broken ? undefined : view.end(report)),
+    say: (text) => !broken && (view.say?.(text) ?? false),
+    close: () => view.close?.(),
   };
 }

@@ -7,12 +7,6 @@ import { createNdjson, type Ndjson, type PodOfLine } from '../render/ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Ports } from './ports.ts';
-import type { Stage } from './run.ts';
-
-export function ndjsonStage(ports: Ports): Stage {
-  const { step, end } = linesOfPod(ports);
-  return { step, end: async (report) => end(report), say: () => false, close: () => {} };
-}
 
 export interface LinesOfPod {
   step(this: void, trace: Trace, observation: Observation): void;

@@ -138,11 +138,17 @@ export interface LookOptions {
   connectionFlags?: string;
 }
 
-export interface Stage extends Audience {
+/** What stdout shows in one format. */
+export interface View extends Audience {
   /** Shows the final report. */
-  end(report: Report): Promise<void>;
+  end(report: Report): void | Promise<void>;
   /** Shows a message without damaging the display; false: the caller must write it to stderr. */
-  say(text: string): boolean;
+  say?(text: string): boolean;
   /** Restores the terminal, whatever happened. */
-  close(): void;
+  close?(): void;
+}
+
+/** A view that is loaded when needed, and whose errors do not end the run. */
+export interface Stage extends Required<View> {
+  end(report: Report): Promise<void>;
 }

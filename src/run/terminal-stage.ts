@@ -1,16 +1,19 @@
-/** Output for a terminal: lines, or the live view with lines above it. */
+/** Output for people: lines, or at a terminal the live view with lines above it. */
 import type { Timeline } from '../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
-import type { Observation } from '../model/observation.ts';
-import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive, type Live } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
-import type { LookOptions, Stage } from './run.ts';
+import type { LookOptions, View } from './run.ts';
 import type { Ports } from './ports.ts';
 
-export const openTerminal = (kind: 'lines' | 'live', look: LookOptions, ports: Ports): Stage =>
-  isRepainted(kind, ports) ? liveStage(look, ports) : linesStage(look, ports);
+export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: Ports): View {
+  const options = viewOptions(look, ports);
+  if (!isRepainted(kind, ports))
+    return withTimelines(createLines({ ...options, columns: ports.stdout.isTty ? options.columns : undefined }));
+  const live = createLive(options);
+  return { ...withTimelines(live), ...repainting(ports, live) };
+}
 
 /** Whether the live view is requested and the terminal can show it; else there are lines. */
 export const isRepainted = (kind: 'lines' | 'live', { stdout, env }: Ports): boolean =>
@@ -42,34 +45,15 @@ export function repainting({ stdout, stderr }: Ports, view: Pick<Live, 'resize' 
   };
 }
 
-function linesStage(look: LookOptions, ports: Ports): Stage {
-  const timelineNow = createTimelines();
-  const options = viewOptions(look, ports);
-  const lines = createLines({ ...options, columns: ports.stdout.isTty ? options.columns : undefined });
-  return {
-    step: (trace, observation) => lines.step(timelineNow(trace, observation), observation),
-    end: async (report) => lines.end(report),
-    say: () => false,
-    close: () => {},
-  };
-}
-
-function liveStage(look: LookOptions, ports: Ports): Stage {
-  const timelineNow = createTimelines();
-  const live = createLive(viewOptions(look, ports));
-  return {
-    step: (trace, observation) => live.step(timelineNow(trace, observation), observation),
-    end: async (report) => live.end(report),
-    ...repainting(ports, live),
-  };
-}
-
-/** The timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
-function createTimelines(): (trace: Trace, observation: Observation) => Timeline | undefined {
+/** Shows the timeline after each observation. During a burst of log lines, which narrow little, it is rarely recomputed. */
+function withTimelines(view: Pick<Live, 'step' | 'end'>): View {
   const isWorthIt = createChatterLimit();
   let timeline: Timeline | undefined;
-  return (trace, observation) => {
-    if (isWorthIt(trace, observation)) timeline = timelineOf(trace);
-    return timeline;
+  return {
+    step(trace, observation) {
+      if (isWorthIt(trace, observation)) timeline = timelineOf(trace);
+      view.step(timeline, observation);
+    },
+    end: (report) => view.end(report),
   };
 }

@@ -6,12 +6,6 @@
 import type { KubeObject } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 
-export interface History {
-  take(observation: Observation): void;
-  /** What is remembered about these topics and about all pods, in the order of observation. */
-  of(topics: Iterable<string>): Observation[];
-}
-
 /** How many changes of one object are remembered; for Events, of the object that they are about. */
 const maxChanges = {
   pods: 4,
@@ -26,38 +20,42 @@ const maxOtherChanges = 8;
 const maxStreamObservations = 512;
 const maxDates = 16;
 
-export function createHistory(): History {
-  const lists = new Map<string, Observation>();
-  const changes = new Map<string, Observation[]>();
-  const streamObservations: Observation[] = [];
-  const dates: Observation[] = [];
-  const push = (ring: Observation[], observation: Observation, most: number): void => {
-    ring.push(observation);
-    if (ring.length > most) ring.shift();
-  };
+export type History = ReturnType<typeof createHistory>;
+
+export function createHistory() {
+  const rings = new Map<string, Observation[]>();
   return {
-    take(o) {
-      if (o.kind === 'dated') return push(dates, o, maxDates);
-      if (o.kind === 'listed') return void lists.set(listKey(o.stream, o.name, o.objects[0]), o);
-      if (o.kind !== 'changed') return push(streamObservations, o, maxStreamObservations);
-      const topic = topicOf(o.object);
-      if (o.stream === 'pods' && o.change === 'DELETED') {
-        changes.delete(aboutTopic('Pod', o.object.metadata.name));
-        return void changes.delete(topic);
+    take(o: Observation): void {
+      if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
+        rings.delete(aboutTopic('Pod', o.object.metadata.name));
+        return void rings.delete(topicOf(o.object));
       }
-      const ring = changes.get(topic) ?? [];
-      changes.set(topic, ring);
-      const most: Partial<Record<string, number>> = maxChanges;
-      push(ring, o, most[o.stream] ?? maxOtherChanges);
+      const { key, most } = ringOf(o);
+      const ring = rings.get(key) ?? [];
+      ring.push(o);
+      if (ring.length > most) ring.shift();
+      rings.set(key, ring);
     },
-    of(topics) {
-      const slices = [...changes].filter(([topic]) => topic.startsWith('EndpointSlice/'));
-      const found = [...topics].flatMap((topic) => changes.get(topic) ?? []);
-      return [...lists.values(), ...streamObservations, ...dates, ...found, ...slices.flatMap(([, ring]) => ring)].sort(
-        (a, b) => a.seq - b.seq,
-      );
+    /** What is remembered about these topics and about all pods, in the order of observation. */
+    of(topics: Iterable<string>): Observation[] {
+      const wanted = new Set(topics);
+      return [...rings]
+        .flatMap(([key, ring]) => (wanted.has(key) || key.startsWith(ofAll) ? ring : []))
+        .sort((a, b) => a.seq - b.seq);
     },
   };
+}
+
+/** The beginning of the keys of what concerns all pods. */
+const ofAll = 'all/';
+
+/** What an observation is remembered with, and how many of them. */
+function ringOf(o: Observation): { key: string; most: number } {
+  if (o.kind === 'dated') return { key: `${ofAll}dates`, most: maxDates };
+  if (o.kind === 'listed') return { key: `${ofAll}${listKey(o.stream, o.name, o.objects[0])}`, most: 1 };
+  if (o.kind !== 'changed') return { key: `${ofAll}streams`, most: maxStreamObservations };
+  const most: Partial<Record<string, number>> = maxChanges;
+  return { key: topicOf(o.object), most: most[o.stream] ?? maxOtherChanges };
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
@@ -72,7 +70,7 @@ export function topicOf(object: KubeObject): string {
     case 'Pod':
       return `Pod/${object.metadata.uid}`;
     case 'EndpointSlice':
-      return `EndpointSlice/${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+      return `${ofAll}EndpointSlice/${object.metadata.namespace ?? ''}/${object.metadata.name}`;
     case 'Node':
     case 'Lease':
       return `name/${object.metadata.name}`;

@@ -5,15 +5,7 @@ import { updateSibling, type SiblingArrival } from '../model/reduce/siblings.ts'
 import { emptyTrace, type SiblingFacts, type Trace, type ProbeFacts } from '../model/trace.ts';
 import { reduce } from '../model/reduce.ts';
 
-interface SharedSiblings {
-  take(observation: Observation): void;
-  /** The pod `uid` is the replacement of a reported pod, and so of no other. */
-  name(uid: string): void;
-  /** The trace with the current siblings: all pods of the run, including the traced pod itself. */
-  in(trace: Trace): Trace;
-}
-
-export function createSharedSiblings(): SharedSiblings {
+export function createSharedSiblings() {
   const siblings = new Map<string, SiblingFacts>();
   let areListed = false;
   let isPartial = false;
@@ -27,7 +19,7 @@ export function createSharedSiblings(): SharedSiblings {
     siblings.set(pod.metadata.uid, next);
   };
   return {
-    take(o) {
+    take(o: Observation): void {
       // The pods of a node are replaced on other nodes, which are not watched.
       if (o.kind === 'began') isPartial = o.target?.startsWith('node/') ?? false;
       if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
@@ -37,33 +29,31 @@ export function createSharedSiblings(): SharedSiblings {
       for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
       areListed = true;
     },
-    name: (uid) => void (taken = new Set([...taken, uid])),
-    in: (trace) => ({ ...trace, siblings, siblingsKnown: areListed && !isPartial, newcomers, taken }),
+    /** The pod `uid` is the replacement of a reported pod, and so of no other. */
+    name: (uid: string): void => void (taken = new Set([...taken, uid])),
+    /** The trace with the current siblings: all pods of the run, including the traced pod itself. */
+    in: (trace: Trace): Trace => ({ ...trace, siblings, siblingsKnown: areListed && !isPartial, newcomers, taken }),
   };
 }
 
 const podsIn = (objects: readonly KubeObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
 
-export interface SharedProbes {
-  /** Returns whether the observation was about a probe. */
-  take(observation: Observation): boolean;
-  /** All probes, by number. */
-  all(): ReadonlyMap<number, ProbeFacts>;
-  /** The trace of the pod `uid`, with the probes of this pod and those of no particular pod. */
-  in(trace: Trace, uid: string): Trace;
-}
+export type SharedProbes = ReturnType<typeof createSharedProbes>;
 
-export function createSharedProbes(): SharedProbes {
+export function createSharedProbes() {
   let { probes } = emptyTrace;
   return {
-    take(o) {
+    /** Returns whether the observation was about a probe. */
+    take(o: Observation): boolean {
       const isAboutProbe = o.kind === 'probe-started' || o.kind === 'probe-counts' || o.kind === 'probe-ended';
       if (isAboutProbe) ({ probes } = reduce({ ...emptyTrace, probes }, o));
       return isAboutProbe;
     },
-    all: () => probes,
-    in(trace, uid) {
+    /** All probes, by number. */
+    all: (): ReadonlyMap<number, ProbeFacts> => probes,
+    /** The trace of the pod `uid`, with the probes of this pod and those of no particular pod. */
+    in(trace: Trace, uid: string): Trace {
       if (probes.size === 0) return trace;
       const since = trace.deletion?.seenAt ?? -Infinity;
       const own = [...probes].filter(([, { started }]) => [undefined, uid].includes(started.value.pod));

@@ -29,17 +29,19 @@ export const onePod = '';
 
 /** `wants` chooses which terminating pods are traced in a run over several pods. */
 export function createTraces(wants: (pod: Pod) => boolean = () => true): Traces {
-  let traces: Traces | undefined;
+  let traces = traceOfOne();
+  let isChosen = false;
   return {
     add(observation) {
-      const began = observation.kind === 'began' && observation.target !== undefined ? observation : undefined;
-      traces ??= began ? tracesOfSeveral(began.next ? firstOf(wants) : wants) : traceOfOne();
+      if (!isChosen && observation.kind === 'began' && observation.target !== undefined)
+        traces = tracesOfSeveral(observation.next ? firstOf(wants) : wants);
+      isChosen = true;
       return traces.add(observation);
     },
-    get: (key) => traces?.get(key) ?? (key === onePod && !traces ? emptyTrace : undefined),
-    keys: () => traces?.keys() ?? [],
-    probes: () => traces?.probes() ?? emptyTrace.probes,
-    close: (key, replacement) => traces?.close(key, replacement),
+    get: (key) => traces.get(key),
+    keys: () => traces.keys(),
+    probes: () => traces.probes(),
+    close: (key, replacement) => traces.close(key, replacement),
   };
 }
 
@@ -80,22 +82,14 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
   const history = createHistory();
   const siblings = createSharedSiblings();
   const probes = createSharedProbes();
-  const slices = createSliceChanges();
-  const byTopic = new Map<string, Set<Traced>>();
-
-  const subscribe = (one: Traced): void => {
-    for (const topic of topicsOf(one.subject)) {
-      const subscribers = byTopic.get(topic) ?? new Set();
-      byTopic.set(topic, subscribers.add(one));
-    }
-  };
+  const routing = createRouting(traced);
   /** Starts a trace, from what the run remembers and the observation that shows the pod terminating. */
   const begin = (pod: Pod, newest: Observation): void => {
     const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
     learn(one.subject, pod);
     traced.set(pod.metadata.uid, one);
     learnAll(one, history);
-    subscribe(one);
+    routing.subscribe(one);
     for (const observation of [...history.of(topicsOf(one.subject)), newest]) addTo(one, observation);
   };
   return {
@@ -103,9 +97,9 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       if (probes.take(observation)) return [];
       siblings.take(observation);
       const keys = new Set<string>();
-      for (const one of tracesConcernedBy(observation, { traced, byTopic, slices })) {
+      for (const one of routing.concernedBy(observation)) {
         // Subscribes to newly named owners; their earlier changes are in the history.
-        if (objectsOf(observation).some((object) => learn(one.subject, object))) subscribe(one);
+        if (objectsOf(observation).some((object) => learn(one.subject, object))) routing.subscribe(one);
         if (addTo(one, observation)) keys.add(one.subject.uid);
       }
       for (const pod of terminatingPodsIn(observation)) {
@@ -128,7 +122,31 @@ function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
       const one = traced.get(key);
       traced.delete(key);
       closed.add(key);
-      if (one) byTopic.forEach((subscribers) => subscribers.delete(one));
+      if (one) routing.unsubscribe(one);
+    },
+  };
+}
+
+/** Finds the traces that an observation concerns, without asking each of them. */
+function createRouting(traced: ReadonlyMap<string, Traced>) {
+  const byTopic = new Map<string, Set<Traced>>();
+  const slices = createSliceChanges();
+  const ofPod = (uid: string): Traced[] => [traced.get(uid) ?? []].flat();
+  return {
+    subscribe(one: Traced): void {
+      for (const topic of topicsOf(one.subject)) byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(one));
+    },
+    unsubscribe: (one: Traced): void => byTopic.forEach((subscribers) => subscribers.delete(one)),
+    concernedBy(o: Observation): Iterable<Traced> {
+      if (o.kind === 'listed')
+        for (const object of o.objects) if (object.kind === 'EndpointSlice') slices.concerned(object, false);
+      if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') {
+        const uids = slices.concerned(o.object, o.change === 'DELETED');
+        return uids === 'all' ? traced.values() : [...uids].flatMap(ofPod);
+      }
+      if (o.kind === 'changed') return byTopic.get(topicOf(o.object)) ?? [];
+      if (o.kind === 'requested') return ofPod(o.uid);
+      return 'pod' in o && o.pod !== undefined ? ofPod(o.pod) : traced.values();
     },
   };
 }
@@ -157,42 +175,6 @@ function topicsOf({ uid, name, node, owners }: Subject): string[] {
     ...(node === undefined ? [] : [aboutTopic('Node', node), `name/${node}`]),
     ...[...owners].flatMap(([owner, named]) => [`owner/${owner}`, `about/${named}`]),
   ];
-}
-
-interface Routing {
-  readonly traced: ReadonlyMap<string, Traced>;
-  readonly byTopic: ReadonlyMap<string, ReadonlySet<Traced>>;
-  readonly slices: ReturnType<typeof createSliceChanges>;
-}
-
-function tracesConcernedBy(o: Observation, { traced, byTopic, slices }: Routing): Iterable<Traced> {
-  const all = traced.values();
-  const ofPod = (uid: string): Traced[] => [traced.get(uid) ?? []].flat();
-  switch (o.kind) {
-    case 'changed': {
-      if (o.object.kind === 'EndpointSlice') {
-        const uids = slices.concerned(o.object, o.change === 'DELETED');
-        return uids === 'all' ? all : [...uids].flatMap(ofPod);
-      }
-      return byTopic.get(topicOf(o.object)) ?? [];
-    }
-    case 'listed':
-      o.objects.forEach((object) => void (object.kind === 'EndpointSlice' && slices.concerned(object, false)));
-      return all;
-    case 'requested':
-      return ofPod(o.uid);
-    case 'answered':
-    case 'looked':
-    case 'log-opened':
-    case 'line':
-    case 'log-ended':
-    case 'timer':
-    case 'gap':
-    case 'refused':
-      return o.pod === undefined ? all : ofPod(o.pod);
-    default:
-      return all;
-  }
 }
 
 const isAboutSiblings = (part: Observation): boolean =>

@@ -1,5 +1,5 @@
 /** Chooses one of several pods, by `--pick` or by asking the user. */
-import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
@@ -9,9 +9,11 @@ import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { watchTarget } from './follow.ts';
 import { scopeOf, type Scope } from './scope.ts';
-import { unlessLate, type Deadline } from './time-limit.ts';
+import { unlessAborted } from './leaving.ts';
+import type { Deadline } from './time-limit.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
+import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
 interface ChooseOptions {
   /** For messages: `deployment/checkout`. */
@@ -27,7 +29,7 @@ interface ChooseOptions {
  * The pod to delete. Terminating pods are offered only if no other pod is left. Throws PodexitError `target.no-pods`,
  * `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-async function choosePod(candidates: readonly Candidate[], choosing: ChooseOptions): Promise<Candidate> {
+async function choosePod(candidates: readonly JsonObject[], choosing: ChooseOptions): Promise<JsonObject> {
   const { what, pick } = choosing;
   const { namespace, connectionFlags } = choosing.cluster;
   const offered = preferredPods(candidates);
@@ -43,20 +45,20 @@ async function choosePod(candidates: readonly Candidate[], choosing: ChooseOptio
   return choosing.ask ? askUser(offered, choosing, choosing.ask) : throwSeveral(offered, choosing);
 }
 
-function preferredPods(candidates: readonly Candidate[]): Candidate[] {
-  const sorted = [...candidates].sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  const running = sorted.filter((one) => !one.terminating && !one.finished);
-  const open = sorted.filter((one) => !one.terminating);
+function preferredPods(candidates: readonly JsonObject[]): JsonObject[] {
+  const sorted = [...candidates].sort((a, b) => nameOf(a).localeCompare(nameOf(b), 'en'));
+  const open = sorted.filter((pod) => !isTerminatingPod(pod));
+  const running = open.filter((pod) => !isFinishedPod(pod));
   return running.length > 0 ? running : open.length > 0 ? open : sorted;
 }
 
-function pickByRule(offered: readonly Candidate[], pick: Pick, { what, cluster, ports }: ChooseOptions): Candidate {
-  const byAge = [...offered].sort((a, b) => (a.created || 0) - (b.created || 0));
-  const rules: Record<Pick, () => Candidate | undefined> = {
+function pickByRule(offered: readonly JsonObject[], pick: Pick, { what, cluster, ports }: ChooseOptions): JsonObject {
+  const byAge = [...offered].sort((a, b) => (createdAt(a) || 0) - (createdAt(b) || 0));
+  const rules: Record<Pick, () => JsonObject | undefined> = {
     oldest: () => byAge[0],
     newest: () => byAge.at(-1),
     random: () => offered[Math.floor(ports.random() * offered.length)],
-    'not-ready': () => byAge.find((one) => !one.ready),
+    'not-ready': () => byAge.find((pod) => !isReady(pod)),
   };
   const found = rules[pick]();
   if (found) return found;
@@ -67,7 +69,7 @@ function pickByRule(offered: readonly Candidate[], pick: Pick, { what, cluster, 
   );
 }
 
-function throwSeveral(offered: readonly Candidate[], { what, cluster, ports }: ChooseOptions): never {
+function throwSeveral(offered: readonly JsonObject[], { what, cluster, ports }: ChooseOptions): never {
   throw new PodexitError(
     'target.several',
     `${what} in namespace "${cluster.namespace}" matches ${offered.length} pods`,
@@ -76,35 +78,32 @@ function throwSeveral(offered: readonly Candidate[], { what, cluster, ports }: C
 }
 
 async function askUser(
-  offered: readonly Candidate[],
+  offered: readonly JsonObject[],
   { what, ports }: ChooseOptions,
   ask: NonNullable<ChooseOptions['ask']>,
-): Promise<Candidate> {
+): Promise<JsonObject> {
   const [head, ...rows] = podTable(offered, ports.clock.now());
   const width = String(offered.length).length;
   const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
-  const answer = await ask(
+  const text = await ask(
     `${what} has ${offered.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${offered.length})? `,
   );
-  const chosen = offered[Number(answer?.trim() || NaN) - 1] ?? offered.find((one) => one.name === answer?.trim());
+  const answer = text?.trim() ?? '';
+  const chosen = offered[Number(answer || NaN) - 1] ?? offered.find((pod) => nameOf(pod) === answer);
   if (chosen) return chosen;
-  const words =
-    answer === undefined || answer.trim() === ''
-      ? 'no pod was chosen'
-      : `"${forTerminal(answer.trim(), 80)}" is not a choice: enter a number from 1 to ${offered.length}`;
+  const noChoice = `"${forTerminal(answer, 80)}" is not a choice: enter a number from 1 to ${offered.length}`;
+  const words = answer === '' ? 'no pod was chosen' : noChoice;
   throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
 }
 
 /** Column widths as in kubectl. */
-function podTable(pods: readonly Candidate[], now: number): string[] {
+function podTable(pods: readonly JsonObject[], now: number): string[] {
   const rows = [
     ['NAME', 'READY', 'AGE', 'NODE'],
-    ...pods.map((one) => [
-      forTerminal(one.name),
-      one.ready ? 'yes' : 'no',
-      age(now - one.created),
-      forTerminal(one.node || '<none>'),
-    ]),
+    ...pods.map((pod) => {
+      const node = asString(asObject(pod['spec'])['nodeName']) ?? '<none>';
+      return [forTerminal(nameOf(pod)), isReady(pod) ? 'yes' : 'no', age(now - createdAt(pod)), forTerminal(node)];
+    }),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
@@ -120,44 +119,21 @@ function age(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-export interface Candidate {
-  name: string;
-  uid: string;
-  node: string;
-  ready: boolean;
-  /** A deletion of it has already begun. */
-  terminating: boolean;
-  /** Succeeded or Failed: none of its containers runs. */
-  finished: boolean;
-  /** ms since the epoch; NaN if the server did not say. */
-  created: number;
-}
-
 /** Throws what refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
-async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<Candidate[]> {
+async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<JsonObject[]> {
   const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
-  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns).map(candidateOf);
+  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
   throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
-function candidateOf(pod: JsonObject): Candidate {
-  const { name, uid, creationTimestamp, deletionTimestamp } = metadataOf(pod);
-  const { phase, conditions } = asObject(pod['status']);
-  const node = asObject(pod['spec'])['nodeName'];
-  const ready = asArray(conditions)
-    .map(asObject)
-    .find((one) => one['type'] === 'Ready');
-  return {
-    name: String(name),
-    node: typeof node === 'string' ? node : '',
-    ready: ready?.['status'] === 'True',
-    terminating: deletionTimestamp !== undefined,
-    finished: phase === 'Succeeded' || phase === 'Failed',
-    uid: String(uid),
-    created: Date.parse(String(creationTimestamp)),
-  };
+function isReady(pod: JsonObject): boolean {
+  const conditions = asArray(asObject(pod['status'])['conditions']).map(asObject);
+  return conditions.find((one) => one['type'] === 'Ready')?.['status'] === 'True';
 }
+
+/** ms since the epoch; NaN if the server did not say. */
+const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));
 
 export interface ResolveOptions {
   target: Target;
@@ -173,11 +149,12 @@ export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions,
   if (target.kind === 'pod') return { name: target.name };
   const what = targetText(target);
   const scope = await scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn: () => {} });
-  const candidates = await unlessLate(deadline, listCandidates(cluster, scope), () => targetUnread(cluster, what));
+  const late = (): PodexitError => targetUnread(cluster, what);
+  const candidates = await unlessAborted(deadline.signal, () => listCandidates(cluster, scope), late);
   const isAsked = ports.ask !== undefined && ports.stdinIsTty && ports.stderr.isTty;
   const ask = (question: string) => deadline.pauseWhile(async () => ports.ask?.(question, left));
-  const { name, uid } = await choosePod(candidates, { what, cluster, pick, ports, ask: isAsked ? ask : undefined });
-  return { name, uid };
+  const pod = await choosePod(candidates, { what, cluster, pick, ports, ask: isAsked ? ask : undefined });
+  return { name: nameOf(pod), uid: uidOf(pod) };
 }
 
 /** Throws what scopeOf throws, and `target.unread`. */
@@ -187,7 +164,11 @@ export const scopeInTime = (
   deadline: Deadline,
   scoping: Parameters<typeof scopeOf>[2],
 ): Promise<Scope> =>
-  unlessLate(deadline, scopeOf(cluster, target, scoping), () => targetUnread(cluster, targetText(target)));
+  unlessAborted(
+    deadline.signal,
+    () => scopeOf(cluster, target, scoping),
+    () => targetUnread(cluster, targetText(target)),
+  );
 
 /** `target.unread`, exit code 3. */
 export const targetUnread = ({ namespace }: Cluster, what: string): PodexitError =>

@@ -6,9 +6,9 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { unlessLate, type Deadline } from './time-limit.ts';
+import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
-import { unlessInterrupted } from './leaving.ts';
+import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
 import { targetUnread } from './choose-pod.ts';
 import { nameOf } from './watched.ts';
@@ -41,9 +41,9 @@ export async function confirmDelete(
   ports: Ports,
 ): Promise<FoundPod | undefined> {
   if (!mustAsk(options, ports)) return found;
-  const { pod, uid } = await unlessInterrupted(ports, () =>
-    unlessLate(deadline, readToDelete(cluster, found), () => targetUnread(cluster, `pod/${found.name}`)),
-  );
+  const late = () => targetUnread(cluster, `pod/${found.name}`);
+  const read = () => readToDelete(cluster, found);
+  const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
   const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod as unknown as Pod, options));
   return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
 }

@@ -3,9 +3,12 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
-import { unlessLate, type Deadline } from './time-limit.ts';
+import { observe } from '../model/observe.ts';
+import { reduce } from '../model/reduce.ts';
+import { emptyTrace } from '../model/trace.ts';
+import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
-import { advance, fateOf, unlessInterrupted, type DeletionProgress } from './leaving.ts';
+import { deletionProgress, fateOf, unlessAborted, unlessInterrupted, type DeletionProgress } from './leaving.ts';
 import { warnOn, type Ports } from './ports.ts';
 import type { Mode } from '../model/observation.ts';
 
@@ -27,7 +30,11 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
   const evict = mode === 'evict';
   const sent: RequestState = { progress: 'not-asked' };
   const inTime = (left: AbortSignal): Promise<void> =>
-    unlessLate(deadline, sendOnce(options, ports, sent, left), () => notAcceptedInTime(name, cluster, evict));
+    unlessAborted(
+      deadline.signal,
+      () => sendOnce(options, ports, sent, left),
+      () => notAcceptedInTime(name, cluster, evict),
+    );
   await unlessInterrupted(ports, inTime, () => fateWhenInterrupted(sent, options));
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
@@ -55,8 +62,13 @@ async function sendOnce(options: DeleteOnce, ports: Ports, sent: RequestState, l
   const target = { namespace, name, uid, graceSeconds, evict: mode === 'evict', dryRun: dryRun === 'server' };
   const signal = AbortSignal.any([deadline.signal, left]);
   const warn = warnOn(ports);
-  for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn }))
-    sent.progress = advance(sent.progress, rawObservation, uid);
+  let trace = emptyTrace;
+  let seq = 0;
+  for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn })) {
+    seq += 1;
+    trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
+    sent.progress = deletionProgress(trace, trace.requests.length > 0);
+  }
   if (sent.progress === 'gone')
     warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }

@@ -9,7 +9,6 @@ import { agesIn, isReplacementSlot, olderThanDeletion } from '../infer/replaceme
 import { isOfNewerTemplate } from '../infer/workload-changes.ts';
 import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
-import type { StreamHealth } from './stream-health.ts';
 
 export type Ending =
   | { kind: 'open' }
@@ -125,15 +124,6 @@ function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
 /** Forced deletion: no status will report the exits, so only time limits them. */
 const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;
 
-export type NextStep =
-  | { kind: 'go-on' }
-  /** Check again at this client time (ms), or when a stream reports something. */
-  | { kind: 'wait'; until: number }
-  /** All facts are in. */
-  | { kind: 'end' }
-  /** Some facts are missing, and are no longer waited for. */
-  | { kind: 'settled' };
-
 /** ms for the streams to confirm that they have delivered everything. */
 const confirmationTimeoutMs = 2000;
 /** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
@@ -142,22 +132,26 @@ export const reconnectTimeoutMs = 10_000;
 /** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
 export const sharedStreamDelayMs = 500;
 
-/** `quietMs`: how long to wait after the pod's removal. */
-export function nextStep(
-  trace: Trace,
-  streams: Pick<StreamHealth, 'areComplete' | 'isComingBack'>,
-  now: number,
-  quietMs = 0,
-): NextStep {
+interface StreamState {
+  /** The streams have delivered everything. */
+  areComplete: boolean;
+  /** A stream was lost, and has not caught up yet. */
+  isComingBack: boolean;
+}
+
+/** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
+export interface End {
+  name: 'over' | 'settled';
+  at: number;
+}
+
+/** Undefined: the end is not in sight yet. `quietMs`: how long to wait after the pod's removal. */
+export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, quietMs: number): End | undefined {
   const ending = endingOf(trace);
-  if (ending.kind === 'open') return { kind: 'go-on' };
-  const isComplete = streams.areComplete();
+  if (ending.kind === 'open') return undefined;
   const endedAt = trace.gone?.at ?? trace.now;
-  if (ending.kind === 'done' && isComplete)
-    return now < endedAt + quietMs ? { kind: 'wait', until: endedAt + quietMs } : { kind: 'end' };
-  const until = Math.max(
-    ending.kind === 'settling' ? ending.until : 0,
-    isComplete ? 0 : endedAt + (streams.isComingBack() ? reconnectTimeoutMs : confirmationTimeoutMs),
-  );
-  return now < until ? { kind: 'wait', until } : { kind: 'settled' };
+  if (ending.kind === 'done' && areComplete) return { name: 'over', at: endedAt + quietMs };
+  const factsAt = ending.kind === 'settling' ? ending.until : 0;
+  const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : confirmationTimeoutMs);
+  return { name: 'settled', at: Math.max(factsAt, streamsAt) };
 }

@@ -1,7 +1,6 @@
-/** Leaving early, by a signal or because stdout was closed. */
-import { metadataOf } from '../model/observe/read.ts';
+/** Leaving early: by a signal, at a time limit, or because stdout was closed. */
 import { PodexitError } from '../errors.ts';
-import type { Interrupted, RawObservation } from '../model/observation.ts';
+import type { Interrupted } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Ports } from './ports.ts';
 import type { Trace } from '../model/trace.ts';
@@ -20,7 +19,7 @@ export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['si
 
 /**
  * For work that prints nothing before it ends. On a signal, throws `run.left` and aborts the signal `left`, which
- * cancels an open question. Open requests end with their connection. `fate`: what happened to the pod until then.
+ * cancels an open question. `fate`: what happened to the pod until then.
  */
 export async function unlessInterrupted<T>(
   ports: Pick<Ports, 'onSignal'>,
@@ -28,18 +27,30 @@ export async function unlessInterrupted<T>(
   fate = (): string => 'Nothing was deleted.',
 ): Promise<T> {
   const leaving = new AbortController();
-  let unsubscribe = (): void => {};
-  const left = new Promise<never>((_, reject) => {
-    unsubscribe = ports.onSignal((signal) => {
-      const exitCode = signalCodes[signal];
-      reject(new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode }));
-      leaving.abort();
-    });
+  const unsubscribe = ports.onSignal((signal) => leaving.abort(signal));
+  const interrupted = (): PodexitError => {
+    const signal = leaving.signal.reason as Interrupted['signal'];
+    return new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode: signalCodes[signal] });
+  };
+  return unlessAborted(leaving.signal, work, interrupted).finally(unsubscribe);
+}
+
+/** Throws `reason()` if the signal is aborted first. Open requests end with their connection. */
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+  reason: () => PodexitError,
+): Promise<T> {
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(reason());
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true, signal: settled.signal });
   });
   try {
-    return await Promise.race([work(leaving.signal), left]);
+    return await Promise.race([work(signal), aborted]);
   } finally {
-    unsubscribe();
+    settled.abort();
   }
 }
 
@@ -62,24 +73,6 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
   if (!requested) return 'not-asked';
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
-}
-
-/** The same for a run without a trace: the progress after one more raw observation of its request for the pod `uid`. */
-export function advance(progress: DeletionProgress, rawObservation: RawObservation, uid: string): DeletionProgress {
-  switch (rawObservation.kind) {
-    case 'requested':
-      return 'asked';
-    case 'answered':
-      return rawObservation.status < 300
-        ? 'under-way'
-        : rawObservation.status === tooManyRequests
-          ? 'turned-away'
-          : progress;
-    case 'looked':
-      return metadataOf(rawObservation.object)['uid'] === uid ? 'under-way' : 'gone';
-    default:
-      return progress;
-  }
 }
 
 /** The pod, and the connection flags for a kubectl command that looks at it. */

@@ -2,13 +2,13 @@
 import type { JsonObject } from '../model/observe/read.ts';
 import type { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Deliver, Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
+import type { Deliver, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
-import type { DeletionProgress } from './leaving.ts';
+import type { Suspension } from './suspension.ts';
 import type { StreamHealth } from './stream-health.ts';
-import type { Probing } from './probing.ts';
+import type { ProxiedPod } from '../probe/proxied.ts';
 import type { Scope } from './scope.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
@@ -64,21 +64,18 @@ export interface LiveOptions extends FoundPod, CommandOptions {
   warn(message: string): void;
 }
 
-export interface Live {
-  /** Delivers everything that the run observes. Throws the error that ends the run, also one of `deliver`. */
-  source(this: void, deliver: Deliver): Promise<void>;
-  /** Must be called with each new trace: it decides when the run ends. */
-  onTrace(trace: Trace, key?: string): void;
-  /** Ends the run with what is known so far; deletions continue on the server. */
-  interrupt(signal: Interrupted['signal']): void;
-  /** Takes no further pod: the run ends when all open traces have ended. */
-  finish(): void;
-  /** Closes everything that is still open, even before the end. */
-  stop(): void;
-  /** How many traces are still open. */
-  openTraces(): number;
-  /** How far the deletion of the trace's pod has got. */
-  progressOf(key: string): DeletionProgress;
+/** The probes of a run (probing.ts). */
+export interface Probing {
+  /** Resolves when every target has answered for a second; rejects with PodexitError `probe.not-answering`. */
+  readonly ready: Promise<void>;
+  /** Starts to probe a terminating pod, if `pod` is a target. */
+  open(pod: ProxiedPod): void;
+  /** Stops probing a pod that is gone. */
+  close(uid: string): void;
+  /** Delivers the counts so far. */
+  flush(): void;
+  /** Probes on until the pod is gone and its replacement ready; resolves when the last request is answered. */
+  finish(): Promise<void>;
 }
 
 /** What all parts of one run share. */
@@ -107,12 +104,13 @@ export interface Run {
   traces(this: void): Trace[];
   /** The field that names the pod in an observation; empty in a run about one pod. */
   ofPod(this: void, uid: string): { pod?: string };
-  /** Starts the default time limit of the one pod, from its grace period (s). */
-  limitByGrace(this: void, seconds: number): void;
   /** Observations are held back until `begin`. */
   readonly deliver: Deliver;
   /** Delivers `began`, before everything that was seen so far: its mode is known only after the pod was read. */
   begin(this: void, mode: Mode): void;
+  readonly suspension: Suspension;
+  /** Ends the run with what was delivered. */
+  end(this: void): void;
   /** Ends the run with an error. */
   fail(this: void, error: unknown): void;
   /** Delivers one last raw observation and ends the run. */

@@ -5,20 +5,23 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from '../kube/cluster.ts';
-import type { Began, Deliver, Gap, Mode, RawObservation, StreamName } from '../model/observation.ts';
+import type { Began, Deliver, Gap, Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
 import { createTracks } from './tracks.ts';
 import { onePod } from './traces.ts';
 import { runDeletion } from './run-deletion.ts';
-import { deletionProgress } from './leaving.ts';
+import { deletionProgress, type DeletionProgress } from './leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
-import type { Live, LiveOptions, Run } from './live-run.ts';
+import type { LiveOptions, Run } from './live-run.ts';
 import type { Deadline } from './time-limit.ts';
 import type { Ports } from './ports.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { podTarget } from './watched.ts';
-import type { Clock } from './clock.ts';
+import { watchSuspension } from './suspension.ts';
 
-export function liveSource(options: LiveOptions): Live {
+export type Live = ReturnType<typeof liveSource>;
+
+export function liveSource(options: LiveOptions) {
   const { clock, several } = options;
   const { deliver, begin, ...delivery } = createDelivery(options, (error) => run.fail(error));
   const stop = new AbortController();
@@ -34,11 +37,10 @@ export function liveSource(options: LiveOptions): Live {
     return true;
   };
   const end = (): void => void (close() && delivery.end());
-  let isLeaving = false;
   const run: Run = {
     options,
     signal: stop.signal,
-    streams: createStreamHealth(() => void (isLeaving || tracks.checkAll())),
+    streams: createStreamHealth(() => tracks.checkAll()),
     timers: new Map(),
     warned: new Set(),
     pods: several?.pods ?? podTarget(options.namespace, options.name),
@@ -49,17 +51,17 @@ export function liveSource(options: LiveOptions): Live {
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
     ofPod: (uid) => (several ? { pod: uid } : {}),
-    limitByGrace: (seconds) => tracks.limitByGrace(seconds),
     deliver: (rawObservation) => {
       run.delivered += 1;
       suspension.before(rawObservation.at).forEach(deliver);
       deliver(rawObservation);
     },
     begin,
+    suspension,
+    end,
     fail: (error) => void (close() && delivery.fail(error)),
     endWith: (rawObservation) => {
-      if (isLeaving || stop.signal.aborted) return;
-      isLeaving = true;
+      if (stop.signal.aborted) return;
       // The run may end before the pod was read: then `began` has the mode that was asked for.
       begin(options.mode);
       run.probing?.flush();
@@ -68,16 +70,23 @@ export function liveSource(options: LiveOptions): Live {
       end();
     },
   };
-  const tracks = createTracks(run, { unreadMs: suspension.unreadMs, end, isLeaving: () => isLeaving });
+  const tracks = createTracks(run);
   void runDeletion(run).catch(run.fail);
   return {
+    /** Delivers everything that the run observes. Throws the error that ends the run, also one of `deliver`. */
     source: delivery.to,
-    onTrace: (trace, key = onePod) => tracks.take(trace, key),
-    interrupt: (signal) => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
+    /** Must be called with each new trace: it decides when the run ends. */
+    onTrace: (trace: Trace, key = onePod): void => tracks.take(trace, key),
+    /** Ends the run with what is known so far; deletions continue on the server. */
+    interrupt: (signal: Interrupted['signal']): void => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
+    /** Takes no further pod: the run ends when all open traces have ended. */
     finish: tracks.finish,
+    /** Closes everything that is still open, even before the end. */
     stop: end,
+    /** How many traces are still open. */
     openTraces: tracks.openTraces,
-    progressOf: (key) => deletionProgress(run.traceOf(key), run.requested),
+    /** How far the deletion of the trace's pod has got. */
+    progressOf: (key: string): DeletionProgress => deletionProgress(run.traceOf(key), run.requested),
   };
 }
 
@@ -177,52 +186,4 @@ export function liveOptions(
 ): Omit<LiveOptions, 'name' | 'warn'> {
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
   return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
-}
-
-const tickMs = 1000;
-/**
- * Tolerated lateness of a tick. Suspensions of 2 s are always noticed, so that they add less than that to the latest
- * possible arrival of a change (`delivery-lag`, 2.5 s). On a busy machine ticks are late too: then intervals only get
- * wider.
- */
-const tolerableDelayMs = 1000;
-
-const catchUpMs = 5000;
-
-/** Notices by late ticks that this process was suspended. `streams`: those whose changes may have had to wait. */
-export function watchSuspension(
-  clock: Clock,
-  streams: () => Iterable<StreamName>,
-  deliver: (rawObservation: RawObservation) => void,
-) {
-  /** Client ms at which the process was last known to run. */
-  let awakeAt = clock.now();
-  let last: { since: number; at: number } | undefined;
-  const resumed = (since: number, at: number): RawObservation[] => {
-    last = { since, at };
-    return [...new Set(streams())].map((stream) => ({ kind: 'resumed', at, stream, since }));
-  };
-  /** Call before delivering something that arrived at `at`; returns what must be delivered first. */
-  const before = (at: number): RawObservation[] => {
-    const since = awakeAt;
-    awakeAt = Math.max(awakeAt, at);
-    if (at - since > tickMs + tolerableDelayMs) return resumed(since, at);
-    // Another stream read this on waking too, a moment before the delivery that noticed the suspension.
-    return last && at < last.at && at - last.since > tickMs + tolerableDelayMs ? resumed(last.since, at) : [];
-  };
-  const tick = (): void => {
-    before(clock.now()).forEach(deliver);
-    cancel = clock.setTimeout(tick, tickMs);
-  };
-  let cancel = clock.setTimeout(tick, tickMs);
-  /**
-   * ms during which data that arrived while this process was suspended may still be unread, so that nothing must time
-   * out: after waking, timers fire first, and a broken connection has to be reopened.
-   */
-  const unreadMs = (): number => {
-    const now = clock.now();
-    before(now).forEach(deliver);
-    return Math.max(0, (last?.at ?? -Infinity) + catchUpMs - now);
-  };
-  return { before, unreadMs, cancel: () => cancel() };
 }

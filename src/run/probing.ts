@@ -1,39 +1,11 @@
 /** The probes of a live run: when they start, when they allow the DELETE, and when they allow the run to end. */
 import { PodexitError } from '../errors.ts';
-import type { Cluster } from '../kube/cluster.ts';
 import { roleFor } from '../kube/role.ts';
-import type { RawObservation } from '../model/observation.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Probes } from '../probe/start.ts';
+import { startProbes, type Probes } from '../probe/start.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
 import type { ProbeSettings } from '../probe/target.ts';
-import type { Clock } from './clock.ts';
 import { awaitsReplacement } from './ending.ts';
-
-export interface ProbingOptions {
-  probes: readonly ProbeSettings[];
-  cluster: Cluster;
-  clock: Clock;
-  namespace: string;
-  userAgent: string;
-  /** The pod that the target `pod` means. Absent in a run over several pods: there `open` adds each terminating pod. */
-  pod: ProxiedPod | undefined;
-  deliver(rawObservation: RawObservation): void;
-  signal: AbortSignal;
-}
-
-export interface Probing {
-  /** Resolves when every target has answered for a second; rejects with PodexitError `probe.not-answering`. */
-  readonly ready: Promise<void>;
-  /** Starts to probe a terminating pod, if `pod` is a target. */
-  open(pod: ProxiedPod): void;
-  /** Stops probing a pod that is gone. */
-  close(uid: string): void;
-  /** Delivers the counts so far. */
-  flush(): void;
-  /** Probes on until the pod is gone and its replacement ready; resolves when the last request is answered. */
-  finish(trace: () => Trace | undefined): Promise<void>;
-}
+import type { Probing, Run } from './live-run.ts';
 
 /** ms for which requests continue after the pod is gone, and after its replacement is ready. */
 const trailingMs = 2000;
@@ -41,16 +13,18 @@ const trailingMs = 2000;
 const maxReplacementWaitMs = 60_000;
 const pollMs = 100;
 
-/** Starts to send requests at once. */
-export async function startProbing(options: ProbingOptions): Promise<Probing> {
-  const { probes, cluster, clock, namespace, userAgent, pod, deliver, signal } = options;
-  const { startProbes } = await import('../probe/start.ts');
+/**
+ * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
+ * there `open` adds each terminating pod.
+ */
+export function startProbing(run: Run, pod: ProxiedPod | undefined): Probing {
+  const { probes = [], cluster, clock, namespace, version = 'unknown' } = run.options;
   let started = 0;
   const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
     const firstProbe = started;
     started += some.length;
-    const about = { now: () => clock.now(), userAgent, ask: cluster.sendOnce, namespace };
-    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, (one) => deliver(one), signal);
+    const about = { now: clock.now, userAgent: `kubectl-podexit/${version}`, ask: cluster.sendOnce, namespace };
+    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, run.deliver, run.signal);
   };
   const ofPods = probes.filter(({ target }) => target.kind === 'pod');
   const probesOfTargets = start(
@@ -67,7 +41,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
   };
   const ready = Promise.all(all().map((one) => one.ready)).then(
     () => undefined,
-    (error: unknown) => Promise.reject(withRole(error as Error, options)),
+    (error: unknown) => Promise.reject(withRole(error as Error, run)),
   );
   // A run that attaches does not wait for `ready`.
   ready.catch(() => undefined);
@@ -79,10 +53,10 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
     },
     close,
     flush: () => all().forEach((one) => one.flush()),
-    async finish(trace) {
+    async finish() {
       // From now on the name may belong to another pod.
       if (pod) close(pod.uid);
-      await untilOver(options, trace);
+      await untilOver(run, pod);
       await Promise.all(all().map((one) => one.stop()));
     },
   };
@@ -92,7 +66,7 @@ export async function startProbing(options: ProbingOptions): Promise<Probing> {
 const rbacVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
 /** Adds to an error about missing permissions for a proxy the Role that grants them. */
-function withRole(error: Error, { probes, namespace }: ProbingOptions): Error {
+function withRole(error: Error, { options: { probes = [], namespace } }: Run): Error {
   if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
   const verb = rbacVerbs[probes[0]?.method ?? ''] ?? 'get';
   const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
@@ -106,12 +80,12 @@ const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', p
 const maxProbedPods = 20;
 
 /** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
-async function untilOver({ clock, signal, pod }: ProbingOptions, trace: () => Trace | undefined): Promise<void> {
+async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: ProxiedPod | undefined): Promise<void> {
   const asked = clock.now();
   let awaitedUntil = -Infinity;
   for (;;) {
     const now = clock.now();
-    const known = trace();
+    const known = pod && traceOf(pod.uid);
     const gone = pod ? known?.gone?.at : asked;
     if (signal.aborted || gone === undefined) return;
     if (known && awaitsReplacement(known) && now < gone + maxReplacementWaitMs) awaitedUntil = now;

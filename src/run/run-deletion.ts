@@ -5,13 +5,12 @@
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
-import type { RawObservation, StreamName } from '../model/observation.ts';
+import type { StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
 import { createGate, type Gate } from './stream-health.ts';
-import type { LiveOptions, Run } from './live-run.ts';
-import type { Probing } from './probing.ts';
+import type { LiveOptions, Probing, Run } from './live-run.ts';
 import { logsSince, createPodObserver } from './several.ts';
 import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
 import {
@@ -62,8 +61,7 @@ export async function runDeletion(run: Run): Promise<void> {
     shared.openLogs(pod, logsSince(pod), gate);
   }
   if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
-  if (named[0]) run.limitByGrace(graceOf(run, named[0], toDelete.length > 0));
-  const probing = await probe(run, named[0]);
+  const probing = await startProbes(run, named[0]);
   if (toDelete.length > 0) await waitForSync(run, gate);
   // Nothing is deleted if a probe's target does not answer.
   if (toDelete.length > 0) await probing?.ready;
@@ -79,14 +77,11 @@ export async function runDeletion(run: Run): Promise<void> {
 }
 
 /** Starts the probes: before the deletion, until the run ends (tracks.ts). */
-async function probe(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
-  const { probes = [], version = 'unknown', cluster, clock, namespace } = run.options;
+async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
+  const { probes = [], several } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
-  const deliver = (rawObservation: RawObservation): void => run.deliver(rawObservation);
-  const one = pod && !run.options.several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined;
-  const about = { pod: one, deliver, signal: run.signal, userAgent: `kubectl-podexit/${version}` };
-  run.probing = await startProbing({ probes, cluster, clock, namespace, ...about });
+  run.probing = startProbing(run, pod && !several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
   return run.probing;
 }
 
@@ -147,16 +142,6 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
   return insist
     ? `${text}: another ${verb} is sent with the requested grace period, but this rarely shortens a kill in progress`
     : `${text}: ${instead}, no ${verb} is sent`;
-}
-
-/** The effective grace period in seconds; Kubernetes' default is 30. */
-function graceOf({ options }: Run, pod: JsonObject, deletes: boolean): number {
-  const known = [
-    deletes ? options.graceSeconds : null,
-    metadataOf(pod)['deletionGracePeriodSeconds'],
-    asObject(pod['spec'])['terminationGracePeriodSeconds'],
-  ];
-  return known.find((one) => typeof one === 'number') ?? 30;
 }
 
 /** Parses the gate's name of a stream (follow.ts): each container's log is a stream of its own. */

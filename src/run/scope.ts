@@ -68,15 +68,13 @@ async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'wo
       `there is no ${kind} "${target.name}" in namespace "${namespace}"`,
       `List them with: kubectl get ${target.resource} -n ${namespace}${cluster.connectionFlags}`,
     );
-  throw unreadable(`${kind} "${target.name}"`, cluster, refusalOf(cluster, answer).message);
-}
-
-const unreadable = (what: string, cluster: Cluster, message: string): PodexitError =>
-  new PodexitError(
+  const why = cluster.clean(refusalOf(cluster, answer).message);
+  throw new PodexitError(
     'target.unreadable',
-    `${what} in namespace "${cluster.namespace}" cannot be read: ${cluster.clean(message)}`,
+    `${kind} "${target.name}" in namespace "${namespace}" cannot be read: ${why}`,
     'Name the pod itself, which needs no more rights than on pods.',
   );
+}
 
 function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: JsonObject): string | undefined {
   if (target.resource !== 'services') {

@@ -28,23 +28,6 @@ import {
   type Target,
 } from './watched.ts';
 
-export interface SharedStreams {
-  /** Lists the Services, which is possible before any pod is known. */
-  listServices(gate: Gate): void;
-  /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
-  openRoutes(pod: JsonObject, gate?: Gate): void;
-  /** The owners of the pod; no DELETE waits for them. */
-  openOwners(pod: JsonObject): void;
-  /** An owner that is known before its pods. */
-  openOwner(owner: { kind: string; name: string }): void;
-  /** The pod's node and namespace; no DELETE waits for them. */
-  openPlace(pod: JsonObject): void;
-  /** The logs of the pod's containers. `since`: client ms; absent: from now on. */
-  openLogs(pod: JsonObject, since?: number, gate?: Gate): void;
-  /** Reads whether the namespace is terminating. */
-  readNamespace(namespace: string): Promise<void>;
-}
-
 /** Owners watched by name; beyond this, one watch covers all owners of a kind. */
 const maxOwnersByName = 3;
 /** Nodes whose Leases are watched. */
@@ -54,7 +37,9 @@ const maxLogStreams = 100;
 
 type Watch = (target: Target, following?: FollowOptions) => void;
 
-export function createSharedStreams(run: Run): SharedStreams {
+export type SharedStreams = ReturnType<typeof createSharedStreams>;
+
+export function createSharedStreams(run: Run) {
   const opened = new Set<string>();
   const once = (key: string, work: () => void): void => {
     if (opened.has(key) || run.signal.aborted) return;
@@ -72,13 +57,15 @@ export function createSharedStreams(run: Run): SharedStreams {
     openRoutes: routes.open,
     openOwners: owners.open,
     openOwner: owners.openNamed,
-    openPlace(pod) {
+    /** The pod's node and namespace; no DELETE waits for them. */
+    openPlace(pod: JsonObject): void {
       const node = asObject(pod['spec'])['nodeName'];
       if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
       const name = namespaceOf(pod) ?? run.options.namespace;
       once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
     },
-    openLogs(pod, since, gate) {
+    /** The logs of the pod's containers. `since`: client ms; absent: from now on. */
+    openLogs(pod: JsonObject, since?: number, gate?: Gate): void {
       if (!run.options.followLogs) return;
       for (const container of runningContainers(pod))
         once(`log/${uidOf(pod)}/${container}`, () => {
@@ -87,7 +74,8 @@ export function createSharedStreams(run: Run): SharedStreams {
           void followContainer(run, pod, container, { gate, since }).finally(() => (logs.open -= 1));
         });
     },
-    readNamespace: (namespace) => readNamespace(run, namespace),
+    /** Reads whether the namespace is terminating. */
+    readNamespace: (namespace: string): Promise<void> => readNamespace(run, namespace),
   };
 }
 
@@ -136,12 +124,14 @@ function createRoutes(run: Run) {
     await follow(run, slices, { signal: stop.signal, onObservation, gate });
   };
   return {
+    /** Lists the Services, which is possible before any pod is known. */
     list(gate: Gate): void {
       gate.expect('services');
       gate.expect('endpointslices');
       listing = listServices(run, servicesTarget(namespace), gate);
     },
-    open(pod: JsonObject, gate: Gate | undefined): void {
+    /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
+    open(pod: JsonObject, gate?: Gate): void {
       waiting.push(pod);
       void openWaiting(gate).catch(run.fail);
     },
@@ -205,7 +195,9 @@ function createOwners({ options }: Run, watch: Watch) {
     if (target) watch(target);
   };
   return {
+    /** An owner that is known before its pods. */
     openNamed: (owner: { kind: string; name: string }): void => open(options.namespace, owner),
+    /** The owners of the pod; no DELETE waits for them. */
     open(pod: JsonObject): void {
       const owner = ownerOf(pod);
       if (owner) open(namespaceOf(pod) ?? options.namespace, owner);

@@ -4,38 +4,6 @@ import type { Health } from '../kube/watch-position.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 
-export interface StreamHealth {
-  /** `at` (client ms): the stream covers changes from then on. `waitingFor` receives why its state has not arrived. */
-  open(
-    stream: StreamName,
-    at: number,
-    more?: {
-      onAlive?: ((isSo: boolean) => void) | undefined;
-      waitingFor?: ((reason: string) => void) | undefined;
-      isNeeded?: boolean;
-    },
-  ): Health;
-  /** The stream has ended for good: refused, or given up. */
-  close(health: Health): void;
-  /** Asks every stream to confirm that it has delivered everything. */
-  doubt(): void;
-  /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
-  lose(stream: StreamName, silentSince: number): void;
-  /** The open streams; a name repeats if it has several connections. */
-  names(): StreamName[];
-  /** Streams that have no connection or answer now, and since when (client ms). */
-  lost(): { stream: StreamName; since: number }[];
-  /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
-  isComingBack(): boolean;
-  /**
-   * Streams that may have undelivered changes, and since when (client ms): the lost streams, and the needed ones that
-   * were asked whether they have delivered everything and have not confirmed it.
-   */
-  unsure(): { stream: StreamName; since: number }[];
-  /** Whether all needed streams have delivered everything and are connected. */
-  areComplete(): boolean;
-}
-
 /** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
 export const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
 
@@ -49,13 +17,37 @@ interface StreamState {
   whole: boolean;
 }
 
+/** A stream, and since when (client ms) its changes may be missing. */
+interface Uncertain {
+  stream: StreamName;
+  since: number;
+}
+
+interface OpenOptions {
+  onAlive?: ((isSo: boolean) => void) | undefined;
+  /** Receives why the stream's state has not arrived. */
+  waitingFor?: ((reason: string) => void) | undefined;
+  isNeeded?: boolean | undefined;
+}
+
+export type StreamHealth = ReturnType<typeof createStreamHealth>;
+
 /** `onChange` is called when a stream has delivered everything, reconnects or closes. */
-export function createStreamHealth(onChange: () => void): StreamHealth {
+export function createStreamHealth(onChange: () => void) {
   const states = new Map<Health, StreamState>();
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
+  const all = (): StreamState[] => [...states.values()];
+  /** Streams for which `sinceOf` knows a time. */
+  const uncertain = (sinceOf: (one: StreamState) => number | undefined): Uncertain[] =>
+    all().flatMap((one) => {
+      const since = sinceOf(one);
+      return since === undefined ? [] : [{ stream: one.stream, since }];
+    });
   return {
-    open(stream, at, { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = {}) {
+    /** `at` (client ms): the stream covers changes from then on. */
+    open(stream: StreamName, at: number, options: OpenOptions = {}): Health {
+      const { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = options;
       const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
       const health: Health = {
         doubted: doubt.signal,
@@ -81,52 +73,52 @@ export function createStreamHealth(onChange: () => void): StreamHealth {
       states.set(health, one);
       return health;
     },
-    close: (health) => void (states.delete(health) && onChange()),
-    doubt: () => doubt.abort(),
-    lose: (stream, silentSince) =>
-      states.forEach((one) => {
-        if (one.stream === stream && one.sureAt < silentSince) one.lostSince ??= one.sureAt;
-      }),
-    names: () => [...states.values()].map(({ stream }) => stream),
-    lost: () =>
-      [...states.values()].flatMap(({ stream, lostSince }) =>
-        lostSince === undefined ? [] : [{ stream, since: lostSince }],
-      ),
-    isComingBack: () =>
-      [...states.values()].some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
-    unsure: () =>
-      [...states.values()].flatMap((one) => {
+    /** The stream has ended for good: refused, or given up. */
+    close: (health: Health): void => void (states.delete(health) && onChange()),
+    /** Asks every stream to confirm that it has delivered everything. */
+    doubt: (): void => doubt.abort(),
+    /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
+    lose(stream: StreamName, silentSince: number): void {
+      for (const one of all()) if (one.stream === stream && one.sureAt < silentSince) one.lostSince ??= one.sureAt;
+    },
+    /** The open streams; a name repeats if it has several connections. */
+    names: (): StreamName[] => all().map(({ stream }) => stream),
+    /** Streams that have no connection or answer now. */
+    lost: (): Uncertain[] => uncertain(({ lostSince }) => lostSince),
+    /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
+    isComingBack: (): boolean => all().some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
+    /**
+     * Streams that may have undelivered changes: the lost streams, and the needed ones that were asked whether they
+     * have delivered everything and have not confirmed it.
+     */
+    unsure: (): Uncertain[] =>
+      uncertain((one) => {
         const owesAnswer = doubt.signal.aborted && one.isNeeded && !one.whole;
-        const since = one.lostSince ?? (owesAnswer ? one.sureAt : undefined);
-        return since === undefined ? [] : [{ stream: one.stream, since }];
+        return one.lostSince ?? (owesAnswer ? one.sureAt : undefined);
       }),
-    areComplete: () => [...states.values()].every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
+    /** Whether all needed streams have delivered everything and are connected. */
+    areComplete: (): boolean => all().every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
   };
 }
 
-/** Waits until every expected stream is open. More streams may be added during the wait. */
-export interface Gate {
-  expect(stream: string): void;
-  open(stream: string): void;
-  /** The expected streams that are not open yet. */
-  shut(): string[];
-  /** Resolves with the streams that are still shut after `ms`, or on abort. */
-  wait(clock: Clock, ms: number, signal: AbortSignal): Promise<string[]>;
-}
+export type Gate = ReturnType<typeof createGate>;
 
-export function createGate(): Gate {
+/** Waits until every expected stream is open. More streams may be added during the wait. */
+export function createGate() {
   const shut = new Set<string>();
   const opened = new Set<string>();
   let check = (): void => {};
   return {
-    expect: (stream) => void (opened.has(stream) ? undefined : shut.add(stream)),
-    open: (stream) => {
+    expect: (stream: string): void => void (opened.has(stream) || shut.add(stream)),
+    open(stream: string): void {
       shut.delete(stream);
       opened.add(stream);
       check();
     },
-    shut: () => [...shut],
-    wait: (clock, ms, signal) =>
+    /** The expected streams that are not open yet. */
+    shut: (): string[] => [...shut],
+    /** Resolves with the streams that are still shut after `ms`, or on abort. */
+    wait: (clock: Clock, ms: number, signal: AbortSignal): Promise<string[]> =>
       new Promise((resolve) => {
         const done = (): void => {
           check = () => {};

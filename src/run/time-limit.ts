@@ -2,14 +2,32 @@
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
-import type { PodexitError } from '../errors.ts';
 
-export interface TimeLimit {
-  /** Restarts the default limit from now, with the grace period known so far (s). */
-  byGrace(seconds: number): void;
-  /** Uses the grace period of the deletion, which is more exact than that of the pod's spec. */
-  follow(trace: Trace): void;
-  cancel(): void;
+/** How long after its grace period a deletion may take. */
+const beyondGraceSeconds = 120;
+/** How long the default limit waits for the pod to be read. */
+export const defaultReadSeconds = 60;
+/** Kubernetes' default grace period. */
+const defaultGraceSeconds = 30;
+
+/** One timer that can be set again. */
+function createAlarm(clock: Clock, ring: () => void) {
+  let stop = (): void => {};
+  let isCancelled = false;
+  return {
+    /** Rings after `ms`, and not at an earlier set time. */
+    set(ms: number): void {
+      stop();
+      if (!isCancelled) stop = clock.setTimeout(ring, Math.max(0, ms));
+    },
+    /** Does not ring until it is set again. */
+    pause: (): void => stop(),
+    /** Never rings again. */
+    cancel(): void {
+      isCancelled = true;
+      stop();
+    },
+  };
 }
 
 interface TimeLimitOptions {
@@ -20,59 +38,26 @@ interface TimeLimitOptions {
   readonly until?: number | undefined;
 }
 
-/** How long after its grace period a deletion may take. */
-const beyondGraceSeconds = 120;
-/** How long the default limit waits for the pod to be read. */
-export const defaultReadSeconds = 60;
-/** Kubernetes' default grace period. */
-const defaultGraceSeconds = 30;
+export type TimeLimit = ReturnType<typeof createTimeLimit>;
 
 /** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
-export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void): TimeLimit {
-  let cancel = (): void => {};
-  let isDeletionGraceKnown = false;
-  let cancelled = false;
-  const arm = (ms: number): void => {
-    cancel();
-    if (!cancelled) cancel = clock.setTimeout(over, ms);
-  };
-  if (typeof timeoutMs === 'number') arm(until === undefined ? timeoutMs : Math.max(0, until - clock.now()));
-  let isGraceKnown = false;
-  if (timeoutMs === 'by-grace') arm(defaultReadSeconds * 1000);
-  const byGrace = (seconds: number): void => {
-    isGraceKnown = true;
-    if (timeoutMs === 'by-grace') arm((seconds + beyondGraceSeconds) * 1000);
-  };
+export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void) {
+  const alarm = createAlarm(clock, over);
+  if (timeoutMs === 'by-grace') alarm.set(defaultReadSeconds * 1000);
+  else if (timeoutMs !== null) alarm.set(until === undefined ? timeoutMs : until - clock.now());
+  let graceIsOf: 'pod' | 'deletion' | undefined;
   return {
-    byGrace,
-    follow: ({ deletion, pod }) => {
-      if (pod && !isGraceKnown) byGrace(pod.value.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds);
-      const seconds = deletion?.first.value.metadata.deletionGracePeriodSeconds;
-      if (isDeletionGraceKnown || seconds === undefined) return;
-      isDeletionGraceKnown = true;
-      byGrace(seconds);
+    /** Restarts the default limit from now, each time a better proof of the grace period is known. */
+    follow({ began, pod, deletion }: Trace): void {
+      if (timeoutMs !== 'by-grace' || !pod || graceIsOf === 'deletion') return;
+      const deletionGrace = deletion?.first.value.metadata.deletionGracePeriodSeconds;
+      if (deletionGrace === undefined && graceIsOf === 'pod') return;
+      const podGrace = began?.value.graceSeconds ?? pod.value.spec.terminationGracePeriodSeconds;
+      graceIsOf = deletionGrace === undefined ? 'pod' : 'deletion';
+      alarm.set(((deletionGrace ?? podGrace ?? defaultGraceSeconds) + beyondGraceSeconds) * 1000);
     },
-    cancel: () => {
-      cancelled = true;
-      cancel();
-    },
+    cancel: alarm.cancel,
   };
-}
-
-export interface WaitingLimit {
-  /** Aborted when the limit is reached. */
-  readonly signal: AbortSignal;
-  /** For messages: how long no pod has terminated, and what the limit consists of. */
-  text(): string;
-  /** The pods have been listed. */
-  listed(): void;
-  /** A pod of the workload was seen: the largest grace period counts. */
-  podSeen(pod: JsonObject): void;
-  /** Stops the limit while a command runs, until `restart`. */
-  pause(): void;
-  /** Restarts the limit from now: a pod or the command has ended. */
-  restart(): void;
-  cancel(): void;
 }
 
 interface WaitOptions {
@@ -82,115 +67,86 @@ interface WaitOptions {
   readonly stdout: { readonly isTty: boolean };
 }
 
+export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
+
 /**
  * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
  * from the start or from the last pod's end. It never ends while `isBusy`.
  */
-export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false): WaitingLimit {
+export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false) {
   const over = new AbortController();
+  const alarm = createAlarm(clock, () => void (isBusy() || over.abort()));
+  if (timeoutMs !== undefined || stdout.isTty) alarm.cancel();
   let grace: number | undefined;
   let since = clock.now();
-  let cancel = (): void => {};
-  let isOn = timeoutMs === undefined && !stdout.isTty;
   let areListed = false;
   let isPaused = false;
   const seconds = (): number => (areListed ? (grace ?? defaultGraceSeconds) + beyondGraceSeconds : defaultReadSeconds);
-  const arm = (): void => {
-    cancel();
-    const left = since + seconds() * 1000 - clock.now();
-    if (isOn && !isPaused) cancel = clock.setTimeout(() => void (isBusy() || over.abort()), Math.max(0, left));
-  };
-  const listed = (): void => {
-    if (areListed) return;
-    areListed = true;
+  const arm = (): void => void (isPaused || alarm.set(since + seconds() * 1000 - clock.now()));
+  const update = (longest = grace): void => {
+    [grace, areListed] = [longest, true];
     arm();
   };
   arm();
   return {
+    /** Aborted when the limit is reached. */
     signal: over.signal,
-    text: () =>
+    /** For messages: how long no pod has terminated, and what the limit consists of. */
+    text: (): string =>
       areListed
         ? `${seconds()} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
         : `${defaultReadSeconds} s, as the pods could not be listed`,
-    listed,
-    podSeen(pod) {
+    /** The pods have been listed. */
+    listed(): void {
+      if (!areListed) update();
+    },
+    /** A pod of the workload was seen: the largest grace period counts. */
+    podSeen(pod: JsonObject): void {
       const own = asObject(pod['spec'])['terminationGracePeriodSeconds'];
-      const known = typeof own === 'number' ? own : defaultGraceSeconds;
-      listed();
-      if (grace !== undefined && known <= grace) return;
-      grace = known;
-      arm();
+      const seen = typeof own === 'number' ? own : defaultGraceSeconds;
+      if (grace === undefined || seen > grace) update(seen);
     },
-    pause() {
+    /** Stops the limit while a command runs, until `restart`. */
+    pause(): void {
       isPaused = true;
-      cancel();
+      alarm.pause();
     },
-    restart() {
+    /** Restarts the limit from now: a pod or the command has ended. */
+    restart(): void {
       isPaused = false;
       since = clock.now();
       arm();
     },
-    cancel() {
-      isOn = false;
-      cancel();
-    },
+    cancel: alarm.cancel,
   };
 }
 
-export interface Deadline {
-  /** Aborted when the time is over. */
-  readonly signal: AbortSignal;
-  /** Client ms of the deadline; undefined: none. */
-  readonly until: number | undefined;
-  /** Pauses the deadline during `work`, which waits for a person. */
-  pauseWhile<T>(work: () => Promise<T>): Promise<T>;
-  cancel(): void;
-}
+export type Deadline = ReturnType<typeof createDeadline>;
 
 /** `timeoutMs` null: never. */
-export function createDeadline(clock: Clock, timeoutMs: number | null): Deadline {
+export function createDeadline(clock: Clock, timeoutMs: number | null) {
   const over = new AbortController();
+  const alarm = createAlarm(clock, () => over.abort());
   let until = timeoutMs === null ? undefined : clock.now() + timeoutMs;
-  let cancelled = false;
-  let cancel = (): void => {};
-  const arm = (): void => {
-    if (until !== undefined && !cancelled) cancel = clock.setTimeout(() => over.abort(), until - clock.now());
-  };
-  arm();
+  if (timeoutMs !== null) alarm.set(timeoutMs);
   return {
+    /** Aborted when the time is over. */
     signal: over.signal,
-    get until() {
+    /** Client ms of the deadline; undefined: none. */
+    get until(): number | undefined {
       return until;
     },
-    async pauseWhile(work) {
-      cancel();
+    /** Pauses the deadline during `work`, which waits for a person. */
+    async pauseWhile<T>(work: () => Promise<T>): Promise<T> {
+      alarm.pause();
       const since = clock.now();
       try {
         return await work();
       } finally {
-        if (until !== undefined) until += clock.now() - since;
-        arm();
+        const now = clock.now();
+        if (until !== undefined) alarm.set((until += now - since) - now);
       }
     },
-    cancel: () => {
-      cancelled = true;
-      cancel();
-    },
+    cancel: alarm.cancel,
   };
-}
-
-/** Throws `late()` if the deadline comes first. Open requests end with their connection. */
-export async function unlessLate<T>({ signal }: Deadline, work: Promise<T>, late: () => PodexitError): Promise<T> {
-  let unsubscribe = (): void => {};
-  const over = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(late());
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    unsubscribe = () => signal.removeEventListener('abort', giveUp);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    unsubscribe();
-  }
 }

@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { confirmDelete } from './confirm-delete.ts';
-import { createDeadline, createWaitingLimit, type Deadline, type WaitingLimit } from './time-limit.ts';
+import { createDeadline, createWaitingLimit, type Deadline } from './time-limit.ts';
 import { assertOutputs, recorderFor } from './writable.ts';
 import { leaveOnSignals, unlessInterrupted, fateOf } from './leaving.ts';
 import type { ExitOptions, TraceOptions } from './trace-options.ts';
@@ -63,22 +63,6 @@ async function choosePodAndTrace(
   return deleteOnce({ ...options, ...options.once, ...pod, cluster, deadline }, ports);
 }
 
-/** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`. */
-async function traceNextPod(
-  cluster: Cluster,
-  options: TraceOptions & { target: SeveralTarget },
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
-  const limit = createWaitingLimit({ clock: ports.clock, timeoutMs: options.timeoutMs, stdout: ports.stdout });
-  try {
-    const subject = await nextPodOf(cluster, options.target, { deadline, limit }, ports);
-    return await traceToReport(cluster, subject, options, deadline, ports);
-  } finally {
-    limit.cancel();
-  }
-}
-
 /** The one pod of a run: the pod that was found, or the first of several that terminates. */
 interface Subject extends FoundPod {
   /** Key of the pod's trace; '' until the pod is known. */
@@ -110,10 +94,9 @@ async function traceToReport(
   const traces = createTraces(({ metadata }) => metadata.uid === key());
   const traced = (): Trace | undefined => traces.get(key());
   for (const signal of subject.cancelOn) signal.addEventListener('abort', live.finish, { once: true });
-  const late = createFinishLoader();
-  const left = { by: undefined as Interrupted['signal'] | undefined };
+  let interruptedBy: Interrupted['signal'] | undefined;
   const stopListening = leaveOnSignals(ports, (signal) => {
-    left.by = signal;
+    interruptedBy = signal;
     const pod = several ? traced()?.pod?.value.metadata.name : name;
     if (pod !== undefined && signal !== 'SIGPIPE')
       warn(`${signal}: ${fateOf(live.progressOf(key()), { ...cluster, name: pod })}`);
@@ -130,12 +113,12 @@ async function traceToReport(
       afterInput,
       onTrace: (now, ofPod) => {
         live.onTrace(now, ofPod);
-        if (now.gone) afterInput(late.prepare);
+        if (now.gone) afterInput(() => void loadFinish().catch(() => undefined));
       },
     });
     const trace = traced();
-    if (!trace) return withoutPod(left.by, subject);
-    const { finish, missingReplacementText, notReplacedCode } = await late.loaded();
+    if (!trace) return withoutPod(interruptedBy, subject);
+    const { finish, missingReplacementText, notReplacedCode } = await loadFinish();
     const notReplaced = missingReplacementText(trace);
     if (notReplaced !== undefined) warn(notReplaced);
     const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
@@ -154,16 +137,8 @@ async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports
   return probes.length > 0 ? await open() : openOnDeletion(open);
 }
 
-/** Loads finish.ts when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
-function createFinishLoader() {
-  const load = () => import('./finish.ts');
-  let parts: ReturnType<typeof load> | undefined;
-  return {
-    loaded: () => (parts ??= load()),
-    /** `loaded` throws the error. */
-    prepare: () => void (parts ??= load()).catch(() => undefined),
-  };
-}
+/** Called first when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
+const loadFinish = () => import('./finish.ts');
 
 /** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
 function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
@@ -175,46 +150,47 @@ function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: S
   throw notStarted?.() ?? new Error('the run has no trace');
 }
 
-/** Throws what scopeOf throws. */
-async function nextPodOf(
+/** Waits for a workload's next terminating pod and traces it. Throws `attach.not-started`, and what scopeOf throws. */
+async function traceNextPod(
   cluster: Cluster,
-  target: SeveralTarget,
-  { deadline, limit }: { deadline: Deadline; limit: WaitingLimit },
+  options: TraceOptions & { target: SeveralTarget },
+  deadline: Deadline,
   ports: Ports,
-): Promise<Subject> {
-  const { stderr } = ports;
+): Promise<number> {
+  const { clock, stdout, stderr } = ports;
   const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
   const scoping = { ignoreNotFound: false, warn };
-  const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
-  const what = scope.target;
-  warn(`waiting for the next terminating pod of ${what}`);
+  const limit = createWaitingLimit({ clock, timeoutMs: options.timeoutMs, stdout });
   const over = new AbortController();
   let uid: string | undefined;
-  const several: Several = {
-    ...scope,
-    isNext: true,
-    shouldTrace(one) {
-      limit.cancel();
-      return (uid ??= one) === one;
-    },
-    ended: () => over.abort(),
-    listener: {
-      seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-      missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
-      listed: () => limit.listed(),
-    },
-  };
-  return {
-    name: '',
-    key: () => uid ?? '',
-    several,
-    cancelOn: [over.signal, deadline.signal, limit.signal],
-    notStarted: () =>
+  try {
+    const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, options.target, deadline, scoping));
+    warn(`waiting for the next terminating pod of ${scope.target}`);
+    const several: Several = {
+      ...scope,
+      isNext: true,
+      shouldTrace(one) {
+        limit.cancel();
+        return (uid ??= one) === one;
+      },
+      ended: () => over.abort(),
+      listener: {
+        seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
+        missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
+        listed: limit.listed,
+      },
+    };
+    const notStarted = (): PodexitError =>
       new PodexitError(
         'attach.not-started',
-        `no pod of ${what} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
+        `no pod of ${scope.target} in namespace "${cluster.namespace}" was being deleted within ${limit.signal.aborted ? limit.text() : '--timeout'}`,
         'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
         { exitCode: 3 },
-      ),
-  };
+      );
+    const cancelOn = [over.signal, deadline.signal, limit.signal];
+    const subject: Subject = { name: '', key: () => uid ?? '', several, cancelOn, notStarted };
+    return await traceToReport(cluster, subject, options, deadline, ports);
+  } finally {
+    limit.cancel();
+  }
 }

@@ -2,10 +2,8 @@
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
-import type { StreamHealth } from './stream-health.ts';
-import type { Run } from './live-run.ts';
-import { sharedStreamDelayMs, nextStep } from './ending.ts';
-import type { Probing } from './probing.ts';
+import type { Probing, Run } from './live-run.ts';
+import { endOf, sharedStreamDelayMs, type End } from './ending.ts';
 import { createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
 import type { ApiResponse } from '../kube/cluster.ts';
@@ -20,22 +18,14 @@ interface Track {
   cancelSettling: () => void;
 }
 
-interface RunControl {
-  /** ms during which data from a suspension may still be unread. */
-  unreadMs(): number;
-  /** Ends the run. */
-  end(): void;
-  isLeaving(): boolean;
-}
-
-export function createTracks(run: Run, control: RunControl) {
-  const { several } = run.options;
+export function createTracks(run: Run) {
+  const { several, clock } = run.options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
   const track = (key: string): Track => {
     const known = tracks.get(key);
     if (known) return known;
-    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, control, (name) => endTrace(key, name)));
+    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, () => endTrace(key, 'timeout')));
     const fresh = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
     tracks.set(key, fresh);
     return fresh;
@@ -43,30 +33,32 @@ export function createTracks(run: Run, control: RunControl) {
   const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
   const endIfDone = (): void => {
     if (!isFinishing || !several || openTraces() > 0) return;
-    if (run.probing) finishProbing(run, run.probing, '', endIfDone);
-    else control.end();
+    if (run.probing) finishProbing(run, run.probing, endIfDone);
+    else run.end();
   };
   /** Ends one trace; in a run about one pod also the run. */
-  const endTrace = (key: string, name: TraceEnd): void => {
+  const endTrace = (key: string, name: 'timeout' | End['name']): void => {
     const one = track(key);
-    const at = run.options.clock.now();
     if (one.isOver) return;
-    if (!several) return name === 'over' ? control.end() : run.endWith({ at, kind: 'timer', name });
+    if (!several) return name === 'over' ? run.end() : run.endWith({ at: clock.now(), kind: 'timer', name });
     one.isOver = true;
     cancelTimers(one);
-    run.deliver({ at, kind: 'timer', name, pod: key });
+    run.deliver({ at: clock.now(), kind: 'timer', name, pod: key });
     several.ended(key);
     endIfDone();
   };
   const checkEnd = (key: string): void => {
     const one = tracks.get(key);
-    if (!one?.trace || one.isOver || control.isLeaving() || run.signal.aborted) return;
-    const next = nextCheck(run, one.trace, control.unreadMs);
-    if (next === undefined) return;
-    if (run.probing && !several) return finishProbing(run, run.probing, key, () => checkEnd(key));
-    if (typeof next === 'string') return endTrace(key, next);
+    if (!one?.trace || one.isOver || run.signal.aborted) return;
+    const end = plannedEnd(run, one.trace);
+    if (!end) return;
+    let wait = end.at - clock.now();
+    if (wait <= 0 && end.name === 'settled') wait = unreadMs(run);
+    if (wait > 0 && !several) run.streams.doubt();
+    if (run.probing && !several) return finishProbing(run, run.probing, () => checkEnd(key));
+    if (wait <= 0) return endTrace(key, end.name);
     one.cancelSettling();
-    one.cancelSettling = run.options.clock.setTimeout(() => checkEnd(key), next);
+    one.cancelSettling = clock.setTimeout(() => checkEnd(key), wait);
   };
   const checkSoon = onceEachTurn(checkEnd);
   if (!several) track(onePod);
@@ -83,7 +75,6 @@ export function createTracks(run: Run, control: RunControl) {
     traceOf: (key: string): Trace | undefined => tracks.get(several ? key : onePod)?.trace,
     traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
     openTraces,
-    limitByGrace: (seconds: number): void => void (several || track(onePod).timeLimit.byGrace(seconds)),
     /** Checks for each trace whether it has ended. */
     checkAll: (): void => tracks.forEach((_, key) => checkEnd(key)),
     /** Starts no further trace: the run ends when the open ones have ended. */
@@ -111,28 +102,12 @@ function cancelTimers({ timeLimit, cancelSettling }: Track): void {
   cancelSettling();
 }
 
-/** The name of the timer that ends a trace in the log. */
-type TraceEnd = 'timeout' | 'settled' | 'over';
-
-/** The next step of a trace: its end, or ms until the next check; undefined: wait for more observations. */
-function nextCheck({ options, streams }: Run, trace: Trace, unreadMs: () => number): TraceEnd | number | undefined {
-  const now = options.clock.now();
-  const { several } = options;
-  const step = several ? nextStep(trace, onlyIfLost(streams), now, sharedStreamDelayMs) : nextStep(trace, streams, now);
-  if (step.kind === 'end') return 'over';
-  if (step.kind === 'go-on') return undefined;
-  const wait = step.kind === 'wait' ? step.until - now : unreadMs();
-  if (wait <= 0) return step.kind === 'settled' ? 'settled' : 'over';
-  if (!several) streams.doubt();
-  return wait;
-}
-
 /** Checks for the end only after the last probe request was answered. */
-function finishProbing(run: Run, probing: Probing, key: string, onFinished: () => void): void {
+function finishProbing(run: Run, probing: Probing, onFinished: () => void): void {
   if (run.isProbingOver) return;
   run.isProbingOver = true;
   void probing
-    .finish(() => run.traceOf(key))
+    .finish()
     .then(() => {
       run.probing = undefined;
       onFinished();
@@ -140,24 +115,28 @@ function finishProbing(run: Run, probing: Probing, key: string, onFinished: () =
     .catch(run.fail);
 }
 
-/** Waits until everything that arrived during a suspension was read. */
-function giveUp(run: Run, key: string, control: RunControl, end: (name: TraceEnd) => void): void {
-  const wait = control.unreadMs();
-  const again = (): void => giveUp(run, key, control, end);
-  if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
-  void readPodOnceMore(run, key)
-    .then(() => end('timeout'))
-    .catch(run.fail);
+function plannedEnd({ streams, options: { several } }: Run, trace: Trace): End | undefined {
+  const isComingBack = streams.isComingBack();
+  // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
+  // of all requests. A run waits for them only if one is known to be lost.
+  const areComplete = several ? !isComingBack : streams.areComplete();
+  return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
 }
 
-/**
- * Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most of
- * all requests. A run waits for them only if one is known to be lost.
- */
-const onlyIfLost = (streams: StreamHealth) => ({
-  areComplete: () => !streams.isComingBack(),
-  isComingBack: () => streams.isComingBack(),
-});
+/** ms during which data that arrived during a suspension may still be unread. */
+function unreadMs({ suspension }: Run): number {
+  // A timer may fire on waking before the tick that notices the suspension.
+  suspension.notice();
+  return suspension.unreadMs();
+}
+
+/** Ends a trace at --timeout, after everything that arrived during a suspension was read. */
+function giveUp(run: Run, key: string, end: () => void): void {
+  const wait = unreadMs(run);
+  const again = (): void => giveUp(run, key, end);
+  if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
+  void readPodOnceMore(run, key).then(end).catch(run.fail);
+}
 
 /** ms; short, because the user's --timeout is already over. */
 const lastReadTimeoutMs = 1000;

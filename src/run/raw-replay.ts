@@ -2,35 +2,38 @@
  * Turns a raw recording of a namespace into the raw observations that a live run would have had: the same targets, the
  * same order of requests, the same end. Everything else that the recorder saw or did is left out. Pure.
  */
-import { metadataOf } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
-import type { Began, RawObservation } from '../model/observation.ts';
+import type { Began, RawObservation, StreamName } from '../model/observation.ts';
 import {
-  allTargets,
-  watchEndsIn,
-  lateStreamsIn,
-  streamsOf,
-  takes,
-  targetsOf,
-  withKind,
-  type WatchEnds,
-  type LateStreams,
-  type RawTarget,
-} from './raw-targets.ts';
-import {
-  answerTo,
   began,
   beganOfAll,
   graceOf,
-  terminatingRows,
+  listsOf,
   podsIn,
   podsOf,
   subjectOf,
+  terminatingRows,
   verbOf,
-  type RequestRow,
+  type Removal,
   type Subject,
 } from './raw-subject.ts';
-import { nameOf, uidOf } from './watched.ts';
+import {
+  candidateServices,
+  nameOf,
+  nodeTargets,
+  ownerKinds,
+  ownerOf,
+  ownerTargets,
+  podEventsTarget,
+  podTarget,
+  selects,
+  servicesTarget,
+  siblingTarget,
+  sliceTarget,
+  uidOf,
+  type Target,
+} from './watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
 const maxRequestMs = 1000;
@@ -62,9 +65,7 @@ interface Selection {
 
 interface Context extends Selection {
   readonly rows: readonly Row[];
-  readonly cuts: WatchEnds;
-  /** The first answer to the recorder's own request, which may have been sent again. */
-  readonly response: Row | undefined;
+  readonly gaps: ReadonlyMap<Row, WatchGap>;
   /** When each log was opened (client ms), by `POD/CONTAINER`. */
   readonly logs: Map<string, number>;
   /** The uid of the pod that currently has a name. */
@@ -72,13 +73,12 @@ interface Context extends Selection {
 }
 
 function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Selection): Generator<RawObservation> {
-  const { late, subject } = narrowed;
+  const { late } = narrowed;
   const at = rows[0]?.at ?? 0;
   yield { at, ...began };
   // A live run reports this when it sends its DELETE; such a stream delivers nothing before that anyway.
   for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
-  const response = subject?.request && answerTo(rows, subject.request);
-  const context = { ...narrowed, rows, cuts: watchEndsIn(rows), response, logs: new Map(), uids: new Map() };
+  const context = { ...narrowed, rows, gaps: watchGapsIn(rows), logs: new Map(), uids: new Map() };
   for (const row of rows) {
     for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
     yield* rawObservationsOf(row, context);
@@ -90,17 +90,18 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Select
  * The index of the row with which the deletion began; by then a live run has its streams in sync. If a list shows the
  * deletion already under way, the run joined it: it is in sync as early as possible.
  */
-function deletionRowOf(rows: readonly Row[], { name, request }: Subject): number {
+function deletionRowOf(rows: readonly Row[], { name, removal }: Subject): number {
   const marked = terminatingRows(rows).get(name) ?? Infinity;
   const isUnderWay = rows[marked]?.type === 'list';
-  return Math.min(request ? rows.indexOf(request) : Infinity, isUnderWay ? Infinity : marked);
+  return Math.min(removal?.rowIndex ?? Infinity, isUnderWay ? Infinity : marked);
 }
 
 type OfType<T extends Row['type']> = Extract<Row, { type: T }>;
 
 function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation> {
-  const { subject, targets, late, cuts, response } = context;
+  const { subject, targets, late } = context;
   const { at } = row;
+  const removal = subject?.removal;
   switch (row.type) {
     case 'list':
       return ofList(row, context);
@@ -109,38 +110,36 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
     case 'watch':
       return ofWatch(row, context);
     case 'watch-end':
-      return cuts.lasting.has(row) ? gapsIn(row, context, { from: at }) : [];
+      return gapsAt(row, context);
     case 'request':
-      if (row !== subject?.request) return [];
+      if (row !== removal?.request) return [];
       return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidIn(context) }];
     case 'response':
-      return row === response && subject?.request ? ofResponse(row, subject.request) : [];
+      return row === removal?.answer ? ofAnswer(row, removal) : [];
     default:
       return ofLog(row, context);
   }
 }
 
-const gapsIn = (
-  { at, resource }: OfType<'list' | 'watch-end'>,
-  { targets }: Context,
-  span: { from: number; to?: number },
-): RawObservation[] =>
-  streamsOf(targets.filter((target) => target.resource === resource)).map((stream) => ({
-    at,
-    kind: 'gap',
-    stream,
-    ...span,
-    cause: 'disconnected',
-  }));
+/** A gap for each stream whose watch had ended. */
+const gapsAt = (row: OfType<'list' | 'watch-end'>, { targets, gaps }: Context): RawObservation[] =>
+  [gaps.get(row) ?? []].flat().flatMap(({ from, to }) =>
+    streamsOf(targets, row.resource).map((stream) => ({
+      at: row.at,
+      kind: 'gap',
+      stream,
+      from,
+      to,
+      cause: 'disconnected',
+    })),
+  );
 
 function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservation> {
   const { at, date, resource, objects, resourceVersion } = row;
-  const { targets, cuts } = context;
-  const from = cuts.since.get(row);
-  if (from !== undefined) yield* gapsIn(row, context, { from, to: at });
+  yield* gapsAt(row, context);
   const sentAt = at - maxRequestMs;
   if (date !== undefined) yield { at, kind: 'dated', sentAt, date };
-  for (const target of targets.filter((one) => one.resource === resource)) {
+  for (const target of context.targets.filter((one) => one.resource === resource)) {
     const { stream, name } = target;
     const taken = objects.filter((object) => takes(target, object)).map((object) => withKind(object, target));
     yield { at, kind: 'listed', stream, resourceVersion, objects: taken, sentAt, name };
@@ -155,7 +154,7 @@ function* ofWatch({ at, resource, change, object }: OfType<'watch'>, { targets }
   }
 }
 
-function* ofResponse({ at, date, status, body }: OfType<'response'>, request: RequestRow): Generator<RawObservation> {
+function* ofAnswer({ at, date, status, body }: OfType<'response'>, { request }: Removal): Generator<RawObservation> {
   if (date !== undefined) yield { at, kind: 'dated', sentAt: request.at, date };
   const object = body['kind'] === 'Pod' ? body : undefined;
   yield { at, kind: 'answered', verb: verbOf(request), status, object };
@@ -183,3 +182,139 @@ function uidIn({ rows, subject }: Context): string {
   const { uid } = metadataOf(pod ?? {});
   return typeof uid === 'string' ? uid : '';
 }
+
+/** A target; `keeps` filters its objects if no selector can. */
+interface RawTarget extends Target {
+  readonly keeps?: (object: JsonObject) => boolean;
+}
+
+const isAboutPod = (event: JsonObject): boolean =>
+  asObject(event['involvedObject'] ?? event['regarding'])['kind'] === 'Pod';
+
+const allOf = (stream: StreamName, resource: string, keeps?: RawTarget['keeps']): RawTarget => ({
+  stream,
+  resource,
+  path: '',
+  keeps,
+});
+
+/** The targets of a run over all terminating pods. */
+const allTargets: readonly RawTarget[] = [
+  allOf('pods', 'pods'),
+  allOf('services', 'services'),
+  allOf('endpointslices', 'endpointslices'),
+  allOf('events', 'events', isAboutPod),
+  allOf('owner-events', 'events', (event) => !isAboutPod(event)),
+  allOf('node-events', 'node-events'),
+  allOf('node', 'nodes'),
+  allOf('lease', 'leases'),
+  ...Object.keys(ownerKinds).map((resource) => allOf('owner', resource)),
+];
+
+/** The targets that a live run finds step by step: the owner's owner and the siblings depend on what was listed. */
+function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarget[] {
+  const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? {};
+  const services = candidateServices(listsOf(rows, 'services'), pod);
+  const names = services.map(nameOf);
+  const slices = sliceTarget(namespace, names);
+  const node = asObject(pod['spec'])['nodeName'];
+  const listed = (owner: { kind: string; name: string }): JsonObject | undefined =>
+    listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find((one) => nameOf(one) === owner.name);
+  const owner = ownerOf(pod);
+  const direct = owner && listed(owner);
+  const above = direct && ownerOf(direct);
+  const top = above ? listed(above) : direct;
+  const siblings = top && siblingTarget(namespace, top);
+  return [
+    podTarget(namespace, name),
+    { ...servicesTarget(namespace), keeps: (one) => names.includes(nameOf(one)) },
+    podEventsTarget(namespace, name),
+    ...(slices ? [slices] : []),
+    ...(typeof node === 'string' ? nodeTargets(node) : []),
+    ...(owner ? ownerTargets(namespace, owner) : []),
+    ...(above ? ownerTargets(namespace, above) : []),
+    ...(siblings ? [{ ...siblings, stream: 'siblings' as const }] : []),
+  ];
+}
+
+/** The streams of the targets, or of those that have this resource. */
+const streamsOf = (targets: readonly Target[], resource?: string): StreamName[] => [
+  ...new Set(targets.flatMap((one) => (resource === undefined || one.resource === resource ? [one.stream] : []))),
+];
+
+/** Whether a live run would have received the object by this target. */
+const takes = (target: RawTarget, object: JsonObject): boolean =>
+  selects(target, object) && (target.keeps?.(object) ?? true);
+
+/** Adds the kind, which items of a list do not have. */
+function withKind(object: JsonObject, { stream, resource }: Target): JsonObject {
+  const kind = stream === 'owner' ? ownerKinds[resource]?.kind : undefined;
+  return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
+}
+
+/** ms, client clock. */
+interface WatchGap {
+  resource: string;
+  from: number;
+  /** Absent if the resource was never listed again. */
+  to?: number;
+}
+
+/** As in a live run, the time from the end of a watch to the next list is a gap. By the row that shows it. */
+function watchGapsIn(rows: readonly Row[]): Map<Row, WatchGap> {
+  const open = new Map<string, OfType<'watch-end'>>();
+  const gaps = new Map<Row, WatchGap>();
+  for (const row of rows) {
+    if (row.type === 'watch-end' && !open.has(row.resource)) open.set(row.resource, row);
+    if (row.type !== 'list') continue;
+    const end = open.get(row.resource);
+    if (end) gaps.set(row, { resource: row.resource, from: end.at, to: row.at });
+    open.delete(row.resource);
+  }
+  for (const end of open.values()) gaps.set(end, { resource: end.resource, from: end.at });
+  return gaps;
+}
+
+/** A stream was interrupted from `from` until a list at `to` restored it (client ms). */
+export interface Absence {
+  stream: StreamName;
+  from: number;
+  to: number;
+}
+
+/** All absences. The lists show them only when they end, so a run that ends earlier has to report them itself. */
+export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
+  const targets = subject ? targetsOf(rows, subject) : [];
+  return [...watchGapsIn(rows).values()].flatMap(({ resource, from, to }) =>
+    to === undefined ? [] : streamsOf(targets, resource).map((stream) => ({ stream, from, to })),
+  );
+}
+
+/** Late streams, each with the row that brings it in sync; undefined: never. */
+type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
+
+/** Raw recordings have no Leases (shared/recordings): a missing Lease is not a gap. */
+const optionalStreams: ReadonlySet<StreamName> = new Set(['lease']);
+
+/** The streams whose state was not listed before row `deletionRow`. */
+function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletionRow: number): LateStreams {
+  const late = new Map<StreamName, Row | undefined>();
+  for (const stream of streamsOf(targets)) {
+    const places = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
+    if (places.every((place) => rows[place]?.type === 'list' && place < deletionRow)) continue;
+    const isFound = !places.includes(-1);
+    if (isFound || !optionalStreams.has(stream)) late.set(stream, isFound ? rows[Math.max(...places)] : undefined);
+  }
+  return late;
+}
+
+/**
+ * The index of a stream's first row, or -1. Except for Events only lists count: a change proves that the stream was
+ * watched, but not since when, and does not show the state before.
+ */
+const firstRowOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
+  rows.findIndex(
+    (row) => (row.type === 'list' || (row.type === 'watch' && eventStreams.has(stream))) && row.resource === resource,
+  );
+
+const eventStreams: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);

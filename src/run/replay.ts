@@ -6,13 +6,11 @@ import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { reduce } from '../model/reduce.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
-import { createTraces, type Traces } from './traces.ts';
-import { endingOf, sharedStreamDelayMs, reconnectTimeoutMs } from './ending.ts';
+import { createTraces, onePod, type Traces } from './traces.ts';
+import { endingOf, sharedStreamDelayMs, reconnectTimeoutMs, type End } from './ending.ts';
 import { neededStreams } from './stream-health.ts';
-import { absencesIn, type Absence } from './raw-targets.ts';
-import { narrowToPod, narrowToAll } from './raw-replay.ts';
+import { absencesIn, narrowToPod, narrowToAll, type Absence } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
 import type { Policy } from '../verdict/policy.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
@@ -57,7 +55,9 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   // A raw recording contains the logs of the containers.
   const rows = await rowsOf(first.value, lines);
   const isOverSeveral = pod === undefined && coversSeveralPods(rows);
-  const rawObservations = [...(isOverSeveral ? replayOfSeveral(rows) : replayOf(rows, subjectOf(rows, pod)))];
+  const rawObservations = [
+    ...(isOverSeveral ? endedLikeLive(narrowToAll(rows)) : replayOf(rows, subjectOf(rows, pod))),
+  ];
   return { rawObservations, logText: true, traces, target: isOverSeveral ? targetOf(rawObservations[0]) : undefined };
 }
 
@@ -85,75 +85,55 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
 export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawObservation> =>
   endedLikeLive(narrowToPod(rows, subject), absencesIn(rows, subject));
 
-/** The same for all terminating pods of the recording. */
-const replayOfSeveral = (rows: readonly Row[]): Iterable<RawObservation> => endTracesLikeLive(narrowToAll(rows));
-
-/** Ends each trace when a live run would have ended it. */
-function* endTracesLikeLive(rawObservations: Iterable<RawObservation>): Generator<RawObservation> {
-  const traces = createTraces();
-  const due = new Map<string, { at: number; name: 'over' | 'settled' }>();
-  let seq = 0;
-  const end = function* (until: number): Generator<RawObservation> {
-    for (const [pod, { at, name }] of [...due].filter((one) => one[1].at < until)) {
-      due.delete(pod);
-      traces.close(pod);
-      yield { at, kind: 'timer', name, pod };
-    }
-  };
-  for (const rawObservation of rawObservations) {
-    yield* end(rawObservation.at);
-    yield rawObservation;
-    seq += 1;
-    for (const key of traces.add(observe(rawObservation, seq, { logText: false }))) {
-      const trace = traces.get(key);
-      const ending = trace && endingOf(trace);
-      if (!trace || !ending || ending.kind === 'open') continue;
-      const soonest = (trace.gone?.at ?? trace.now) + sharedStreamDelayMs;
-      const isDone = ending.kind === 'done';
-      due.set(key, { at: isDone ? Math.max(soonest, trace.now) : ending.until, name: isDone ? 'over' : 'settled' });
-    }
-  }
-  yield* end(Infinity);
-}
+/** How a live run would have ended a trace. `isNow`: nothing more is awaited. */
+type ReplayEnd = End & { isNow: boolean };
 
 /**
- * Ends when a live run would have ended, in the recording's own time: with its timer, and with a gap for each stream
- * that is interrupted then.
+ * Ends each trace when a live run would have ended it, in the recording's own time: with its timer and, in a run about
+ * one pod, with a gap for each stream that is interrupted then.
  */
 export function* endedLikeLive(
   rawObservations: Iterable<RawObservation>,
   absences: readonly Absence[] = [],
 ): Generator<RawObservation> {
-  let trace = emptyTrace;
+  const traces = createTraces();
+  const due = new Map<string, ReplayEnd>();
+  let isOver = false;
   let seq = 0;
-  let end: End | undefined;
+  const endTraces = function* (until: number): Generator<RawObservation> {
+    for (const [pod, end] of [...due].filter(([, { at }]) => at < until)) {
+      due.delete(pod);
+      isOver = pod === onePod;
+      if (isOver) yield* endOfRun(traces.get(pod) ?? emptyTrace, end, absences);
+      else yield { at: end.at, kind: 'timer', name: end.name, pod };
+      traces.close(pod);
+    }
+  };
   for (const rawObservation of rawObservations) {
-    if (end && rawObservation.at > end.at) break;
+    yield* endTraces(rawObservation.at);
+    if (isOver) return;
     yield rawObservation;
     seq += 1;
-    trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
-    end = endOf(trace, absences);
-    if (end?.isNow) break;
+    for (const key of traces.add(observe(rawObservation, seq, { logText: false }))) {
+      const trace = traces.get(key);
+      const end = trace && replayEndOf(trace, absences, key === onePod ? 0 : sharedStreamDelayMs);
+      if (end) due.set(key, end);
+      else due.delete(key);
+      if (end?.isNow && key === onePod) yield* endTraces(Infinity);
+    }
+    if (isOver) return;
   }
-  if (end) yield* endReplay(trace, end, absences);
+  yield* endTraces(Infinity);
 }
 
-interface End {
-  /** Client ms. */
-  at: number;
-  /** Nothing more is awaited. */
-  isNow: boolean;
-  /** A timer ends the run: something that was awaited did not arrive. */
-  settled: boolean;
-}
-
-function endOf(trace: Trace, absences: readonly Absence[]): End | undefined {
+/** `quietMs`: how long to wait after the pod's removal. */
+function replayEndOf(trace: Trace, absences: readonly Absence[], quietMs: number): ReplayEnd | undefined {
   const ending = endingOf(trace);
   if (ending.kind === 'open') return undefined;
-  const settled = ending.kind === 'settling';
-  const at = settled ? Math.max(ending.until, trace.now) : trace.now;
+  const isSettling = ending.kind === 'settling';
+  const at = Math.max(trace.now, isSettling ? ending.until : (trace.gone?.at ?? trace.now) + quietMs);
   const back = streamsBackAt(trace, at, absences);
-  return { at: back ?? at, isNow: !settled && back === undefined, settled };
+  return { at: back ?? at, name: isSettling ? 'settled' : 'over', isNow: !isSettling && back === undefined };
 }
 
 /** When the streams have returned that are interrupted at `at` and that a live run waits for; undefined: none is. */
@@ -165,12 +145,12 @@ function streamsBackAt(trace: Trace, at: number, absences: readonly Absence[]): 
   return awaited.length > 0 ? Math.max(...awaited.map(({ to }) => to)) : undefined;
 }
 
-function* endReplay(trace: Trace, { at, settled }: End, absences: readonly Absence[]): Generator<RawObservation> {
+function* endOfRun(trace: Trace, { at, name }: End, absences: readonly Absence[]): Generator<RawObservation> {
   const isStated = ({ stream, from }: Absence): boolean =>
     trace.gaps.some(({ value }) => value.stream === stream && value.from === from);
   for (const absence of absences.filter((one) => one.from <= at && !isStated(one)))
     yield { at, kind: 'gap', stream: absence.stream, from: absence.from, cause: 'disconnected' };
-  if (settled) yield { at, kind: 'timer', name: 'settled' };
+  if (name === 'settled') yield { at, kind: 'timer', name };
 }
 
 interface ReplayOptions {

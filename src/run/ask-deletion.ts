@@ -1,5 +1,5 @@
 /** The request that ends the pod: a DELETE, or an eviction that may have to wait for a PodDisruptionBudget. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, isPresent, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { delay } from '../kube/env.ts';
@@ -81,17 +81,17 @@ export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: Abort
   const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
   const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
   if (result?.kind !== 'listed') return undefined;
-  return result.objects.map(asObject).filter(matchesPod(pod)).map(budgetOf);
+  return result.objects
+    .map(asObject)
+    .filter((budget) => coversPod(budget, pod))
+    .map(budgetOf);
 }
 
-const matchesPod =
-  (pod: JsonObject) =>
-  (budget: JsonObject): boolean => {
-    const selector = asObject(budget['spec'])['selector'];
-    // A budget without a selector matches no pod, one with an empty selector matches every pod (policy/v1).
-    if (selector === undefined || selector === null) return false;
-    return selects({ stream: 'owner', path: '', resource: '', labelSelector: asObject(selector) }, pod);
-  };
+/** A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1). */
+function coversPod(budget: JsonObject, pod: JsonObject): boolean {
+  const { selector } = asObject(budget['spec']);
+  return isPresent(selector) && selects({ labelSelector: asObject(selector) }, pod);
+}
 
 function budgetOf(object: JsonObject): Budget {
   const status = asObject(object['status']);

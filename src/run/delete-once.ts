@@ -28,14 +28,16 @@ export interface DeleteOnce extends FoundPod {
 export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
   const { cluster, name, graceSeconds, mode, dryRun, nameOnly, deadline } = options;
   const evict = mode === 'evict';
-  const sent: RequestState = { progress: 'not-asked' };
+  let progress: DeletionProgress = 'not-asked';
+  const send = (left: AbortSignal): Promise<void> =>
+    sendOnce(options, ports, AbortSignal.any([deadline.signal, left]), (newer) => (progress = newer));
   const inTime = (left: AbortSignal): Promise<void> =>
     unlessAborted(
       deadline.signal,
-      () => sendOnce(options, ports, sent, left),
+      () => send(left),
       () => notAcceptedInTime(name, cluster, evict),
     );
-  await unlessInterrupted(ports, inTime, () => fateWhenInterrupted(sent, options));
+  await unlessInterrupted(ports, inTime, () => fateWhenInterrupted(progress, options));
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
   const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];
@@ -43,33 +45,31 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
   return 0;
 }
 
-/** How far the request has got; `sendOnce` updates it. */
-interface RequestState {
-  progress: DeletionProgress;
-}
-
-const fateWhenInterrupted = ({ progress }: RequestState, { cluster, name, dryRun }: DeleteOnce): string => {
+function fateWhenInterrupted(progress: DeletionProgress, { cluster, name, dryRun }: DeleteOnce): string {
   if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
   const fate = fateOf(progress, { ...cluster, name });
   return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
-};
+}
 
-async function sendOnce(options: DeleteOnce, ports: Ports, sent: RequestState, left: AbortSignal): Promise<void> {
-  const { cluster, name, graceSeconds, mode, retryEvict, dryRun, deadline } = options;
-  const { namespace } = cluster;
+async function sendOnce(
+  options: DeleteOnce,
+  ports: Ports,
+  signal: AbortSignal,
+  onProgress: (progress: DeletionProgress) => void,
+): Promise<void> {
+  const { cluster, name, graceSeconds, mode, retryEvict, dryRun } = options;
   const { pod, uid } = await readToDelete(cluster, options);
   if (dryRun === 'client') return;
-  const target = { namespace, name, uid, graceSeconds, evict: mode === 'evict', dryRun: dryRun === 'server' };
-  const signal = AbortSignal.any([deadline.signal, left]);
+  const evict = mode === 'evict';
+  const target = { namespace: cluster.namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };
   const warn = warnOn(ports);
   let trace = emptyTrace;
   let seq = 0;
   for await (const rawObservation of askDeletion(cluster, target, pod, { signal, retryEvict, warn })) {
-    seq += 1;
-    trace = reduce(trace, observe(rawObservation, seq, { logText: false }));
-    sent.progress = deletionProgress(trace, trace.requests.length > 0);
+    trace = reduce(trace, observe(rawObservation, (seq += 1), { logText: false }));
+    onProgress(deletionProgress(trace, trace.requests.length > 0));
   }
-  if (sent.progress === 'gone')
+  if (trace.gone)
     warn(`no answer to the delete request arrived, but pod "${name}" is gone: deleted by it, or by another client`);
 }
 

@@ -58,19 +58,18 @@ export async function writeReports(
   ports: Ports,
   pod?: string,
 ): Promise<0 | 1> {
-  const own = files.map(({ file, format }) => ({ file: pod === undefined ? file : fileOfPod(file, pod), format }));
-  const written = await Promise.all(own.map((one) => writeReport(one, report, ports)));
-  return written.includes(false) ? 1 : 0;
-}
-
-async function writeReport({ file, format }: ReportFile, report: Report, ports: Ports): Promise<boolean> {
-  try {
-    await writeWhole(file, await contentOf(format, report), ports);
-    return true;
-  } catch (error) {
-    ports.stderr.write(`podexit: the report ${file} could not be written (${causeOf(error)})\n`);
-    return false;
-  }
+  let code: 0 | 1 = 0;
+  const write = async ({ file: named, format }: ReportFile): Promise<void> => {
+    const file = pod === undefined ? named : fileOfPod(named, pod);
+    try {
+      await writeWhole(file, await contentOf(format, report), ports);
+    } catch (error) {
+      code = 1;
+      ports.stderr.write(`podexit: the report ${file} could not be written (${causeOf(error)})\n`);
+    }
+  };
+  await Promise.all(files.map(write));
+  return code;
 }
 
 /** ms between two attempts to write to a full pipe. */

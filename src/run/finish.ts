@@ -2,25 +2,17 @@
 import { PodexitError } from '../errors.ts';
 import type { Trace } from '../model/trace.ts';
 import { signalCodes, worstCode } from '../verdict/exit-code.ts';
-import type { Policy } from '../verdict/policy.ts';
 import { reportOf } from '../verdict/report.ts';
 import type { Stage } from './run.ts';
-import type { Format } from './formats.ts';
 import type { Ports } from './ports.ts';
 import { defaultReadSeconds } from './time-limit.ts';
-import { publish, writeReports, type Publish } from './documents.ts';
-import type { ReportFile } from './writable.ts';
+import { publish, writeReports } from './documents.ts';
+import type { ExitOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
 import { endingOf, hasNoReplacement } from './ending.ts';
 
-export interface FinishOptions {
-  policy: Policy;
-  reports: readonly ReportFile[];
-  /** The format of stdout. */
-  format: Format;
-  publish: Publish;
-}
+export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
 /** Shows the report, writes the files, publishes it, and returns the exit code. `failed`: something else went wrong. */
 export async function finish(

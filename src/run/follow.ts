@@ -9,10 +9,9 @@ import type { RawObservation, StreamName } from '../model/observation.ts';
 import { namesStopSignal } from '../model/observe.ts';
 import type { Gate } from './stream-health.ts';
 import { briefFate, deletionProgress } from './leaving.ts';
-import type { Run } from './live-run.ts';
+import type { LiveOptions, Run } from './live-run.ts';
 import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
 import { printFields, printLabels } from './selectors.ts';
-import type { Clock } from './clock.ts';
 
 export interface FollowOptions {
   /** Opened when the stream is in sync, or never will be. */
@@ -35,7 +34,7 @@ export async function follow(
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
   gate?.expect(target.stream);
-  const waiting = isOfPods ? announceWaiting(whatOf(options), options.clock, options.warn) : undefined;
+  const waiting = isOfPods ? announceWaiting(options) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
     waitingFor: waiting?.because,
@@ -66,11 +65,6 @@ export async function follow(
     run.streams.close(health);
   }
 }
-
-const whatOf = ({ several, name }: Run['options']) =>
-  several
-    ? { what: `the pods of ${several.target}`, reason: 'their list has not been answered' }
-    : { what: `pod "${name}"`, reason: 'its list has not been answered' };
 
 /** A raw observation of the pods' stream, without pods that do not belong to the run; undefined if none is left. */
 function ofRunPods({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
@@ -192,18 +186,15 @@ const lossWithout: Partial<Record<StreamName, string>> = {
 /** ms until the first message; the time until each further message doubles. */
 const firstMessageMs = 3000;
 
-/** Starts to wait for `what`; messages show `reason` until a newer one is known. */
-function announceWaiting(
-  { what, reason }: { what: string; reason: string },
-  clock: Clock,
-  say: (message: string) => void,
-) {
+/** Says from time to time that the first list of the pods has not arrived, and why. */
+function announceWaiting({ several, name, clock, warn }: LiveOptions) {
+  const what = several ? `the pods of ${several.target}` : `pod "${name}"`;
   const since = clock.now();
-  let why = reason;
+  let why = `${several ? 'their' : 'its'} list has not been answered`;
   let cancel = (): void => {};
   const arm = (after: number): void => {
     const announce = (): void => {
-      say(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
+      warn(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
       arm(after * 2);
     };
     cancel = clock.setTimeout(announce, Math.max(0, since + after - clock.now()));

@@ -28,15 +28,15 @@ export function liveSource(options: LiveOptions) {
   // Each open stream and request has one listener: more than Node's leak warning allows.
   setMaxListeners(0, stop.signal);
   const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
-  const close = (): boolean => {
-    if (stop.signal.aborted) return false;
+  const finish = (failure?: { error: unknown }): void => {
+    if (stop.signal.aborted) return;
     suspension.cancel();
     tracks.cancel();
     run.timers.forEach((cancel) => cancel());
     stop.abort();
-    return true;
+    delivery.finish(failure);
   };
-  const end = (): void => void (close() && delivery.end());
+  const end = (): void => finish();
   const run: Run = {
     options,
     signal: stop.signal,
@@ -59,7 +59,7 @@ export function liveSource(options: LiveOptions) {
     begin,
     suspension,
     end,
-    fail: (error) => void (close() && delivery.fail(error)),
+    fail: (error) => finish({ error }),
     endWith: (rawObservation) => {
       if (stop.signal.aborted) return;
       // The run may end before the pod was read: then `began` has the mode that was asked for.
@@ -148,13 +148,10 @@ function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => v
       return over;
     },
     /** Ignores everything that is delivered later. */
-    end(): void {
+    finish(failure?: { error: unknown }): void {
       isOver = true;
-      settle.resolve();
-    },
-    fail(error: unknown): void {
-      isOver = true;
-      settle.reject(error);
+      if (failure) settle.reject(failure.error);
+      else settle.resolve();
     },
   };
 }

@@ -3,7 +3,7 @@ import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
-import { createNdjson, type Ndjson, type PodOfLine } from '../render/ndjson.ts';
+import { createNdjson, type PodOfLine } from '../render/ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Ports } from './ports.ts';
@@ -27,18 +27,12 @@ export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): 
     step(trace, observation) {
       if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
-      printChanges(ndjson, trace);
+      const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
+      const at = printTime(trace.now, 'earlier');
+      const reports = marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional }));
+      ndjson.marks(at, reports);
+      ndjson.gaps(at, gaps.map(gapReport));
     },
     end: (report) => ndjson.end(exitReportOf(report)),
   };
-}
-
-function printChanges(ndjson: Ndjson, trace: Trace): void {
-  const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
-  const at = printTime(trace.now, 'earlier');
-  ndjson.marks(
-    at,
-    marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional })),
-  );
-  ndjson.gaps(at, gaps.map(gapReport));
 }

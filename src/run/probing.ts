@@ -1,7 +1,7 @@
 /** The probes of a live run: when they start, when they allow the DELETE, and when they allow the run to end. */
 import { PodexitError } from '../errors.ts';
 import { roleFor } from '../kube/role.ts';
-import { startProbes, type Probes } from '../probe/start.ts';
+import type { Probes } from '../probe/start.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
 import type { ProbeSettings } from '../probe/target.ts';
 import { awaitsReplacement } from './ending.ts';
@@ -17,7 +17,8 @@ const pollMs = 100;
  * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
  * there `open` adds each terminating pod.
  */
-export function startProbing(run: Run, pod: ProxiedPod | undefined): Probing {
+export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promise<Probing> {
+  const { startProbes } = await import('../probe/start.ts');
   const { probes = [], cluster, clock, namespace, version = 'unknown' } = run.options;
   let started = 0;
   const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {

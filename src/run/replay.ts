@@ -12,14 +12,11 @@ import { endingOf, sharedStreamDelayMs, reconnectTimeoutMs, type End } from './e
 import { neededStreams } from './stream-health.ts';
 import { absencesIn, narrowToPod, narrowToAll, type Absence } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
-import type { Policy } from '../verdict/policy.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
-import { assertDistinct, assertWritable, type ReportFile } from './writable.ts';
-import { finish } from './finish.ts';
-import type { Format } from './formats.ts';
+import { assertDistinct, assertWritable } from './writable.ts';
+import { finish, type FinishOptions } from './finish.ts';
 import type { Ports } from './ports.ts';
-import type { Publish } from './documents.ts';
 
 export interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
@@ -153,15 +150,11 @@ function* endOfRun(trace: Trace, { at, name }: End, absences: readonly Absence[]
   if (name === 'settled') yield { at, kind: 'timer', name };
 }
 
-interface ReplayOptions {
+interface ReplayOptions extends FinishOptions {
   file: string;
   /** The pod to replay, of several; absent: all. */
   pod?: string | undefined;
-  format: Format;
   look: LookOptions;
-  reports: readonly ReportFile[];
-  policy: Policy;
-  publish: Publish;
 }
 
 /** The exit code of the recorded run. Throws PodexitError if the file is not a recording. */

@@ -81,7 +81,7 @@ async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probi
   const { probes = [], several } = run.options;
   if (probes.length === 0) return undefined;
   const { startProbing } = await import('./probing.ts');
-  run.probing = startProbing(run, pod && !several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
+  run.probing = await startProbing(run, pod && !several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
   return run.probing;
 }
 

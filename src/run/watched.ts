@@ -206,8 +206,10 @@ const controllerLabels: Partial<Record<string, string[]>> = {
   Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
 };
 
+type Selection = Pick<Target, 'name' | 'fieldSelector' | 'labelSelector'>;
+
 /** Whether a target selects an object. The server decides this for live streams, this function for raw recordings. */
-export function selects(target: Target, object: JsonObject): boolean {
+export function selects(target: Selection, object: JsonObject): boolean {
   const fields = Object.entries(target.fieldSelector ?? {});
   return (
     (target.name === undefined || nameOf(object) === target.name) &&

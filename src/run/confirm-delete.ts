@@ -3,25 +3,17 @@
  * and what will replace the pod. Without a terminal nobody is asked; `-i` always asks, like kubectl's.
  */
 import type { Cluster } from '../kube/cluster.ts';
-import type { Pod } from '../model/kube.ts';
-import { controllerOf } from '../model/pod.ts';
+import { asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { targetUnread } from './choose-pod.ts';
-import { nameOf } from './watched.ts';
+import { nameOf, ownerOf } from './watched.ts';
 
-export interface ConfirmOptions {
-  /** `-i`: ask even without a terminal. */
-  readonly interactive: boolean;
-  /** Ask at a terminal: neither `--yes` nor the config file turns this off. */
-  readonly confirm?: boolean | undefined;
-  readonly mode: 'delete' | 'evict' | 'attach';
-  readonly graceSeconds: number | null;
-  readonly once?: { readonly dryRun: 'none' | 'client' | 'server' } | undefined;
-}
+type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'graceSeconds' | 'once'>;
 
 const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
   if (interactive) return true;
@@ -44,7 +36,7 @@ export async function confirmDelete(
   const late = () => targetUnread(cluster, `pod/${found.name}`);
   const read = () => readToDelete(cluster, found);
   const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
-  const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod as unknown as Pod, options));
+  const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
   return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
 }
 
@@ -81,23 +73,24 @@ function questionOf(
   return `${forTerminal(`${verb} ${what} in namespace ${namespace} of ${where}? ${fate}`, 1000)} [y/N] `;
 }
 
-function fateOf(pod: Pod, { graceSeconds }: ConfirmOptions): string {
-  const own = (pod.spec as Partial<Pod['spec']> | undefined)?.terminationGracePeriodSeconds;
+function fateOf(pod: JsonObject, { graceSeconds }: ConfirmOptions): string {
+  const own = asNumber(asObject(pod['spec'])['terminationGracePeriodSeconds']);
   return `${ownerText(pod)}, grace period ${graceSeconds ?? own ?? 30}s`;
 }
 
-/** What the pod's controller will do about it, by the controller's kind. */
-function ownerText(pod: Pod): string {
-  const owner = controllerOf(pod);
+/** What a controller will do about it, by its kind. */
+const controllerFates: Partial<Record<string, string>> = {
+  ReplicaSet: ' creates a replacement at once',
+  ReplicationController: ' creates a replacement at once',
+  StatefulSet: ' creates it again under the same name',
+  DaemonSet: ' creates a replacement on the same node',
+  Job: ' may start another pod',
+  Node: ' is the node itself',
+};
+
+function ownerText(pod: JsonObject): string {
+  const owner = ownerOf(pod);
   if (!owner) return 'No controller: nothing replaces it';
-  const what = `Owner ${owner.kind}/${owner.name}`;
-  const fates: Record<string, string> = {
-    ReplicaSet: 'creates a replacement at once',
-    ReplicationController: 'creates a replacement at once',
-    StatefulSet: 'creates it again under the same name',
-    DaemonSet: 'creates a replacement on the same node',
-    Job: 'may start another pod',
-    Node: 'is the node itself',
-  };
-  return Object.hasOwn(fates, owner.kind) ? `${what} ${fates[owner.kind] ?? ''}` : what;
+  const fate = Object.hasOwn(controllerFates, owner.kind) ? controllerFates[owner.kind] : undefined;
+  return `Owner ${owner.kind}/${owner.name}${fate ?? ''}`;
 }

@@ -10,17 +10,10 @@ import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { deletionProgress, fateOf, unlessAborted, unlessInterrupted, type DeletionProgress } from './leaving.ts';
 import { warnOn, type Ports } from './ports.ts';
-import type { Mode } from '../model/observation.ts';
+import type { Once, TraceOptions } from './trace-options.ts';
 
-export interface DeleteOnce extends FoundPod {
+interface DeleteOnce extends FoundPod, Once, Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'> {
   cluster: Cluster;
-  graceSeconds: number | null;
-  mode: Mode;
-  retryEvict: boolean;
-  /** `none`: the pod is really deleted. */
-  dryRun: 'none' | 'client' | 'server';
-  /** `-o name`. */
-  nameOnly: boolean;
   deadline: Deadline;
 }
 
@@ -57,7 +50,7 @@ async function sendOnce(
   signal: AbortSignal,
   onProgress: (progress: DeletionProgress) => void,
 ): Promise<void> {
-  const { cluster, name, graceSeconds, mode, retryEvict, dryRun } = options;
+  const { cluster, name, graceSeconds, mode, retryEvict = false, dryRun } = options;
   const { pod, uid } = await readToDelete(cluster, options);
   if (dryRun === 'client') return;
   const evict = mode === 'evict';

@@ -2,6 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import type { Ports } from './ports.ts';
 import type { Trace } from '../model/trace.ts';
 
@@ -75,15 +76,10 @@ export function deletionProgress(trace: Trace | undefined, requested: boolean): 
   return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
 }
 
-/** The pod, and the connection flags for a kubectl command that looks at it. */
-interface PodReference {
-  namespace: string;
-  name: string;
-  connectionFlags: string;
-}
+type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string };
 
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
-export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodReference): string {
+export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
   switch (progress) {
     case 'not-asked':

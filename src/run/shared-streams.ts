@@ -99,9 +99,8 @@ function createRoutes(run: Run) {
   const { options, signal, deliver } = run;
   const namespace = options.several?.namespace ?? options.namespace;
   let listing: Promise<JsonObject[] | undefined> | undefined;
-  let candidates: readonly JsonObject[] = [];
+  let candidates: readonly JsonObject[] | undefined;
   let waiting: JsonObject[] = [];
-  let isListed = false;
   let stop = new AbortController();
   /** Handles pods that arrived together at once, because each wider watch replaces the previous one. */
   const openWaiting = async (gate: Gate | undefined): Promise<void> => {
@@ -110,9 +109,9 @@ function createRoutes(run: Run) {
     const pods = waiting;
     waiting = [];
     const own = pods.flatMap((pod) => candidateServices(services, pod));
-    if (pods.length === 0 || (isListed && own.every((service) => candidates.includes(service)))) return;
-    isListed = true;
-    candidates = [...new Set([...candidates, ...own])];
+    const known = candidates;
+    if (pods.length === 0 || (known && own.every((service) => known.includes(service)))) return;
+    candidates = [...new Set([...(known ?? []), ...own])];
     const at = options.clock.now();
     deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
     gate?.open('services');

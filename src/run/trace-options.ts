@@ -9,6 +9,14 @@ import type { Publish } from './documents.ts';
 import type { ReportFile } from './writable.ts';
 import type { AnyTarget, Pick } from './target.ts';
 
+/** --dry-run or --wait=false: delete, and trace nothing. */
+export interface Once {
+  /** `none`: the pod is really deleted. */
+  dryRun: 'none' | 'client' | 'server';
+  /** `-o name`. */
+  nameOnly: boolean;
+}
+
 export interface TraceOptions {
   /** The command line, repeated in the report. */
   command?: string;
@@ -21,8 +29,7 @@ export interface TraceOptions {
   interactive: boolean;
   /** Ask if stdin and stderr are a terminal. */
   confirm?: boolean;
-  /** --dry-run or --wait=false: delete, and trace nothing. */
-  once?: { dryRun: 'none' | 'client' | 'server'; nameOnly: boolean };
+  once?: Once;
   mode: Exclude<Mode, 'check'>;
   /** Sent with the request; null: the pod's own grace period. */
   graceSeconds: number | null;

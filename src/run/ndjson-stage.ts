@@ -8,10 +8,7 @@ import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Ports } from './ports.ts';
 
-export interface LinesOfPod {
-  step(this: void, trace: Trace, observation: Observation): void;
-  end(this: void, report: Report): void;
-}
+export type LinesOfPod = ReturnType<typeof linesOfPod>;
 
 /**
  * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
@@ -19,12 +16,12 @@ export interface LinesOfPod {
  * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
  * several pods.
  */
-export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): LinesOfPod {
+export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine) {
   const ndjson = createNdjson((lines) => stdout.write(lines), pod);
   let printed: Trace['notes'];
   const isWorthIt = createChatterLimit();
   return {
-    step(trace, observation) {
+    step(trace: Trace, observation: Observation): void {
       if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
       printed = trace.notes;
       const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
@@ -33,6 +30,6 @@ export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine): 
       ndjson.marks(at, reports);
       ndjson.gaps(at, gaps.map(gapReport));
     },
-    end: (report) => ndjson.end(exitReportOf(report)),
+    end: (report: Report): void => ndjson.end(exitReportOf(report)),
   };
 }

@@ -55,7 +55,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
   const rawObservations = [
     ...(isOverSeveral ? endedLikeLive(narrowToAll(rows)) : replayOf(rows, subjectOf(rows, pod))),
   ];
-  return { rawObservations, logText: true, traces, target: isOverSeveral ? targetOf(rawObservations[0]) : undefined };
+  return { rawObservations, logText: true, traces, target: targetOf(rawObservations[0]) };
 }
 
 /** `head`: the first observation. */

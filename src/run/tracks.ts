@@ -18,17 +18,21 @@ interface Track {
   cancelSettling: () => void;
 }
 
+const newTrack = ({ options }: Run, onTimeout: () => void): Track => ({
+  trace: undefined,
+  timeLimit: createTimeLimit(options, onTimeout),
+  isOver: false,
+  cancelSettling: () => {},
+});
+
 export function createTracks(run: Run) {
   const { several, clock } = run.options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
   const track = (key: string): Track => {
-    const known = tracks.get(key);
-    if (known) return known;
-    const timeLimit = createTimeLimit(run.options, () => giveUp(run, key, () => endTrace(key, 'timeout')));
-    const fresh = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
-    tracks.set(key, fresh);
-    return fresh;
+    const one = tracks.get(key) ?? newTrack(run, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    tracks.set(key, one);
+    return one;
   };
   const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
   const endIfDone = (): void => {
@@ -53,7 +57,10 @@ export function createTracks(run: Run) {
     const end = plannedEnd(run, one.trace);
     if (!end) return;
     let wait = end.at - clock.now();
-    if (wait <= 0 && end.name === 'settled') wait = unreadMs(run);
+    if (wait <= 0 && end.name === 'settled') {
+      run.suspension.notice();
+      wait = run.suspension.unreadMs();
+    }
     if (wait > 0 && !several) run.streams.doubt();
     if (run.probing && !several) return finishProbing(run, run.probing, () => checkEnd(key));
     if (wait <= 0) return endTrace(key, end.name);
@@ -115,6 +122,7 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
+/** The end of a trace as far as it is known now. */
 function plannedEnd({ streams, options: { several } }: Run, trace: Trace): End | undefined {
   const isComingBack = streams.isComingBack();
   // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
@@ -123,16 +131,11 @@ function plannedEnd({ streams, options: { several } }: Run, trace: Trace): End |
   return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
 }
 
-/** ms during which data that arrived during a suspension may still be unread. */
-function unreadMs({ suspension }: Run): number {
-  // A timer may fire on waking before the tick that notices the suspension.
-  suspension.notice();
-  return suspension.unreadMs();
-}
-
 /** Ends a trace at --timeout, after everything that arrived during a suspension was read. */
 function giveUp(run: Run, key: string, end: () => void): void {
-  const wait = unreadMs(run);
+  // On waking this may be called before the tick that notices the suspension.
+  run.suspension.notice();
+  const wait = run.suspension.unreadMs();
   const again = (): void => giveUp(run, key, end);
   if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
   void readPodOnceMore(run, key).then(end).catch(run.fail);

@@ -14,8 +14,8 @@ export interface AskOptions {
   retryEvict: boolean;
   /** One sentence for stderr. */
   warn(message: string): void;
-  /** Another client has deleted the pod meanwhile: no request is needed. */
-  isDeletedByOther?(): boolean;
+  /** Called before each request. False: no request is needed, because another client has deleted the pod meanwhile. */
+  beforeRequest?(): boolean;
 }
 
 /** The interval of `kubectl drain`. */
@@ -31,7 +31,7 @@ export async function* askDeletion(
   for (;;) {
     // A dry run comes first, so that refused attempts are not part of the trace.
     if (target.evict && asking.retryEvict) await awaitBudget(cluster, target, pod, asking);
-    if (asking.signal.aborted || asking.isDeletedByOther?.()) return;
+    if (asking.signal.aborted || asking.beforeRequest?.() === false) return;
     try {
       return yield* deletePod(cluster, target, asking);
     } catch (error) {
@@ -43,7 +43,7 @@ export async function* askDeletion(
 }
 
 async function awaitBudget(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: AskOptions): Promise<void> {
-  for (let warned = false; !asking.signal.aborted && !asking.isDeletedByOther?.(); warned = true) {
+  for (let warned = false; !asking.signal.aborted && asking.beforeRequest?.() !== false; warned = true) {
     try {
       for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
       return;

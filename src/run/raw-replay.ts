@@ -2,7 +2,7 @@
  * Turns a raw recording of a namespace into the raw observations that a live run would have had: the same targets, the
  * same order of requests, the same end. Everything else that the recorder saw or did is left out. Pure.
  */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began, RawObservation, StreamName } from '../model/observation.ts';
 import {
@@ -53,19 +53,20 @@ export function* narrowToPod(
 
 /** The same for all terminating pods, as in a run that attached to all of them. */
 export const narrowToAll = (rows: readonly Row[]): Iterable<RawObservation> =>
-  rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map(), subject: undefined });
+  rawObservationsIn(rows, beganOfAll(rows), { targets: allTargets, late: new Map() });
 
 interface Selection {
   readonly targets: readonly RawTarget[];
   /** Streams that were not in sync when the deletion began. */
   readonly late: LateStreams;
   /** The pod; absent: all pods. */
-  readonly subject: Subject | undefined;
+  readonly subject?: Subject;
 }
 
 interface Context extends Selection {
-  readonly rows: readonly Row[];
   readonly gaps: ReadonlyMap<Row, WatchGap>;
+  /** The subject's uid. */
+  readonly uid: string;
   /** When each log was opened (client ms), by `POD/CONTAINER`. */
   readonly logs: Map<string, number>;
   /** The uid of the pod that currently has a name. */
@@ -78,7 +79,9 @@ function* rawObservationsIn(rows: readonly Row[], began: Began, narrowed: Select
   yield { at, ...began };
   // A live run reports this when it sends its DELETE; such a stream delivers nothing before that anyway.
   for (const stream of late.keys()) yield { at, kind: 'gap', stream, from: at, cause: 'not-synced' };
-  const context = { ...narrowed, rows, gaps: watchGapsIn(rows), logs: new Map(), uids: new Map() };
+  const own = podsOf(rows).find((pod) => nameOf(pod) === narrowed.subject?.name);
+  const uid = asString(metadataOf(own)['uid']) ?? '';
+  const context = { ...narrowed, gaps: watchGapsIn(rows), uid, logs: new Map(), uids: new Map() };
   for (const row of rows) {
     for (const pod of podsIn(row)) context.uids.set(nameOf(pod), uidOf(pod));
     yield* rawObservationsOf(row, context);
@@ -113,7 +116,7 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
       return gapsAt(row, context);
     case 'request':
       if (row !== removal?.request) return [];
-      return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: uidIn(context) }];
+      return [{ at, kind: 'requested', verb: verbOf(row), graceSeconds: graceOf(row), uid: context.uid }];
     case 'response':
       return row === removal?.answer ? ofAnswer(row, removal) : [];
     default:
@@ -122,17 +125,12 @@ function rawObservationsOf(row: Row, context: Context): Iterable<RawObservation>
 }
 
 /** A gap for each stream whose watch had ended. */
-const gapsAt = (row: OfType<'list' | 'watch-end'>, { targets, gaps }: Context): RawObservation[] =>
-  [gaps.get(row) ?? []].flat().flatMap(({ from, to }) =>
-    streamsOf(targets, row.resource).map((stream) => ({
-      at: row.at,
-      kind: 'gap',
-      stream,
-      from,
-      to,
-      cause: 'disconnected',
-    })),
-  );
+function* gapsAt(row: OfType<'list' | 'watch-end'>, { targets, gaps }: Context): Generator<RawObservation> {
+  const { from, to } = gaps.get(row) ?? {};
+  if (from === undefined) return;
+  for (const stream of streamsOf(targets, row.resource))
+    yield { at: row.at, kind: 'gap', stream, from, to, cause: 'disconnected' };
+}
 
 function* ofList(row: OfType<'list'>, context: Context): Generator<RawObservation> {
   const { at, date, resource, objects, resourceVersion } = row;
@@ -175,12 +173,6 @@ function ofLog(row: OfType<'log-open' | 'log' | 'log-end'>, { subject, logs, uid
   if (row.type === 'log-end') return [{ at, kind: 'log-ended', ...of, clean: true }];
   const [time = '', ...rest] = row.line.split(' ');
   return at - opened <= oldLinesMs ? [] : [{ at, kind: 'line', ...of, time, text: rest.join(' ') }];
-}
-
-function uidIn({ rows, subject }: Context): string {
-  const pod = podsOf(rows).find((one) => nameOf(one) === subject?.name);
-  const { uid } = metadataOf(pod ?? {});
-  return typeof uid === 'string' ? uid : '';
 }
 
 /** A target; `keeps` filters its objects if no selector can. */

@@ -62,14 +62,12 @@ export async function runDeletion(run: Run): Promise<void> {
   }
   if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
   const probing = await startProbes(run, named[0]);
-  if (toDelete.length > 0) await waitForSync(run, gate);
-  // Nothing is deleted if a probe's target does not answer.
-  if (toDelete.length > 0) await probing?.ready;
-  if (several?.start) {
+  if (toDelete.length > 0 || several?.start) {
     await waitForSync(run, gate);
+    // Nothing is deleted or started if a probe's target does not answer.
     await probing?.ready;
-    if (!run.signal.aborted) several.start();
   }
+  if (!run.signal.aborted) several?.start?.();
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
   const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
@@ -168,13 +166,13 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
   const namespace = namespaceOf(pod) ?? options.namespace;
   const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
   let warned = false;
-  const isDeletedByOther = (): boolean => {
-    if (!deletedByOther(run, pod)) return false;
+  const beforeRequest = (): boolean => {
+    if (!isDeletedByOther(run, pod)) return true;
     if (!warned) options.warn(alreadyTerminating(options, pod, 'another client was faster'));
     warned = true;
-    return !options.insist;
+    return options.insist;
   };
-  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, isDeletedByOther };
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, beforeRequest };
   try {
     for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
       // Only now: before it, an eviction may wait for its budget.
@@ -196,7 +194,7 @@ async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Pr
 }
 
 /** Whether another client's deletion began before our request, while streams opened or a budget was awaited. */
-const deletedByOther = (run: Run, pod: JsonObject): boolean =>
+const isDeletedByOther = (run: Run, pod: JsonObject): boolean =>
   run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
 
 /** Warns about a failed request if the deletion happens anyway, ours or another client's: the report is still made. */

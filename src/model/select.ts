@@ -1,6 +1,7 @@
 /**
  * A trace is built from the part of the run's log that concerns one pod: observations about the pod, its node, its
- * owners and its Services, each with its meaning for this pod. Pure; `traces.ts` does the same while the log grows.
+ * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
+ * them (run/shared-facts.ts).
  */
 import type { Event } from './observe/event.ts';
 import type { KubeObject, Owner, Pod } from './kube.ts';
@@ -14,8 +15,6 @@ export interface Subject {
   node: string | undefined;
   /** Its owners and their owners, as `Kind/name` by uid. */
   readonly owners: Map<string, string>;
-  /** The pod has its own stream, so gaps of the shared stream do not affect it. */
-  hasOwnStream: boolean;
 }
 
 export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject => ({
@@ -24,28 +23,7 @@ export const subjectOf = ({ metadata: { uid, name, namespace } }: Pod): Subject 
   namespace,
   node: undefined,
   owners: new Map(),
-  hasOwnStream: false,
 });
-
-/** The observations of a complete log that concern the pod. */
-export function select(log: readonly Observation[], uid: string): Observation[] {
-  const subject = learnSubject(log, uid);
-  return subject ? log.flatMap((observation) => concerning(subject, observation)) : [];
-}
-
-function learnSubject(log: readonly Observation[], uid: string): Subject | undefined {
-  let subject: Subject | undefined;
-  for (const observation of log)
-    for (const object of objectsOf(observation))
-      if (object.kind === 'Pod' && object.metadata.uid === uid) learn((subject ??= subjectOf(object)), object);
-  // An owner may be listed before the pod that names it.
-  for (let known = -1; subject && known !== subject.owners.size;) {
-    known = subject.owners.size;
-    for (const object of log.flatMap(objectsOf)) learn(subject, object);
-  }
-  if (subject) subject.hasOwnStream = log.some((one) => one.kind === 'listed' && one.stream === 'pod');
-  return subject;
-}
 
 /** Learns the pod's node and owners from an object. Returns true if something is new. */
 export function learn(subject: Subject, object: KubeObject): boolean {
@@ -71,15 +49,15 @@ export function objectsOf(observation: Observation): readonly KubeObject[] {
     : [];
 }
 
-/** What an observation means for the pod: nothing, itself, or one observation each about the pod and its siblings. */
+/** What an observation means for the pod: nothing, or itself, with the streams that the pod would have of its own. */
 export function concerning(subject: Subject, o: Observation): Observation[] {
   switch (o.kind) {
     case 'began':
       return [{ ...o, name: subject.name, namespace: subject.namespace ?? o.namespace }];
     case 'listed':
-      return o.stream === 'pods' ? podsListed(subject, o) : listed(subject, o);
+      return listed(subject, o);
     case 'changed':
-      return changed(subject, o);
+      return isAbout(subject, o.stream, o.object) ? [{ ...o, stream: ownStream(o.stream) }] : [];
     case 'kin':
       return o.uids.includes(subject.uid) ? [o] : [];
     case 'requested':
@@ -89,7 +67,7 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
     case 'refused':
     case 'gap':
       if ('pod' in o && !isFor(subject, o.pod)) return [];
-      return rolesOf(subject, o.stream).map((stream) => ({ ...o, stream }));
+      return o.stream === 'pods' ? (['pod', 'siblings'] as const).map((stream) => ({ ...o, stream })) : [o];
     case 'dated':
     case 'interrupted':
     case 'probe-started':
@@ -103,40 +81,19 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
 
 const isFor = ({ uid }: Subject, pod: string | undefined): boolean => pod === undefined || pod === uid;
 
-/** The streams under which the pod sees an observation about a whole stream. */
-function rolesOf({ hasOwnStream }: Pick<Subject, 'hasOwnStream'>, stream: StreamName): StreamName[] {
-  if (stream !== 'pods') return [stream];
-  return hasOwnStream ? ['siblings'] : ['pod', 'siblings'];
-}
-
-/** Splits a list of the shared stream: the pod itself, and its siblings. */
-function podsListed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
-  const own = o.objects.filter(({ metadata }) => metadata.uid === subject.uid);
-  const others = o.objects.filter(({ metadata }) => metadata.uid !== subject.uid && inNamespace(subject, metadata));
-  const siblings: Observation = { ...o, stream: 'siblings', objects: others };
-  return subject.hasOwnStream ? [siblings] : [{ ...o, stream: 'pod', objects: own }, siblings];
-}
+const ownStream = (stream: StreamName): StreamName => (stream === 'pods' ? 'pod' : stream);
 
 function listed(subject: Subject, o: ObservationOf<'listed'>): Observation[] {
   const objects = o.objects.filter((object) => isAbout(subject, o.stream, object));
-  const ownersNames = [...subject.owners.values()].map((owner) => owner.slice(owner.indexOf('/') + 1));
-  // An empty list limited to one name only proves that this object does not exist.
-  const isAboutOther =
-    o.name !== undefined &&
-    objects.length === 0 &&
-    !(o.stream === 'owner' ? ownersNames.includes(o.name) : o.stream === 'pod' && o.name === subject.name);
-  return isAboutOther || (o.stream === 'owner' && objects.length === 0 && o.name === undefined)
-    ? []
-    : [{ ...o, objects }];
+  return objects.length > 0 || showsAbsence(subject, o) ? [{ ...o, stream: ownStream(o.stream), objects }] : [];
 }
 
-function changed(subject: Subject, o: ObservationOf<'changed'>): Observation[] {
-  if (o.stream === 'pods') {
-    if (o.object.metadata.uid !== subject.uid)
-      return inNamespace(subject, o.object.metadata) ? [{ ...o, stream: 'siblings' }] : [];
-    return subject.hasOwnStream ? [] : [{ ...o, stream: 'pod' }];
-  }
-  return isAbout(subject, o.stream, o.object) ? [o] : [];
+/** Whether a list shows that no object about the pod exists: if limited to one name, only that this object does not. */
+function showsAbsence({ name, owners }: Subject, { stream, name: listedName }: ObservationOf<'listed'>): boolean {
+  if (stream === 'siblings') return false;
+  if (stream === 'owner')
+    return [...owners.values()].some((owner) => owner.slice(owner.indexOf('/') + 1) === listedName);
+  return listedName === undefined || (stream === 'pod' && listedName === name);
 }
 
 const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): boolean =>
@@ -145,6 +102,10 @@ const inNamespace = ({ namespace }: Subject, metadata: { namespace?: string }): 
 /** Whether an object of a stream concerns the pod. */
 function isAbout(subject: Subject, stream: StreamName, object: KubeObject): boolean {
   switch (stream) {
+    case 'pods':
+      return object.metadata.uid === subject.uid;
+    case 'siblings':
+      return false;
     case 'node':
     case 'lease':
       return object.metadata.name === subject.node;

@@ -152,7 +152,7 @@ function createRouting(traced: ReadonlyMap<string, Traced>) {
 }
 
 function addTo(one: Traced, observation: Observation): boolean {
-  const parts = concerning(one.subject, observation).filter((part) => !isAboutSiblings(part));
+  const parts = concerning(one.subject, observation);
   one.trace = parts.reduce(reduce, one.trace);
   return parts.length > 0;
 }
@@ -176,9 +176,6 @@ function topicsOf({ uid, name, node, owners }: Subject): string[] {
     ...[...owners].flatMap(([owner, named]) => [`owner/${owner}`, `about/${named}`]),
   ];
 }
-
-const isAboutSiblings = (part: Observation): boolean =>
-  (part.kind === 'listed' || part.kind === 'changed') && part.stream === 'siblings';
 
 /** Pods that an observation shows terminating. */
 function terminatingPodsIn(o: Observation): Pod[] {

@@ -2,18 +2,35 @@
  * Everything that podexit can observe about a pod's exit. An Observation is what we saw, never a conclusion. Live runs,
  * replays, the demo and tests differ only in the source of their observations.
  *
+ * Each kind is defined once, as checks of its fields: the types follow from them, and a recording must pass them. The
+ * Kubernetes objects inside are not checked: observe.ts narrows them.
+ *
  * Time: `at` and `sentAt` are whole milliseconds since the epoch on the client's clock, rounded down, from a monotonic
  * clock: the true moment lies in [at, at + 1). `at` is the moment of arrival, or of sending for what we send.
  */
 import type { KubeObject, Pod } from './kube.ts';
-import type { ProbeObservation } from './probe-observation.ts';
+import {
+  fields,
+  isAnything,
+  isCount,
+  isFlag,
+  isNumber,
+  isText,
+  isTime,
+  listOf,
+  oneOf,
+  optional,
+  type Guarded,
+} from './observe/guards.ts';
+import type { Flat, JsonObject } from './observe/read.ts';
+import { probeKinds } from './probe-observation.ts';
 
 /**
  * The streams that may be watched (watched.ts). `logs` is one stream per container; `pod` is limited to one name.
  * `pods` is the stream of a workload, shared by all traced pods: for each of them it acts as `pod` for the pod itself
  * and as `siblings` for the others (select.ts), and reports know only these two.
  */
-export const streamNames = [
+const isStream = oneOf(
   'pod',
   'pods',
   'services',
@@ -27,251 +44,224 @@ export const streamNames = [
   'owner-events',
   'siblings',
   'namespace',
-] as const;
-
-export type StreamName = (typeof streamNames)[number];
+);
 
 /** How the run gets to see the exit. `check` never deletes anything. */
-export type Mode = 'delete' | 'evict' | 'attach' | 'check';
+const isMode = oneOf('delete', 'evict', 'attach', 'check');
 
-/** The options of the run that the report depends on; always the first observation. */
-export interface Began {
-  kind: 'began';
-  mode: Mode;
-  /** Namespace of the pods; empty: all namespaces. */
-  namespace: string;
-  /** Name of the one pod; empty if the run is about `target`. */
-  name: string;
-  /** The target of a run over several pods, in words: `deployment/checkout`. */
-  target?: string;
-  /** Only the first pod of `target` that terminates is traced. */
-  next?: boolean;
-  /** The grace period of the request, in seconds; null: the pod's own. */
-  graceSeconds: number | null;
-  /** Seconds after which the run ends as `stuck`; null: never. */
-  timeoutSeconds: number | null;
-  /** Continue until the replacement is ready. */
-  waitReplacement: boolean;
-  /** The command line, without possible secrets (cli/words.ts). */
-  command?: string;
-  /** Version of podexit. */
-  version?: string;
-  /** Name of the kubeconfig context. */
-  context?: string;
-}
-
-/** The whole state of a stream, from a list (or a streaming list): an object that is not in it does not exist. */
-export interface Listed<O> {
-  kind: 'listed';
-  stream: StreamName;
-  resourceVersion: string;
-  objects: O[];
-  /** When the request was sent; the state is not older (a list without resourceVersion is a consistent read). */
-  sentAt?: number;
-  /** Set if the list was limited to one name: if it is empty, this object does not exist. */
-  name?: string;
-}
-
-/** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
-export interface Changed<O> {
-  kind: 'changed';
-  stream: StreamName;
-  change: 'ADDED' | 'MODIFIED' | 'DELETED';
-  object: O;
-}
-
-/**
- * The uids of all pods of the pod's controller, from one list that was requested before the DELETE. A pod that only a
- * later list has was created in between (infer/replacement.ts). Recordings call it `kin`.
- */
-export interface SiblingUids {
-  kind: 'kin';
-  resourceVersion: string;
-  uids: string[];
-  /** When the request was sent; the list is not older. */
-  sentAt: number;
-}
-
-/** The stream is in sync: from now on everything that it misses is observed as a `gap`. */
-export interface Synced {
-  kind: 'synced';
-  stream: StreamName;
-}
-
-/** The server refused a stream; other streams are not affected. */
-export interface Refused {
-  kind: 'refused';
-  stream: StreamName;
-  /** The container, and the uid of its pod, for `logs`. */
-  container?: string;
-  pod?: string;
-  /** HTTP status. */
-  status: number;
-  /** The missing permission, for example verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
-  verb: string;
-  resource: string;
-  group: string;
-  message: string;
-}
+const isVerb = oneOf('delete', 'evict');
 
 /** Why something may have been missed. */
-export type GapCause =
+const isGapCause = oneOf(
   /** The history was compacted (410): what happened in between is unknown. */
-  | 'expired'
+  'expired',
   /** The connection was lost, and the stream could not be resumed. */
-  | 'disconnected'
+  'disconnected',
   /** The stream was not in sync when the DELETE had to be sent, or when another client's deletion began. */
-  | 'not-synced'
+  'not-synced',
   /** Another API server behind the same address answered with an older state. */
-  | 'behind'
+  'behind',
   /** The server refused the stream (403 and the like); lasts to the end of the run. */
-  | 'refused';
+  'refused',
+);
 
-/** Between `from` and `to` (ms, client clock) changes of this stream may have been missed. */
-export interface Gap {
-  kind: 'gap';
-  stream: StreamName;
-  /** For `logs`: the container and the uid of its pod. For other streams, `pod` is the pod that missed changes. */
-  container?: string;
-  pod?: string;
-  from: number;
-  /** Absent: the gap has not ended. */
-  to?: number;
-  cause: GapCause;
-}
+/** Seconds; null: see the field. */
+const isSecondsOrNull = (value: unknown): value is number | null => value === null || isNumber(value);
 
-/**
- * A stream was interrupted and resumed: nothing is lost, but what arrives now may have happened at any time since
- * `since` (ms, client clock), when the stream was last known to be alive. Also for a run that starts with what was
- * received before it, until `since`, before its own first list.
- */
-export interface Resumed {
-  kind: 'resumed';
-  stream: StreamName;
-  since: number;
-}
+/** In a run about several pods, `pod` is the uid of the pod that the observation is about. */
+const kinds = {
+  /** The options of the run that the report depends on; always the first observation. */
+  began: fields({
+    mode: isMode,
+    /** Namespace of the pods; empty: all namespaces. */
+    namespace: isText,
+    /** Name of the one pod; empty if the run is about `target`. */
+    name: isText,
+    /** The target of a run over several pods, in words: `deployment/checkout`. */
+    target: optional(isText),
+    /** Only the first pod of `target` that terminates is traced. */
+    next: optional(isFlag),
+    /** The grace period of the request, in seconds; null: the pod's own. */
+    graceSeconds: isSecondsOrNull,
+    /** Seconds after which the run ends as `stuck`; null: never. */
+    timeoutSeconds: isSecondsOrNull,
+    /** Continue until the replacement is ready. */
+    waitReplacement: isFlag,
+    /** The command line, without possible secrets (cli/words.ts). */
+    command: optional(isText),
+    /** Version of podexit. */
+    version: optional(isText),
+    /** Name of the kubeconfig context. */
+    context: optional(isText),
+  }),
 
-/** An HTTP `Date` header: the API server's clock, in whole seconds. The request was sent at `sentAt`. */
-export interface Dated {
-  kind: 'dated';
-  sentAt: number;
-  /** ms since the epoch, a whole second. */
-  date: number;
-}
+  /** The whole state of a stream, from a list (or a streaming list): an object that is not in it does not exist. */
+  listed: fields({
+    stream: isStream,
+    resourceVersion: isText,
+    objects: listOf(isAnything),
+    /** When the request was sent; the state is not older (a list without resourceVersion is a consistent read). */
+    sentAt: optional(isTime),
+    /** Set if the list was limited to one name: if it is empty, this object does not exist. */
+    name: optional(isText),
+  }),
 
-/** We sent a DELETE or an eviction. */
-export interface Requested {
-  kind: 'requested';
-  verb: 'delete' | 'evict';
-  /** The requested grace period; null: the server decides. */
-  graceSeconds: number | null;
-  uid: string;
-}
+  /** One watch event. BOOKMARKs only move the resourceVersion and are not observations. */
+  changed: fields({ stream: isStream, change: oneOf('ADDED', 'MODIFIED', 'DELETED'), object: isAnything }),
 
-/** The server's answer to it. `object` is the Pod after a DELETE; an eviction is answered with a Status. */
-export interface Answered<P> {
-  kind: 'answered';
-  verb: 'delete' | 'evict';
-  /** The pod's uid, if the run is about several pods. */
-  pod?: string;
-  status: number;
-  reason?: string;
-  message?: string;
-  object?: P;
-}
+  /**
+   * The uids of all pods of the pod's controller, from one list that was requested before the DELETE. A pod that only a
+   * later list has was created in between (infer/replacement.ts).
+   */
+  kin: fields({
+    resourceVersion: isText,
+    uids: listOf(isText),
+    /** When the request was sent; the list is not older. */
+    sentAt: isTime,
+  }),
 
-/** A single GET of the pod; without `object` the server answered 404. */
-export interface Looked<P> {
-  kind: 'looked';
-  /** Uid of the requested pod, if the run is about several pods. */
-  pod?: string;
-  object?: P;
-  sentAt?: number;
-}
+  /** The stream is in sync: from now on everything that it misses is observed as a `gap`. */
+  synced: fields({ stream: isStream }),
 
-/** A container's log stream was opened. */
-export interface LogOpened {
-  kind: 'log-opened';
-  /** The pod's uid; absent in recordings of one pod. */
-  pod?: string;
-  container: string;
-}
+  /** The server refused a stream; other streams are not affected. */
+  refused: fields({
+    stream: isStream,
+    /** The container, and the uid of its pod, for `logs`. */
+    container: optional(isText),
+    pod: optional(isText),
+    /** HTTP status. */
+    status: isNumber,
+    /** The missing permission, for example verb `list`, resource `endpointslices`, group `discovery.k8s.io`. */
+    verb: isText,
+    resource: isText,
+    group: isText,
+    message: isText,
+  }),
 
-/** One log line. It has its text only if the text is shown; the text is recorded only with `--logs`. */
-export interface LogLine {
-  kind: 'line';
-  pod?: string;
-  container: string;
-  /** Timestamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
-  time: string;
-  /** The line says that a stop signal was received (model/observe.ts). */
-  namesSignal: boolean;
-  text?: string;
-  /** How many lines of a chatty container were dropped since the last reported one. */
-  skipped?: number;
-}
+  /** Between `from` and `to` (ms, client clock) changes of this stream may have been missed. */
+  gap: fields({
+    stream: isStream,
+    /** For `logs`: the container and the uid of its pod. For other streams, `pod` is the pod that missed changes. */
+    container: optional(isText),
+    pod: optional(isText),
+    from: isTime,
+    /** Absent: the gap has not ended. */
+    to: optional(isTime),
+    cause: isGapCause,
+  }),
 
-/** The log stream ended. `clean`: the server ended it normally; otherwise the connection broke. */
-export interface LogEnded {
-  kind: 'log-ended';
-  pod?: string;
-  container: string;
-  clean: boolean;
-}
+  /**
+   * A stream was interrupted and resumed: nothing is lost, but what arrives now may have happened at any time since
+   * `since` (ms, client clock), when the stream was last known to be alive. Also for a run that starts with what was
+   * received before it, until `since`, before its own first list.
+   */
+  resumed: fields({ stream: isStream, since: isTime }),
 
-/** A timer of the run fired: time is an input. */
-export interface Timer {
-  kind: 'timer';
-  /** `timeout`: --timeout ran out. `settled`: no more facts are awaited. `over`: a pod's trace is complete. */
-  name: 'timeout' | 'settled' | 'over';
-  /** Uid of the pod, if the run is about several pods. */
-  pod?: string;
-}
+  /** An HTTP `Date` header: the API server's clock (ms, a whole second). The request was sent at `sentAt`. */
+  dated: fields({ sentAt: isTime, date: isTime }),
 
-/** The user or the system ended the run; SIGPIPE: the reader of stdout went away. */
-export interface Interrupted {
-  kind: 'interrupted';
-  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
-}
+  /** We sent a DELETE or an eviction. `graceSeconds`: the requested grace period; null: the server decides. */
+  requested: fields({ verb: isVerb, graceSeconds: isSecondsOrNull, uid: isText }),
 
-type Any<O, P> =
-  | Began
-  | Listed<O>
-  | Changed<O>
-  | SiblingUids
-  | Synced
-  | Refused
-  | Gap
-  | Resumed
-  | Dated
-  | Requested
-  | Answered<P>
-  | Looked<P>
-  | LogOpened
-  | LogLine
-  | LogEnded
-  | Timer
-  | Interrupted
-  | ProbeObservation;
+  /** The server's answer to it. `object` is the Pod after a DELETE; an eviction is answered with a Status. */
+  answered: fields({
+    verb: isVerb,
+    pod: optional(isText),
+    status: isNumber,
+    reason: optional(isText),
+    message: optional(isText),
+    object: isAnything,
+  }),
 
-interface Arrived {
+  /** A single GET of the pod; without `object` the server answered 404. */
+  looked: fields({ pod: optional(isText), object: isAnything, sentAt: optional(isTime) }),
+
+  /** A container's log stream was opened. */
+  'log-opened': fields({ pod: optional(isText), container: isText }),
+
+  /** One log line. It has its text only if the text is shown; the text is recorded only with `--logs`. */
+  line: fields({
+    pod: optional(isText),
+    container: isText,
+    /** Timestamp of the container runtime, RFC 3339 with nanoseconds, node clock. */
+    time: isText,
+    /** The line says that a stop signal was received (observe.ts); only recordings have it already. */
+    namesSignal: optional(isFlag),
+    text: optional(isText),
+    /** How many lines of a chatty container were dropped since the last reported one. */
+    skipped: optional(isCount),
+  }),
+
+  /** The log stream ended. `clean`: the server ended it normally; otherwise the connection broke. */
+  'log-ended': fields({ pod: optional(isText), container: isText, clean: isFlag }),
+
+  /**
+   * A timer of the run fired: time is an input. `timeout`: --timeout ran out. `settled`: no more facts are awaited.
+   * `over`: a pod's trace is complete.
+   */
+  timer: fields({ name: oneOf('timeout', 'settled', 'over'), pod: optional(isText) }),
+
+  ...probeKinds,
+
+  /** The user or the system ended the run; SIGPIPE: the reader of stdout went away. */
+  interrupted: fields({ signal: oneOf('SIGINT', 'SIGTERM', 'SIGHUP', 'SIGPIPE') }),
+};
+
+type Kinds = typeof kinds;
+export type ObservationKind = keyof Kinds;
+
+const isArrived = fields({
   /** ms, client clock. */
-  at: number;
+  at: isTime,
   /** It arrived before the previous observation was shown, so both were shown together. */
-  together?: boolean | undefined;
+  together: optional(isFlag),
+});
+
+type Raw<K extends ObservationKind> = Flat<{ kind: K } & Guarded<Kinds[K]>>;
+
+/** What narrowing adds to a kind. */
+interface Narrowed {
+  listed: { objects: KubeObject[] };
+  changed: { object: KubeObject };
+  answered: { object?: Pod | undefined };
+  looked: { object?: Pod | undefined };
+  line: { namesSignal: boolean };
 }
+
+type Body<K extends ObservationKind> = K extends keyof Narrowed
+  ? Flat<Omit<Raw<K>, keyof Narrowed[K]> & Narrowed[K]>
+  : Raw<K>;
+
+type Arrived = Guarded<typeof isArrived>;
 
 /** What a source delivers. Its objects are unchecked, as the server or a file gave them. */
-export type RawObservation = Arrived & (Exclude<Any<unknown, unknown>, LogLine> | RawLine);
+export type RawObservation = { [K in ObservationKind]: Arrived & Raw<K> }[ObservationKind];
+
+/** Whether a line of a recording is an observation. */
+export function isRawObservation(value: JsonObject): value is RawObservation & JsonObject {
+  const { kind } = value;
+  // Object.hasOwn: a file may name its kind `constructor`.
+  return (
+    typeof kind === 'string' && Object.hasOwn(kinds, kind) && isArrived(value) && kinds[kind as ObservationKind](value)
+  );
+}
 
 /** Receives an observation as soon as it is made. */
 export type Deliver = (this: void, rawObservation: RawObservation) => void;
 
-/** A log line from a source; only recordings already have `namesSignal`. */
-export type RawLine = Omit<LogLine, 'namesSignal'> & Partial<Pick<LogLine, 'namesSignal'>>;
-
 /** A numbered observation with narrowed objects. `seq` counts from 1; evidence refers to it. */
-export type Observation = { seq: number } & Arrived & Any<KubeObject, Pod>;
+export type ObservationOf<K extends ObservationKind> = { seq: number } & Arrived & Body<K>;
+export type Observation = { [K in ObservationKind]: ObservationOf<K> }[ObservationKind];
 
-export type ObservationKind = Observation['kind'];
-export type ObservationOf<K extends ObservationKind> = Extract<Observation, { kind: K }>;
+export type StreamName = Guarded<typeof isStream>;
+export type Mode = Guarded<typeof isMode>;
+export type GapCause = Guarded<typeof isGapCause>;
+
+export type Began = Body<'began'>;
+export type SiblingUids = Body<'kin'>;
+export type Refused = Body<'refused'>;
+export type Gap = Body<'gap'>;
+export type Dated = Body<'dated'>;
+export type LogLine = Body<'line'>;
+export type Timer = Body<'timer'>;
+export type Interrupted = Body<'interrupted'>;

@@ -1,11 +1,6 @@
 /** Counts the requests that were settled since the last observation: memory does not grow with their number. */
-import {
-  bucketOf,
-  type NotMeasuredReason,
-  type ProbeConnection,
-  type ProbeCounts,
-  type ProbeFailures,
-} from '../model/probe-observation.ts';
+import { bucketOf } from '../model/probe-numbers.ts';
+import type { NotMeasuredReason, ProbeConnection, ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
 import type { Result } from './result.ts';
 
 /** One request that was settled; client clock, ms. */

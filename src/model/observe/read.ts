@@ -70,7 +70,8 @@ export type Reader<T = unknown> = (raw: unknown) => T;
 /** `object`: the object that has the field. */
 type Fields = Readonly<Record<string, (raw: unknown, object: JsonObject) => unknown>>;
 type Absent<F extends Fields> = { [K in keyof F]: undefined extends ReturnType<F[K]> ? K : never }[keyof F];
-type Flat<T> = { [K in keyof T]: T[K] };
+/** An intersection of object types as one object type. */
+export type Flat<T> = { [K in keyof T]: T[K] };
 
 /** The type that `shape` reads: fields that may be undefined are optional. */
 type Shaped<F extends Fields> = Flat<

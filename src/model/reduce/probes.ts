@@ -1,10 +1,5 @@
-import {
-  sumOf,
-  type ProbeCounts,
-  type ProbeEnded,
-  type ProbeFailures,
-  type ProbeStarted,
-} from '../probe-observation.ts';
+import { sumOf } from '../probe-numbers.ts';
+import type { ProbeCounts, ProbeEnded, ProbeFailures, ProbeStarted } from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry } from './notes.ts';
 

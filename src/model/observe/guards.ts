@@ -1,0 +1,47 @@
+/** Checks of untrusted values that must have exactly the right type, because code relies on it. Nothing here throws. */
+import { asObject, type Flat } from './read.ts';
+
+export type Guard<T = unknown> = (value: unknown) => value is T;
+
+type Guards = Readonly<Record<string, Guard>>;
+/** The type that a guard checks for. */
+export type Guarded<G> = G extends Guard<infer T> ? T : never;
+type Optional<G extends Guards> = { [K in keyof G]: undefined extends Guarded<G[K]> ? K : never }[keyof G];
+
+/** The type of an object with these fields; fields that may be undefined are optional. */
+type Fields<G extends Guards> = Flat<
+  { [K in Exclude<keyof G, Optional<G>>]: Guarded<G[K]> } & { [K in Optional<G>]?: Guarded<G[K]> }
+>;
+
+export const isText: Guard<string> = (value) => typeof value === 'string';
+export const isFlag: Guard<boolean> = (value) => typeof value === 'boolean';
+export const isNumber: Guard<number> = (value): value is number => Number.isFinite(value);
+/** ms that a Date can hold. */
+export const isTime: Guard<number> = (value): value is number => isNumber(value) && Math.abs(value) < 8e15;
+export const isCount: Guard<number> = (value): value is number =>
+  isNumber(value) && Number.isSafeInteger(value) && value >= 0;
+export const isAnything: Guard = (_value): _value is unknown => true;
+
+export const oneOf =
+  <const T>(...values: readonly T[]): Guard<T> =>
+  (value): value is T =>
+    values.includes(value as T);
+
+export const optional =
+  <T>(guard: Guard<T>): Guard<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || guard(value);
+
+export const listOf =
+  <T>(guard: Guard<T>): Guard<T[]> =>
+  (value): value is T[] =>
+    Array.isArray(value) && value.every(guard);
+
+/** Checks the named fields; other fields are allowed. */
+export function fields<G extends Guards>(guards: G): Guard<Fields<G>> {
+  const named = Object.entries(guards);
+  return (value): value is Fields<G> => {
+    const object = asObject(value);
+    return named.every(([name, guard]) => guard(object[name]));
+  };
+}

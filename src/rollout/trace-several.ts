@@ -107,14 +107,14 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
   const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
-  const results = createResults(options, traces, output, ports);
+  const results = createResults(options, scope.target, traces, output, ports);
   try {
     await run({
       source: live.source,
       logText: options.logText,
       traces,
       record: recorder.write,
-      audience: results.audience(scope.target),
+      audience: results,
       afterInput,
       onTrace: live.onTrace,
     });
@@ -139,7 +139,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
   const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
   const incomplete = isRollout ? whyIncomplete : undefined;
   if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const exitCode = await results.end({ target: scope.target, codes, unseen: [...unseen.values()], incomplete });
+  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete });
   return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 

@@ -191,9 +191,9 @@ async function replaySeveral(
   ports: Ports,
 ): Promise<number> {
   const { createResults, rolloutOutput } = await import('../rollout/output.ts');
-  const results = createResults(shown, source.traces, rolloutOutput(shown, ports), ports);
-  await run({ ...source, audience: results.audience(target) });
+  const results = createResults(shown, target, source.traces, rolloutOutput(shown, ports), ports);
+  await run({ ...source, audience: results });
   results.takeRest();
   await results.written();
-  return results.end({ target });
+  return results.end();
 }

@@ -11,12 +11,7 @@ import { forTerminal } from '../render/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
 import { isFinishedPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 
-export interface BlockedEvictions {
-  /** Takes output of the drain command. */
-  output(text: string): void;
-  /** Takes every state of each pod on the node; undefined: the pod is gone. */
-  seen(uid: string, pod: JsonObject | undefined): void;
-}
+export type BlockedEvictions = ReturnType<typeof createBlockedEvictions>;
 
 /** `error when evicting pods/"web-0" -n "shop" (will retry after 5s): … disruption budget.` (kubectl's drain package). */
 const refusalPattern = /evicting pods?\/"(?<name>[^"]+)"(?: -n "(?<namespace>[^"]+)")?.*disruption budget/g;
@@ -28,7 +23,7 @@ export function createBlockedEvictions(
   node: string,
   write: (line: string) => void,
   signal: AbortSignal,
-): BlockedEvictions {
+) {
   const pods = new Map<string, JsonObject>();
   const reported = new Set<string>();
   let changed = new AbortController();
@@ -54,7 +49,8 @@ export function createBlockedEvictions(
   };
   void checkBudgets().catch(() => undefined);
   return {
-    output(text) {
+    /** Takes output of the drain command. */
+    output(text: string): void {
       for (const { groups } of text.matchAll(refusalPattern)) {
         isCommandRead = true;
         const { name, namespace = cluster.namespace } = groups ?? {};
@@ -62,7 +58,8 @@ export function createBlockedEvictions(
         if (pod) void report(pod, refusedText).catch(() => undefined);
       }
     },
-    seen(uid, pod) {
+    /** Takes every state of each pod on the node; undefined: the pod is gone. */
+    seen(uid: string, pod: JsonObject | undefined): void {
       const before = pods.get(uid);
       if (pod && metadataOf(pod)['deletionTimestamp'] === undefined) pods.set(uid, pod);
       else if (pods.delete(uid) || before === undefined) changed.abort();

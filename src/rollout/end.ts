@@ -5,7 +5,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import type { Deadline, WaitingLimit } from '../run/time-limit.ts';
 import type { Ports } from '../run/ports.ts';
 import type { Obstacles } from './obstacles.ts';
-import { quietMs, type Progress } from './progress.ts';
+import { quietMs, type Progress, type RolloutEnd } from './progress.ts';
 import type { Scope } from '../run/scope.ts';
 import type { RolloutStart } from './start.ts';
 import type { SeveralTarget } from '../run/target.ts';
@@ -35,9 +35,6 @@ export interface Rollout {
   /** Exit codes that do not come from reports: unwritable files, a signal. */
   readonly codes: number[];
 }
-
-/** `quiet`: the end of the rollout is unknown, and nothing changed for long. `left`: by a limit, signal or failure. */
-export type RolloutEnd = 'done' | 'quiet' | 'left';
 
 /** A line for stderr. */
 export const waitingText = (owners: readonly string[]): string =>
@@ -70,8 +67,8 @@ export function shortcomingOf(
     };
   }
   if (gaveUp !== undefined && progress.pending().length > 0) {
-    const words = `gave up ${gaveUp}: ${ownersText(progress.pending())} had not rolled out${because(rollout)}`;
-    return { words, code: notOverCode, isIncomplete: true };
+    const words = `gave up ${gaveUp}: ${ownersText(progress.pending())} had not rolled out`;
+    return { words: withObstacles(words, rollout), code: notOverCode, isIncomplete: true };
   }
   if (gaveUp !== undefined && !progress.isEndKnown())
     return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOverCode };
@@ -88,13 +85,14 @@ const notOverCode = 3;
 /** Exit code if evidence was lost. */
 const evidenceLostCode = 4;
 
-const because = (rollout: Rollout): string => {
+/** The words with what blocks the rollout, if anything does. */
+export function withObstacles(words: string, rollout: Pick<Rollout, 'obstacles'>): string {
   const text = obstaclesText(rollout);
-  return text === undefined ? '' : ` (${text})`;
-};
+  return text === undefined ? words : `${words} (${text})`;
+}
 
 /** What blocks the rollout, for a terminal; undefined if nothing does. */
-export const obstaclesText = ({ obstacles }: Pick<Rollout, 'obstacles'>): string | undefined =>
+const obstaclesText = ({ obstacles }: Pick<Rollout, 'obstacles'>): string | undefined =>
   forTerminal(obstacles.text(), 1000) || undefined;
 
 function whyGivenUp({ deadline, limit }: Rollout): string | undefined {

@@ -2,17 +2,10 @@
 import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { isTerminatingPod, nameOf } from '../run/watched.ts';
 
-export interface Obstacles {
-  /** Takes the newest state of a workload. `name`: `deployment/checkout`. */
-  workload(name: string, object: JsonObject): void;
-  /** Takes the newest state of one of its pods; undefined: the pod is gone. */
-  pod(uid: string, pod: JsonObject | undefined): void;
-  /** The current obstacles, to complete a sentence; empty if there are none. */
-  text(): string;
-}
+export type Obstacles = ReturnType<typeof createObstacles>;
 
 /** `say` receives each obstacle once, as a sentence without a full stop. */
-export function createObstacles(say: (sentence: string) => void): Obstacles {
+export function createObstacles(say: (sentence: string) => void) {
   const current = new Map<string, string>();
   const reportedKinds = new Set<string>();
   const update = (key: string, sentence: string | undefined, kind = sentence): void => {
@@ -23,15 +16,18 @@ export function createObstacles(say: (sentence: string) => void): Obstacles {
     say(sentence);
   };
   return {
-    workload: (name, object) => update(name, workloadObstacle(name, object)),
-    pod(uid, pod) {
+    /** Takes the newest state of a workload. `name`: `deployment/checkout`. */
+    workload: (name: string, object: JsonObject): void => update(name, workloadObstacle(name, object)),
+    /** Takes the newest state of one of its pods; undefined: the pod is gone. */
+    pod(uid: string, pod: JsonObject | undefined): void {
       const found = pod && podObstacle(pod);
       // A crashing container is not waiting between two attempts: only a Ready pod has recovered.
       if (pod && !found && !isTerminatingPod(pod) && conditionOf(pod, 'Ready', 'True') === undefined) return;
       // If a hundred pods cannot pull one image, only one is reported.
       update(uid, found?.sentence, found?.kind);
     },
-    text: () => [...new Set(current.values())].slice(0, 2).join('; '),
+    /** The current obstacles, to complete a sentence; empty if there are none. */
+    text: (): string => [...new Set(current.values())].slice(0, 2).join('; '),
   };
 }
 

@@ -1,38 +1,11 @@
 /** How far a rollout has got: its owners, its terminating pods, and when nothing more is expected of either. */
 import { metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { delay, type Env } from '../kube/env.ts';
-import type { PodListener } from '../run/live-run.ts';
 import { pathText } from '../run/target.ts';
 import { isFinishedPod, uidOf } from '../run/watched.ts';
 
-export interface Progress extends Omit<PodListener, 'owner' | 'ownerAlive'> {
-  /** Takes whether the owner at `path` has rolled out. */
-  ownerSeen(path: string, isDone: boolean): void;
-  /** It is unknown when this owner (in words) has rolled out. */
-  ownerNotFollowed(owner: string): void;
-  /** The rollout has begun, even if it makes no pod terminate. */
-  begun(): void;
-  /** Keeps the rollout open until `release`: for a running command, or a named pod. */
-  hold(what: string): void;
-  release(what: string): void;
-  /** All owners are known. */
-  ownersKnown(): void;
-  /** The pod's trace has ended. */
-  podTraced(uid: string): void;
-  /** Whether the stream of the owner at `path` is alive, so that silence means that nothing happens. */
-  ownerAlive(this: void, path: string, isSo: boolean): void;
-  /** Whether a watch is lost now: then silence does not end the rollout. */
-  hasLostWatch(): boolean;
-  /** Owners that have not rolled out, in words. */
-  pending(): string[];
-  /** Whether the end of the rollout can be known. */
-  isEndKnown(): boolean;
-  /** Resolves when the rollout is done and has been quiet since, or on abort. */
-  untilOver(env: Env, signal: AbortSignal): Promise<'done' | 'quiet' | 'left'>;
-}
-
 /** Messages for the user. */
-export interface ProgressMessages {
+interface ProgressMessages {
   /** Called once, when no pod terminates: the owners that are not done. */
   waits(owners: string[]): void;
   /** Called once per owner whose end of rollout is unknown. */
@@ -44,67 +17,86 @@ const settleMs = 1000;
 /** ms without a change of the pods after which a rollout with an unknown end is no longer waited for. */
 export const quietMs = 60_000;
 
+/** `quiet`: the end of the rollout is unknown, and nothing changed for long. `left`: by a limit, signal or failure. */
+export type RolloutEnd = 'done' | 'quiet' | 'left';
+
+export type Progress = ReturnType<typeof createProgress>;
+
 /** `running`: the number of open traces. */
-export function createProgress(running: () => number, says: Partial<ProgressMessages> = {}): Progress {
+export function createProgress(running: () => number, says: Partial<ProgressMessages> = {}) {
+  /** By path: whether the owner has rolled out. */
   const owners = new Map<string, boolean>();
   const notFollowed = new Set<string>();
   const terminating = new Set<string>();
-  const holds = new Set<string>();
-  const traced = new Set<string>(); // Also those that were given up on.
-  const roster = createRoster();
-  let [areOwnersKnown, hasBegun, hasReportedWait] = [false, false, false];
+  /** Why the rollout is not over, whatever its owners and pods show. */
+  const holds = new Set(['its owners are not known', 'it has not begun']);
+  /** Streams that are not alive: there silence does not mean that nothing happens. */
   const lost = new Set<string>();
-  const bell = createSignal();
-  const { wake, podChanged } = bell;
-  const setAlive = (what: string, isSo: boolean): void =>
-    void (isSo ? lost.delete(what) : lost.add(what), podChanged());
+  /** Pods whose trace has ended. */
+  const traced = new Set<string>();
+  const roster = createRoster();
+  const changes = createChanges();
+  let hasReportedWait = false;
+  const release = (what: string): void => void (holds.delete(what), changes.ofPods());
+  const begun = (): void => release('it has not begun');
+  const setAlive = (stream: string, isSo: boolean): void =>
+    void (isSo ? lost.delete(stream) : lost.add(stream), changes.ofPods());
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isIdle = (): boolean => terminating.size === 0 && running() === 0;
+  /** Whether the end of the rollout can be known. */
   const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
-  const isOver = (): boolean =>
-    areOwnersKnown && hasBegun && holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
+  const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
-    ownerSeen: (path, isDone) => void (owners.set(path, isDone), wake()),
-    ownerNotFollowed(owner) {
+    /** Takes whether the owner at `path` has rolled out. */
+    ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
+    /** It is unknown when this owner (in words) has rolled out. */
+    ownerNotFollowed(owner: string): void {
       if (!notFollowed.has(owner)) says.notFollowed?.(owner);
       notFollowed.add(owner);
-      wake();
+      changes.ofOwners();
     },
-    begun: () => void ((hasBegun = true), podChanged()),
-    hold: (what) => void holds.add(what),
-    release: (what) => void (holds.delete(what), podChanged()),
-    ownersKnown: () => void ((areOwnersKnown = true), wake()),
-    listed(pods) {
+    /** The rollout has begun, even if it makes no pod terminate. */
+    begun,
+    /** Keeps the rollout open until `release`: for a running command, or a named pod. */
+    hold: (what: string): void => void holds.add(what),
+    release,
+    ownersKnown: (): void => release('its owners are not known'),
+    /** Takes all pods that exist. */
+    listed(pods: readonly JsonObject[]): void {
       roster.listed(pods);
-      podChanged();
+      changes.ofPods();
     },
-    seen(uid, pod) {
+    /** Takes a state of a pod; undefined if it is gone. */
+    seen(uid: string, pod: JsonObject | undefined): void {
       roster.seen(uid, pod !== undefined);
-      if (pod && !traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
-        terminating.add(uid);
-        hasBegun = true;
-      }
       if (!pod) terminating.delete(uid);
-      podChanged();
+      else if (!traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
+        terminating.add(uid);
+        begun();
+      }
+      changes.ofPods();
     },
-    missed: () => void ((hasBegun = true), podChanged()),
-    onAlive: (isSo) => setAlive('pods', isSo),
-    ownerAlive: (path, isSo) => setAlive(path, isSo),
-    hasLostWatch: () => lost.size > 0,
-    podTraced(uid) {
+    /** Whether the pods' stream is alive. */
+    onAlive: (isSo: boolean): void => setAlive('pods', isSo),
+    /** Whether the stream of the owner at `path` is alive. */
+    ownerAlive: setAlive,
+    hasLostWatch: (): boolean => lost.size > 0,
+    /** The pod's trace has ended, or it is given up. */
+    podTraced(uid: string): void {
       traced.add(uid);
       terminating.delete(uid);
-      podChanged();
+      changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
       hasReportedWait = true;
       says.waits?.(pending());
     },
+    /** Owners that have not rolled out, in words. */
     pending,
     isEndKnown,
-    untilOver: (env, signal) => untilOver({ isOver, isEndKnown, bell }, env, signal),
+    /** Resolves when the rollout is done and has been quiet since, or on abort. */
+    untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown, changes }, env, signal),
   };
 }
-
 /** The pods that exist, and those that existed at the start. */
 function createRoster() {
   let present = new Set<string>();
@@ -120,42 +112,37 @@ function createRoster() {
   };
 }
 
-/** Wakes the code that waits for changes. */
-function createSignal() {
-  let ring = (): void => {};
-  let changed = new AbortController();
-  const wake = (): void => ring();
+/** Changes that `untilOver` waits for. */
+function createChanges() {
+  let onAny = (): void => {};
+  let ofPods = new AbortController();
   return {
-    wake,
-    podChanged(this: void): void {
-      changed.abort();
-      wake();
+    ofOwners: (): void => onAny(),
+    ofPods(): void {
+      ofPods.abort();
+      onAny();
     },
-    rung: (): Promise<void> => new Promise((resolve) => (ring = resolve)),
+    next: (): Promise<void> => new Promise((resolve) => (onAny = resolve)),
     /** Aborted by the next change of a pod. */
-    change: (): AbortSignal => (changed = new AbortController()).signal,
+    nextOfPods: (): AbortSignal => (ofPods = new AbortController()).signal,
   };
 }
 
 interface Awaited {
   isOver(): boolean;
   isEndKnown(): boolean;
-  bell: ReturnType<typeof createSignal>;
+  changes: ReturnType<typeof createChanges>;
 }
 
-async function untilOver(
-  { isOver, isEndKnown, bell }: Awaited,
-  env: Env,
-  signal: AbortSignal,
-): Promise<'done' | 'quiet' | 'left'> {
-  signal.addEventListener('abort', bell.wake, { once: true });
+async function untilOver({ isOver, isEndKnown, changes }: Awaited, env: Env, signal: AbortSignal): Promise<RolloutEnd> {
+  signal.addEventListener('abort', changes.ofOwners, { once: true });
   while (!signal.aborted) {
-    if (!isOver()) await bell.rung();
+    if (!isOver()) await changes.next();
     else if (isEndKnown()) {
       await delay(env, settleMs, signal);
       if (isOver() && isEndKnown() && !signal.aborted) return 'done';
     } else {
-      const isQuiet = await delay(env, quietMs, AbortSignal.any([signal, bell.change()]));
+      const isQuiet = await delay(env, quietMs, AbortSignal.any([signal, changes.nextOfPods()]));
       if (isQuiet && isOver()) return isEndKnown() ? 'done' : 'quiet';
     }
   }

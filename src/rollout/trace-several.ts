@@ -20,9 +20,9 @@ import { scopeInTime } from '../run/choose-pod.ts';
 import { createResults, rolloutOutput, type RolloutOutput } from './output.ts';
 import {
   notFollowedText,
-  obstaclesText,
   shortcomingOf,
   waitingText,
+  withObstacles,
   type Rollout,
   type SeveralOptions,
 } from './end.ts';
@@ -176,8 +176,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) => {
-    const why = obstaclesText(rollout);
-    rollout.failure ??= stalled(why === undefined ? words : `${words} (${why})`);
+    rollout.failure ??= stalled(withObstacles(words, rollout));
     stop.abort();
   });
   const blocked =
@@ -224,7 +223,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
         if (named && !named.has(uidOf(pod))) return;
         unseen.set(uidOf(pod), podName(pod));
         ports.stderr.write(missedText(pod, why));
-        progress.missed(pod, why);
+        progress.begun();
         onEnded(uidOf(pod));
       },
     },

@@ -58,8 +58,7 @@ interface Piece extends Clock {
 }
 
 /** The offset at client time `at`. */
-export const offsetAt = (clock: Clock, at: number): Span =>
-  isStepped(clock) ? offsetOver(clock, { lo: at, hi: at }) : offsetInPiece(clock, at);
+export const offsetAt = (clock: Clock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
 
 /** When the clock was set: the client times between which each step lies, earliest step first. */
 export const stepsOf = (clock: Clock): Span[] => {
@@ -70,61 +69,57 @@ export const stepsOf = (clock: Clock): Span[] => {
 /** Whether the clock was, or may have been, set. */
 export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
 
-/** The offset of a clock that was, or may have been, set: valid for any time in a stretch of client time. */
+/** An offset that is valid at any time in a stretch of client time; at its end, unless the clock was set. */
 function offsetOver(clock: Clock, during: Span): Span {
   const pieces = piecesOf(clock);
-  const spans =
-    pieces.length < 2
-      ? [offsetInPiece(clock, during.hi)]
-      : pieces
-          .filter((_, index) => {
-            const since = pieces[index - 1]?.to ?? -Infinity;
-            const until = pieces[index + 1]?.from ?? Infinity;
-            return since <= during.hi && during.lo <= until;
-          })
-          .map((piece) => offsetInPiece(piece, Math.min(Math.max(during.hi, piece.from), piece.to)));
+  const spans = pieces.flatMap((piece, index) => {
+    const since = pieces[index - 1]?.to ?? -Infinity;
+    const until = pieces[index + 1]?.from ?? Infinity;
+    return since <= during.hi && during.lo <= until
+      ? [offsetInPiece(piece, Math.min(Math.max(during.hi, piece.from), piece.to))]
+      : [];
+  });
   const lo = clock.doubt ? -Infinity : Math.min(...spans.map((span) => span.lo));
   return { lo, hi: Math.max(...spans.map(({ hi }) => hi)) };
 }
 
 /** The offset within one piece. */
-function offsetInPiece(clock: Clock, at: number): Span {
+function offsetInPiece(piece: Clock, at: number): Span {
   let [lo, hi] = [-Infinity, Infinity];
-  for (const bound of clock.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
-  for (const bound of clock.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
+  for (const bound of piece.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
+  for (const bound of piece.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
   return { lo, hi };
 }
 
 const pieceCache = new WeakMap<Clock, readonly Piece[]>();
 
+/** At least one piece; only one if the clock was not set. */
 function piecesOf(clock: Clock): readonly Piece[] {
-  const before = pieceCache.get(clock);
-  if (before) return before;
-  const pieces = clock.lower.some((lower) => contradicts(lower, clock.upper)) ? split(clock) : [];
+  const whole = { ...clock, from: -Infinity, to: Infinity };
+  const pieces = pieceCache.get(clock) ?? (isContradictory(clock) ? split(clock) : [whole]);
   pieceCache.set(clock, pieces);
   return pieces;
 }
 
-const contradicts = (lower: Bound, uppers: readonly Bound[]): boolean =>
-  uppers.some((upper) => lower.value - upper.value > driftOver(lower.at - upper.at));
+const isContradictory = ({ lower, upper }: Clock): boolean =>
+  lower.some((one) => upper.some((other) => one.value - other.value > driftOver(one.at - other.at)));
 
 /** In order of time: the first bound that contradicts the current piece begins a new one. */
-function split({ lower, upper }: Clock): readonly Piece[] {
-  const all = [
-    ...lower.map((bound) => ({ bound, isLower: true })),
-    ...upper.map((bound) => ({ bound, isLower: false })),
-  ].sort((a, b) => a.bound.at - b.bound.at || a.bound.seq - b.bound.seq);
-  return all.reduce<readonly Piece[]>((pieces, { bound, isLower }) => {
-    const fresh: Clock = isLower ? { lower: [bound], upper: [] } : { lower: [], upper: [bound] };
+function split(clock: Clock): readonly Piece[] {
+  const lower = clock.lower.map((bound) => ({ bound, fresh: { lower: [bound], upper: [] } }));
+  const upper = clock.upper.map((bound) => ({ bound, fresh: { lower: [], upper: [bound] } }));
+  const inOrder = [...lower, ...upper].sort((a, b) => a.bound.at - b.bound.at || a.bound.seq - b.bound.seq);
+  return inOrder.reduce<readonly Piece[]>((pieces, { bound: { at }, fresh }) => {
     const last = pieces.at(-1);
-    const isNew =
-      !last || [...last.lower, ...fresh.lower].some((one) => contradicts(one, [...last.upper, ...fresh.upper]));
-    const next = { ...(isNew ? fresh : joined(last, fresh)), from: isNew ? bound.at : last.from, to: bound.at };
-    return isNew ? [...pieces, next] : pieces.with(-1, next);
+    const grown = last && {
+      lower: [...last.lower, ...fresh.lower],
+      upper: [...last.upper, ...fresh.upper],
+      from: last.from,
+      to: at,
+    };
+    return grown && !isContradictory(grown) ? pieces.with(-1, grown) : [...pieces, { ...fresh, from: at, to: at }];
   }, []);
 }
-
-const joined = (a: Clock, b: Clock): Clock => ({ lower: [...a.lower, ...b.lower], upper: [...a.upper, ...b.upper] });
 
 /**
  * Converts remote times to client times. Each end uses the offset at its own time, because bounds weaken with distance;

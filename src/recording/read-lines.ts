@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { PodexitError } from '../errors.ts';
+import { isRawObservation, type RawObservation } from '../model/observation.ts';
+import { asObject } from '../model/observe/read.ts';
 import { notARecording } from './header.ts';
 
 /** Characters. No observation is nearly as long, and a line is held in memory as a whole. */
@@ -31,6 +33,20 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
     else if (line.last && number > 1) onCut(number);
     else throw broken(file, number);
   }
+}
+
+/**
+ * A line of our own format: one observation, as untrusted as a server's answer. Throws an error with the line number if
+ * it is not one.
+ */
+export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
+  const { seq: _seq, ...observed } = asObject(value);
+  if (isRawObservation(observed)) return observed;
+  throw new PodexitError(
+    'recording.broken',
+    `line ${number} of ${file} is not an observation that this podexit knows`,
+    'The file was damaged or edited: record it again.',
+  );
 }
 
 const broken = (file: string, line: number): PodexitError =>

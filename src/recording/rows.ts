@@ -2,72 +2,58 @@
  * Raw recordings of a whole namespace: list and watch rows from a recorder beside the cluster, with more than a live
  * run would see. This file only parses them; run/raw-replay.ts selects what a live run would have requested.
  */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf, shape } from '../model/observe/read.ts';
 import type { ParsedLine } from './read-lines.ts';
 
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** ms, the server's clock. */
+function date(value: unknown): number | undefined {
+  const time = Date.parse(text(value));
+  return Number.isFinite(time) ? time : undefined;
+}
+
+const request = { method: text, path: text, body: asObject };
+const container = { pod: text, container: text };
+
+const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
+type Change = (typeof changes)[number];
+
+const readers = {
+  list: shape({
+    resource: text,
+    date,
+    resourceVersion: (_raw, { list }) => text(metadataOf(list)['resourceVersion']),
+    objects: (_raw, { list }) => asArray(asObject(list)['items'], Infinity).map(asObject),
+  }),
+  ready: shape({}),
+  request: shape(request),
+  response: shape({ ...request, status: count, date }),
+  watch: shape({
+    resource: text,
+    /** Checked in rowOf. */
+    change: (_raw, { event }) => asObject(event)['type'] as Change,
+    object: (_raw, { event }) => asObject(asObject(event)['object']),
+  }),
+  'watch-end': shape({ resource: text }),
+  'log-open': shape({ ...container, status: count }),
+  log: shape({ ...container, line: text }),
+  'log-end': shape(container),
+};
+
+type Readers = typeof readers;
+
 /** `at`: ms, client clock. */
-export type Row = { at: number } & (
-  | { type: 'list'; resource: string; date?: number; resourceVersion: string; objects: JsonObject[] }
-  | { type: 'ready' }
-  | { type: 'request'; method: string; path: string; body: JsonObject }
-  | { type: 'response'; method: string; path: string; status: number; date?: number; body: JsonObject }
-  | { type: 'watch'; resource: string; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: JsonObject }
-  | { type: 'watch-end'; resource: string }
-  | { type: 'log-open'; pod: string; container: string; status: number }
-  | { type: 'log'; pod: string; container: string; line: string }
-  | { type: 'log-end'; pod: string; container: string }
-);
+export type Row = { at: number } & { [T in keyof Readers]: { type: T } & ReturnType<Readers[T]> }[keyof Readers];
 
 /** Parses a row; undefined for unknown rows (BOOKMARKs, notes). */
 export function rowOf({ value }: ParsedLine): Row | undefined {
   const row = asObject(value);
   const at = Date.parse(text(row['at']));
+  const type = row['type'] === 'watch-error' ? 'watch-end' : text(row['type']);
   // Object.hasOwn: a file may call its row `constructor`.
-  const type = text(row['type']);
-  const parse = Object.hasOwn(parsers, type) ? parsers[type] : undefined;
-  const rest = parse && Number.isFinite(at) ? parse(row) : undefined;
-  return rest && ({ at, ...rest } as Row);
+  if (!Object.hasOwn(readers, type) || !Number.isFinite(at)) return undefined;
+  const read = { at, type, ...readers[type as keyof Readers](row) } as Row;
+  return read.type === 'watch' && !changes.includes(read.change) ? undefined : read;
 }
-
-type Rest = JsonObject | undefined;
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-function dateOf(row: JsonObject): number | undefined {
-  const date = Date.parse(text(row['date']));
-  return Number.isFinite(date) ? date : undefined;
-}
-
-const requestFields = (row: JsonObject) => ({
-  method: text(row['method']),
-  path: text(row['path']),
-  body: asObject(row['body']),
-});
-
-const containerFields = (row: JsonObject) => ({ pod: text(row['pod']), container: text(row['container']) });
-
-const watchEnd = (row: JsonObject) => ({ type: 'watch-end', resource: text(row['resource']) });
-
-const parsers: Record<string, (row: JsonObject) => Rest> = {
-  list: (row) => {
-    const list = asObject(row['list']);
-    const resourceVersion = text(metadataOf(list)['resourceVersion']);
-    const objects = Array.isArray(list['items']) ? list['items'].map(asObject) : [];
-    return { type: 'list', resource: text(row['resource']), resourceVersion, objects, date: dateOf(row) };
-  },
-  ready: () => ({ type: 'ready' }),
-  request: (row) => ({ type: 'request', ...requestFields(row) }),
-  response: (row) => ({ type: 'response', ...requestFields(row), status: count(row['status']), date: dateOf(row) }),
-  watch: (row) => {
-    const event = asObject(row['event']);
-    const change = text(event['type']);
-    if (!['ADDED', 'MODIFIED', 'DELETED'].includes(change)) return undefined;
-    return { type: 'watch', resource: text(row['resource']), change, object: asObject(event['object']) };
-  },
-  'watch-end': watchEnd,
-  'watch-error': watchEnd,
-  'log-open': (row) => ({ type: 'log-open', ...containerFields(row), status: count(row['status']) }),
-  log: (row) => ({ type: 'log', ...containerFields(row), line: text(row['line']) }),
-  'log-end': (row) => ({ type: 'log-end', ...containerFields(row) }),
-};

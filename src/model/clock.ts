@@ -153,18 +153,11 @@ export interface DateGroup {
   readonly to: number;
 }
 
-/** The two bounds on the offset from one header. */
-export interface DateBounds {
-  readonly lower: Bound;
-  readonly upper: Bound;
-}
-
 /** More groups than this mean that the headers do not show a clock. */
 const maxGroups = 8;
 
-/** Adds a header to the first group that it agrees with, or to a new group. */
-export function withDate(groups: readonly DateGroup[], header: DateBounds): readonly DateGroup[] {
-  const { lower, upper } = header;
+/** Adds the bounds by one header to the first group that they agree with, or to a new group. */
+export function withDate(groups: readonly DateGroup[], lower: Bound, upper: Bound): readonly DateGroup[] {
   const index = groups.findIndex(({ clock }) => {
     const known = offsetAt(clock, lower.at);
     return lower.value <= known.hi && known.lo <= upper.value;

@@ -261,7 +261,6 @@ export type Began = Body<'began'>;
 export type SiblingUids = Body<'kin'>;
 export type Refused = Body<'refused'>;
 export type Gap = Body<'gap'>;
-export type Dated = Body<'dated'>;
 export type LogLine = Body<'line'>;
 export type Timer = Body<'timer'>;
 export type Interrupted = Body<'interrupted'>;

@@ -99,8 +99,7 @@ type OfKind<K extends keyof Kinds> = { kind: K } & Guarded<Kinds[K]>;
 
 export type ProbeStarted = OfKind<'probe-started'>;
 export type ProbeCounts = OfKind<'probe-counts'>;
-export type ProbeEnded = OfKind<'probe-ended'>;
-export type ProbeObservation = ProbeStarted | ProbeCounts | ProbeEnded;
+export type ProbeObservation = ProbeStarted | ProbeCounts | OfKind<'probe-ended'>;
 
 export type ProbeVia = Guarded<typeof isVia>;
 export type ProbeConnection = Guarded<typeof isConnection>;

@@ -24,40 +24,28 @@ export const reasonsWithMessage: ReadonlySet<string> = new Set([
   'DeadlineExceeded',
 ]);
 
-export type Event = ReturnType<typeof narrowCoreEvent>;
+export type Event = ReturnType<typeof narrowEvent>;
 
-const narrowCoreEvent = shape({
+const narrowReference = shape({ kind: textOr(''), name: textOr(''), uid: asString, fieldPath: asString });
+
+/** Reads an Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
+export const narrowEvent = shape({
   kind: constant('Event'),
   metadata: narrowMetadata,
   reason: textOr(''),
   type: asString,
-  reportingComponent: asString,
+  reportingComponent: (own, { reportingController, source, deprecatedSource }) =>
+    asString(own) ?? asString(reportingController) ?? asString(asObject(source ?? deprecatedSource)['component']),
   /** Kept only for these reasons; for probes, only the words of `probeWords`. */
-  message: asString,
-  involvedObject: shape({ kind: textOr(''), name: textOr(''), uid: asString, fieldPath: asString }),
-  count: (raw) => asNumber(raw) ?? 1,
-  firstTimestamp: asString,
-  lastTimestamp: asString,
+  message: (own, { reason, note }) => narrowMessage(asString(reason) ?? '', asString(own) ?? asString(note)),
+  involvedObject: (own, { regarding }) => narrowReference(own ?? regarding),
+  count: (own, { deprecatedCount, series }) =>
+    asNumber(own) ?? asNumber(deprecatedCount) ?? asNumber(asObject(series)['count']) ?? 1,
+  firstTimestamp: (own, { deprecatedFirstTimestamp }) => asString(own ?? deprecatedFirstTimestamp),
+  lastTimestamp: (own, { deprecatedLastTimestamp, series }) =>
+    asString(own ?? deprecatedLastTimestamp ?? asObject(series)['lastObservedTime']),
   eventTime: asString,
 });
-
-/** Converts an Event of core/v1 or events.k8s.io/v1 to the core form (SIGNALS.md §2.1: support both). */
-export function narrowEvent(raw: unknown): Event {
-  const event = asObject(raw);
-  const series = asObject(event['series']);
-  return narrowCoreEvent({
-    ...event,
-    reportingComponent:
-      asString(event['reportingComponent']) ??
-      asString(event['reportingController']) ??
-      asObject(event['source'] ?? event['deprecatedSource'])['component'],
-    message: narrowMessage(asString(event['reason']) ?? '', asString(event['message']) ?? asString(event['note'])),
-    involvedObject: event['involvedObject'] ?? event['regarding'],
-    count: asNumber(event['count']) ?? asNumber(event['deprecatedCount']) ?? series['count'],
-    firstTimestamp: event['firstTimestamp'] ?? event['deprecatedFirstTimestamp'],
-    lastTimestamp: event['lastTimestamp'] ?? event['deprecatedLastTimestamp'] ?? series['lastObservedTime'],
-  });
-}
 
 /** A probe's message quotes the application's answer: only the kind of probe and a refused connection are kept. */
 function narrowMessage(reason: string, message: string | undefined): string | undefined {

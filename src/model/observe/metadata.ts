@@ -30,8 +30,6 @@ export const staticUid = 'kubernetes.io/config.hash';
  */
 const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
-export type Metadata = ReturnType<typeof narrowMetadata>;
-
 export const narrowMetadata = shape({
   name: textOr(''),
   namespace: asString,

@@ -7,7 +7,7 @@ import { isResumed } from './gaps.ts';
 import { factOf, withEntry, type Seen } from './notes.ts';
 import { foldMissingOwner, foldNamespace, foldNode, foldOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
-import { foldSibling, foldSiblings } from './siblings.ts';
+import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
@@ -20,7 +20,7 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
   if (o.stream === 'siblings' && o.object.kind === 'Pod')
-    return deleted ? trace : foldSibling(trace, o.object, o, 'came');
+    return deleted ? trace : foldSiblings(trace, [o.object], o, 'came');
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 

@@ -1,7 +1,7 @@
 /** Bounds on remote clocks that always hold: from timestamps that arrived, and from `Date` headers. */
 import { noLessThan, withDate } from '../clock.ts';
 import type { KubeObject } from '../kube.ts';
-import type { Dated, StreamName } from '../observation.ts';
+import type { ObservationOf, StreamName } from '../observation.ts';
 import { second, type Span } from '../span.ts';
 import { isTime, parseFloor, parseTime } from '../stamps.ts';
 import type { Trace } from '../trace.ts';
@@ -11,13 +11,11 @@ import { factOf, note, withEntry, type Seen } from './notes.ts';
 const arrivedBy = (seen: Seen): number => seen.at + 1;
 
 /** The server's clock showed [date, date + 1 s) at some moment between sending and arrival. */
-export function foldDated(trace: Trace, dated: Dated & Seen): Trace {
+export function foldDated(trace: Trace, dated: ObservationOf<'dated'>): Trace {
   const { seq, date, sentAt } = dated;
   if (!isTime(date)) return trace;
-  const dates = withDate(trace.clocks.dates, {
-    lower: { at: arrivedBy(dated), value: date - arrivedBy(dated), seq },
-    upper: { at: sentAt, value: date + second - sentAt, seq },
-  });
+  const lower = { at: arrivedBy(dated), value: date - arrivedBy(dated), seq };
+  const dates = withDate(trace.clocks.dates, lower, { at: sentAt, value: date + second - sentAt, seq });
   const differs = dates.length > Math.max(1, trace.clocks.dates.length);
   const what = differs ? 'Date header that contradicts those before it' : 'Date header of an answer';
   return note({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);

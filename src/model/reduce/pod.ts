@@ -13,7 +13,7 @@ import {
 import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer, type Seen } from './notes.ts';
-import { foldSibling } from './siblings.ts';
+import { foldSiblings } from './siblings.ts';
 import { parseTime } from '../stamps.ts';
 
 interface Source {
@@ -42,7 +42,7 @@ function isOtherPod({ began }: Trace, { metadata: { name, namespace } }: Pod): b
 /** Another pod has the name: the traced pod is gone, even if no watch reported it. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
   if (isOtherPod(trace, pod)) return trace;
-  return foldSibling(gone(trace, 'replaced', seen, 'another pod has the name'), pod, seen, 'took-name');
+  return foldSiblings(gone(trace, 'replaced', seen, 'another pod has the name'), [pod], seen, 'took-name');
 }
 
 export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {

@@ -1,16 +1,15 @@
+import type { ObservationOf } from '../observation.ts';
 import { sumOf } from '../probe-numbers.ts';
-import type { ProbeCounts, ProbeEnded, ProbeFailures, ProbeStarted } from '../probe-observation.ts';
+import type { ProbeCounts, ProbeFailures } from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
-type Numbered<O> = O & { readonly seq: number; readonly at: number };
-
-export function foldProbeStarted(trace: Trace, o: Numbered<ProbeStarted>): Trace {
+export function foldProbeStarted(trace: Trace, o: ObservationOf<'probe-started'>): Trace {
   if (trace.probes.has(o.probe)) return trace;
   return note(withProbe(trace, { started: factOf(o, o), slices: [] }), o, `probe of ${o.target} began`);
 }
 
-export function foldProbeCounts(trace: Trace, o: Numbered<ProbeCounts>): Trace {
+export function foldProbeCounts(trace: Trace, o: ObservationOf<'probe-counts'>): Trace {
   const known = trace.probes.get(o.probe);
   if (!known || (known.slices.at(-1)?.seq ?? -1) >= o.seq) return trace;
   const next = withProbe(trace, { ...known, slices: mergeNeighbours([...known.slices, factOf(o, o)]) });
@@ -19,7 +18,7 @@ export function foldProbeCounts(trace: Trace, o: Numbered<ProbeCounts>): Trace {
   return note(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
 }
 
-export function foldProbeEnded(trace: Trace, o: Numbered<ProbeEnded>): Trace {
+export function foldProbeEnded(trace: Trace, o: ObservationOf<'probe-ended'>): Trace {
   const known = trace.probes.get(o.probe);
   return known && !known.ended ? withProbe(trace, { ...known, ended: factOf(true, o) }) : trace;
 }

@@ -16,11 +16,10 @@ const maxNewcomers = 4096;
  */
 export type SiblingArrival = 'came' | 'took-name' | 'was-there' | 'listed-late';
 
-/** Adds a pod of the same owner, or the successor of the same name. */
-export const foldSibling = (trace: Trace, pod: Pod, seen: Seen, coming: SiblingArrival): Trace =>
-  foldSiblings(trace, [pod], seen, coming);
-
-/** Adds a whole list at once: copying the map for each of 4000 pods would take a second. */
+/**
+ * Adds pods of the same owner, or the successor of the same name. A whole list is added at once: copying the map for
+ * each of 4000 pods would take a second.
+ */
 export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: SiblingArrival): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;

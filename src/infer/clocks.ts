@@ -3,7 +3,7 @@
  * timestamps, and from objects with timestamps of two clocks.
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, type Bound, type Clock } from '../model/clock.ts';
+import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
@@ -19,7 +19,7 @@ export function constrainClocks(network: PodNetwork, trace: Trace, { api }: Dele
 }
 
 /** Constrains how far a clock was ahead of the client's when it showed its reference time. */
-function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: Clock): void {
+function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: RemoteClock): void {
   const { references, stepped } = network;
   if (stepped[origin]) return;
   const offset = Math.max(...clock.lower.map(({ value }) => value));
@@ -192,7 +192,12 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
  * clock was set back, which nothing can prove. As logs are often late, a log end counts only if the status is late too.
  * `earlier`: Killings that seem older than the deletion, by the clock so far.
  */
-export function withDoubt(trace: Trace, deletion: Deletion, clock: Clock, earlier: readonly Occurrence[]): Clock {
+export function withDoubt(
+  trace: Trace,
+  deletion: Deletion,
+  clock: RemoteClock,
+  earlier: readonly Occurrence[],
+): RemoteClock {
   const ends = lateEnds(trace, deletion);
   const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
   const signs = [...arrivedLive.map(asCausedBy(deletion)), ...ends];

@@ -1,6 +1,6 @@
 /** When the deletion was requested and accepted, by whom, and with which grace period. */
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
-import { noLessThan, noMoreThan, toClient, upTo, withDates, type Clock } from '../model/clock.ts';
+import { noLessThan, noMoreThan, toClient, upTo, withDates, type RemoteClock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import type { Gap } from '../model/observation.ts';
 import { conditionOf, isFinished, isOlder } from '../model/pod.ts';
@@ -21,7 +21,7 @@ export interface Deletion {
   readonly accepted: Estimate;
   /** Grace of the first deletionTimestamp, seconds. */
   readonly grace: number;
-  readonly api: Clock;
+  readonly api: RemoteClock;
   /** The assumptions behind `ours` and `accepted`. */
   readonly assumes: readonly AssumptionName[];
 }
@@ -182,7 +182,7 @@ export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: Deletio
 export const ranAtDeletion = ({ pod, grace }: Deletion): boolean => !isFinished(pod) || grace > 0;
 
 /** Bounds on the API server's clock: it executed our DELETE between our sending it and its first sign. */
-function withDeletion(api: Clock, facts: DeletionFacts, seen: Span): Clock {
+function withDeletion(api: RemoteClock, facts: DeletionFacts, seen: Span): RemoteClock {
   const deadline = parseTime(facts.first.value.metadata.deletionTimestamp);
   if (deadline === undefined || !Number.isFinite(seen.lo)) return api;
   const asked = deadline - firstGrace(facts) * second;

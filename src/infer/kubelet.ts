@@ -1,5 +1,5 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
-import { noMoreThan, offsetAt, toClient, upTo, type Clock } from '../model/clock.ts';
+import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
@@ -27,7 +27,7 @@ export interface Stops {
   /** By container, oldest first. */
   readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
   /** As arrivals and causes bound it: this shows whether it was set. */
-  readonly clock: Clock;
+  readonly clock: RemoteClock;
 }
 
 export function stopsOf(trace: Trace, deletion: Deletion): Stops {
@@ -42,7 +42,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
-function withCause(clock: Clock, event: Occurrence, deletion: Deletion): Clock {
+function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): RemoteClock {
   const since = deletion.accepted.client.lo;
   if (!Number.isFinite(since)) return clock;
   const value = event.time.hi - since;
@@ -62,7 +62,12 @@ export function kubeletOf(context: DeletionContext, stops: Stops): Kubelet {
  * The first occurrence of a repeated Event: the Event's name has its nanoseconds. If it did not arrive and may belong
  * to this deletion, the kubelet started then, not at the repetition.
  */
-function firstOf(stops: readonly Occurrence[], event: Occurrence, deletion: Deletion, clock: Clock): Occurrence[] {
+function firstOf(
+  stops: readonly Occurrence[],
+  event: Occurrence,
+  deletion: Deletion,
+  clock: RemoteClock,
+): Occurrence[] {
   const { named, count, id } = event;
   if (count < 2 || named === undefined || stops.find((one) => one.id === id) !== event) return [];
   const client = toClient(clock, { lo: named, hi: named }, event.at + 1);
@@ -77,7 +82,7 @@ function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
 }
 
 /** By what had arrived until then, as the clock may have been set since. */
-const clientTimeOf = (arrivals: Clock, { time, at }: Occurrence): Span =>
+const clientTimeOf = (arrivals: RemoteClock, { time, at }: Occurrence): Span =>
   toClient(upTo(arrivals, at + 1), time, at + 1);
 
 /**

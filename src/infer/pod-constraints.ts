@@ -1,5 +1,5 @@
 /** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
-import { offsetAt, type Clock } from '../model/clock.ts';
+import { offsetAt, type RemoteClock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -33,7 +33,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
 function referencesOf(trace: Trace, deletion: Deletion, { killings, clock }: Stops): PodNetwork['references'] {
   const client = deletion.facts.seenAt;
   const [firstKilling] = [...killings.values()].flatMap(([one]) => (one ? [one.time.lo] : [])).sort((a, b) => a - b);
-  const roughly = (remote: Clock): number => {
+  const roughly = (remote: RemoteClock): number => {
     const { lo } = offsetAt(remote, client);
     return client + (Number.isFinite(lo) ? lo : 0);
   };

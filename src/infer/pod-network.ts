@@ -4,7 +4,7 @@
  * give or take the drift. Reports use the client's clock.
  */
 import { driftOver } from '../model/assumptions.ts';
-import { isStepped, offsetAt, stepsOf, toClient, type Clock } from '../model/clock.ts';
+import { isStepped, offsetAt, stepsOf, toClient, type RemoteClock } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
 import type { Fact } from '../model/trace.ts';
@@ -46,13 +46,13 @@ type Arrival = Pick<Fact<unknown>, 'at' | 'seq'>;
 export class PodNetwork extends Network {
   readonly references: References;
   /** Clocks that were set during the run. Timestamps of these clocks are never compared with each other. */
-  readonly stepped: { readonly node?: Clock; readonly api?: Clock };
+  readonly stepped: { readonly node?: RemoteClock; readonly api?: RemoteClock };
   /** Timestamps of moments by the node's clock, exactly: two of them are compared without an allowance for drift. */
   readonly #nodeStamps = new Map<string, Span>();
   /** Earlier values of those, for withRollback. */
   readonly #undoStamps: [moment: string, stamp: Span][] = [];
 
-  constructor(references: References, { node, api }: { readonly node: Clock; readonly api: Clock }) {
+  constructor(references: References, { node, api }: { readonly node: RemoteClock; readonly api: RemoteClock }) {
     super(['client', 'node'], ['client', 'node', 'api']);
     this.references = references;
     this.stepped = { node: isStepped(node) ? node : undefined, api: isStepped(api) ? api : undefined };

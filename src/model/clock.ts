@@ -24,53 +24,54 @@ export interface Bound {
   readonly seq: number;
 }
 
-export interface Clock {
+/** What is known of a clock that this process does not read: bounds on its offset. */
+export interface RemoteClock {
   readonly lower: readonly Bound[];
   readonly upper: readonly Bound[];
   /** This observation shows that the clock may have been set back: no lower bound holds for later readings. */
   readonly doubt?: { readonly at: number; readonly seq: number };
 }
 
-export const unknownClock: Clock = { lower: [], upper: [] };
+export const unknownClock: RemoteClock = { lower: [], upper: [] };
 
 /** The offset was at least `bound.value` at `bound.at`. */
-export const noLessThan = (clock: Clock, bound: Bound): Clock => ({
+export const noLessThan = (clock: RemoteClock, bound: Bound): RemoteClock => ({
   ...clock,
   lower: insert(clock.lower, bound, (a, b) => a.value - driftOver(a.at - b.at) >= b.value),
 });
 
 /** The offset was at most `bound.value` at `bound.at`. */
-export const noMoreThan = (clock: Clock, bound: Bound): Clock => ({
+export const noMoreThan = (clock: RemoteClock, bound: Bound): RemoteClock => ({
   ...clock,
   upper: insert(clock.upper, bound, (a, b) => a.value + driftOver(a.at - b.at) <= b.value),
 });
 
 /** The clock with lower bounds from arrivals until `at`: later ones may belong to a clock that was set since. */
-export const upTo = (clock: Clock, at: number): Clock => ({
+export const upTo = (clock: RemoteClock, at: number): RemoteClock => ({
   ...clock,
   lower: clock.lower.filter((bound) => bound.at <= at),
 });
 
 /** A stretch of client time in which no bound contradicts another. */
-interface Piece extends Clock {
+interface Piece extends RemoteClock {
   readonly from: number;
   readonly to: number;
 }
 
 /** The offset at client time `at`. */
-export const offsetAt = (clock: Clock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
+export const offsetAt = (clock: RemoteClock, at: number): Span => offsetOver(clock, { lo: at, hi: at });
 
 /** When the clock was set: the client times between which each step lies, earliest step first. */
-export const stepsOf = (clock: Clock): Span[] => {
+export const stepsOf = (clock: RemoteClock): Span[] => {
   const pieces = piecesOf(clock);
   return pieces.slice(1).map(({ from }, index) => ({ lo: pieces[index]?.to ?? from, hi: from }));
 };
 
 /** Whether the clock was, or may have been, set. */
-export const isStepped = (clock: Clock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
+export const isStepped = (clock: RemoteClock): boolean => clock.doubt !== undefined || piecesOf(clock).length > 1;
 
 /** An offset that is valid at any time in a stretch of client time; at its end, unless the clock was set. */
-function offsetOver(clock: Clock, during: Span): Span {
+function offsetOver(clock: RemoteClock, during: Span): Span {
   const pieces = piecesOf(clock);
   const spans = pieces.flatMap((piece, index) => {
     const since = pieces[index - 1]?.to ?? -Infinity;
@@ -84,28 +85,28 @@ function offsetOver(clock: Clock, during: Span): Span {
 }
 
 /** The offset within one piece. */
-function offsetInPiece(piece: Clock, at: number): Span {
+function offsetInPiece(piece: RemoteClock, at: number): Span {
   let [lo, hi] = [-Infinity, Infinity];
   for (const bound of piece.lower) lo = Math.max(lo, bound.value - driftOver(at - bound.at));
   for (const bound of piece.upper) hi = Math.min(hi, bound.value + driftOver(at - bound.at));
   return { lo, hi };
 }
 
-const pieceCache = new WeakMap<Clock, readonly Piece[]>();
+const pieceCache = new WeakMap<RemoteClock, readonly Piece[]>();
 
 /** At least one piece; only one if the clock was not set. */
-function piecesOf(clock: Clock): readonly Piece[] {
+function piecesOf(clock: RemoteClock): readonly Piece[] {
   const whole = { ...clock, from: -Infinity, to: Infinity };
   const pieces = pieceCache.get(clock) ?? (isContradictory(clock) ? split(clock) : [whole]);
   pieceCache.set(clock, pieces);
   return pieces;
 }
 
-const isContradictory = ({ lower, upper }: Clock): boolean =>
+const isContradictory = ({ lower, upper }: RemoteClock): boolean =>
   lower.some((one) => upper.some((other) => one.value - other.value > driftOver(one.at - other.at)));
 
 /** In order of time: the first bound that contradicts the current piece begins a new one. */
-function split(clock: Clock): readonly Piece[] {
+function split(clock: RemoteClock): readonly Piece[] {
   const lower = clock.lower.map((bound) => ({ bound, fresh: { lower: [bound], upper: [] } }));
   const upper = clock.upper.map((bound) => ({ bound, fresh: { lower: [], upper: [bound] } }));
   const inOrder = [...lower, ...upper].sort((a, b) => a.bound.at - b.bound.at || a.bound.seq - b.bound.seq);
@@ -125,7 +126,7 @@ function split(clock: Clock): readonly Piece[] {
  * Converts remote times to client times. Each end uses the offset at its own time, because bounds weaken with distance;
  * `near` is a client time to start from. If the clock was set: the offsets from `since` to `near`.
  */
-export function toClient(clock: Clock, remote: Span, near: number, since = -Infinity): Span {
+export function toClient(clock: RemoteClock, remote: Span, near: number, since = -Infinity): Span {
   if (!Number.isFinite(near)) return anyTime;
   if (isStepped(clock)) {
     const offset = offsetOver(clock, { lo: Math.min(since, near), hi: near });
@@ -146,7 +147,7 @@ function insert(bounds: readonly Bound[], fresh: Bound, implies: (a: Bound, b: B
 
 /** `Date` headers that may all come from one clock. */
 export interface DateGroup {
-  readonly clock: Clock;
+  readonly clock: RemoteClock;
   readonly count: number;
   /** Client ms of the first and the last header. */
   readonly from: number;
@@ -170,7 +171,7 @@ export function withDate(groups: readonly DateGroup[], lower: Bound, upper: Boun
 }
 
 /** The clock that causality bounds, narrowed by the headers that do not contradict it. */
-export function withDates(causal: Clock, groups: readonly DateGroup[]): Clock {
+export function withDates(causal: RemoteClock, groups: readonly DateGroup[]): RemoteClock {
   const possible = groups.filter((group) => isPossible(group, causal));
   // A single header against several is an error or a proxy's; several against several mean that the clock was set.
   const believed = possible.some(({ count }) => count > 1) ? possible.filter(({ count }) => count > 1) : possible;
@@ -186,7 +187,7 @@ export function withDates(causal: Clock, groups: readonly DateGroup[]): Clock {
  * Whether causality allows the headers, judged by the bounds from the time of the headers: before and after it the
  * clock may have been set. A single header has no such time, and is judged by all bounds.
  */
-function isPossible({ clock, count, from, to }: DateGroup, causal: Clock): boolean {
+function isPossible({ clock, count, from, to }: DateGroup, causal: RemoteClock): boolean {
   const counts = ({ at }: Bound): boolean => count === 1 || (at >= from && at <= to);
   return (
     causal.lower.filter(counts).every(({ at, value }) => offsetAt(clock, at).hi >= value) &&

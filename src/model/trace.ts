@@ -3,7 +3,7 @@
  * Instants, phases and the rest are derived from it (src/infer), so that an observation that comes late or twice
  * changes nothing but the facts that it proves.
  */
-import { unknownClock, type Clock, type DateGroup } from './clock.ts';
+import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
@@ -70,7 +70,7 @@ export interface DeletionFacts {
   /** The pod was already terminating when the run first saw it. */
   readonly underWay: boolean;
   /** The node's clock as known when the deletion was first seen. */
-  readonly nodeClock: Clock;
+  readonly nodeClock: RemoteClock;
 }
 
 /** The kubelet's timestamp (node clock, ms), and when the API server stored it (its clock). */
@@ -242,7 +242,7 @@ export interface Trace {
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
   /** `api`: the API server's clock by timestamps; `dates`: the same clock by `Date` headers. */
-  readonly clocks: { readonly api: Clock; readonly dates: readonly DateGroup[]; readonly node: Clock };
+  readonly clocks: { readonly api: RemoteClock; readonly dates: readonly DateGroup[]; readonly node: RemoteClock };
   readonly delays: Delays;
   readonly nodeSigns: NodeSigns;
   readonly notes?: Note;

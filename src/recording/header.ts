@@ -1,43 +1,37 @@
 /** The first line of a recording: its format and version. */
 import { PodexitError } from '../errors.ts';
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asNumber, asObject, shape, textOr } from '../model/observe/read.ts';
 
 /** Increased when older readers would misread newer files. */
 export const recordingVersion = 1;
 
-export interface Header {
+export type Header = ReturnType<typeof narrowHeader>;
+
+const narrowHeader = shape({
   /** Version of the format. */
-  podexit: number;
+  podexit: (raw) => asNumber(raw) ?? recordingVersion,
   /** Version of the program that wrote it. */
-  program: string;
+  program: textOr(''),
   /** RFC 3339, client clock. */
-  recorded: string;
+  recorded: textOr(''),
   /** The recording has log text (`--logs`). */
-  logText: boolean;
-}
+  logText: (raw) => raw === true,
+});
 
 /** The header of our own format; undefined for raw list/watch rows of a namespace (`{"type":"about",…}`). */
 export function readHeader(first: unknown, file: string): Header | undefined {
-  const fields = asObject(first);
-  if (typeof fields['podexit'] === 'number') return ownHeader(fields, file);
-  if (fields['type'] === 'about' || fields['type'] === 'list') return undefined;
-  throw notARecording(file);
-}
-
-function ownHeader(first: JsonObject, file: string): Header {
-  const version = first['podexit'] as number;
-  if (version > recordingVersion)
-    throw new PodexitError(
-      'recording.newer',
-      `${file} was recorded by a newer podexit (format ${version}; this one reads up to ${recordingVersion})`,
-      'Update kubectl-podexit and replay it again.',
-    );
-  return {
-    podexit: version,
-    program: typeof first['program'] === 'string' ? first['program'] : '',
-    recorded: typeof first['recorded'] === 'string' ? first['recorded'] : '',
-    logText: first['logText'] === true,
-  };
+  const { podexit, type } = asObject(first);
+  if (asNumber(podexit) === undefined) {
+    if (type === 'about' || type === 'list') return undefined;
+    throw notARecording(file);
+  }
+  const header = narrowHeader(first);
+  if (header.podexit <= recordingVersion) return header;
+  throw new PodexitError(
+    'recording.newer',
+    `${file} was recorded by a newer podexit (format ${header.podexit}; this one reads up to ${recordingVersion})`,
+    'Update kubectl-podexit and replay it again.',
+  );
 }
 
 export const notARecording = (file: string): PodexitError =>

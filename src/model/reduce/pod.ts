@@ -10,7 +10,7 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
-import type { DeletionFacts, GoneHow, Trace } from '../trace.ts';
+import type { Fact, GoneHow, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer, type Seen } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
@@ -51,19 +51,14 @@ export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trac
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
 
-const keepNewest: Step = (trace, pod, seen, source) => {
-  if (!isTerminating(pod) && source.consistentSince !== undefined && source.consistentSince > trace.notDeletingAt)
-    return keepState({ ...trace, notDeletingAt: source.consistentSince }, pod, seen);
-  return keepState(trace, pod, seen);
+const keepNewest: Step = (trace, pod, seen, { consistentSince = -Infinity }) => {
+  const isStale = ({ value: known }: Fact<Pod>): boolean =>
+    isOlder(pod.metadata.resourceVersion, known.metadata.resourceVersion);
+  const next = trace.pod && isStale(trace.pod) ? trace : { ...trace, pod: factOf(pod, seen) };
+  if (isTerminating(pod)) return next;
+  const before = trace.before && isStale(trace.before) ? trace.before : factOf(pod, seen);
+  return { ...next, before, notDeletingAt: Math.max(trace.notDeletingAt, consistentSince) };
 };
-
-function keepState(trace: Trace, pod: Pod, seen: Seen): Trace {
-  const isStale = isOlder(pod.metadata.resourceVersion, trace.pod?.value.metadata.resourceVersion);
-  const next = isStale ? trace : { ...trace, pod: factOf(pod, seen) };
-  if (isTerminating(pod) || isOlder(pod.metadata.resourceVersion, trace.before?.value.metadata.resourceVersion))
-    return next;
-  return { ...next, before: factOf(pod, seen) };
-}
 
 const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
   if (!isTerminating(pod)) return trace;
@@ -73,19 +68,16 @@ const foldDeletion: Step = (trace, pod, seen, { isAnswer = false }) => {
     const deletion = { ...sight, isAnswer, underWay, nodeClock: trace.clocks.node };
     return note({ ...trace, deletion }, seen, `deletionTimestamp ${pod.metadata.deletionTimestamp}`);
   }
-  const deletion = withAnswer(trace.deletion, pod, isAnswer);
-  if (!isOlder(pod.metadata.resourceVersion, deletion.first.value.metadata.resourceVersion))
-    return deletion === trace.deletion ? trace : { ...trace, deletion };
-  const earlier = { ...deletion, first: factOf(pod, seen), isAnswer };
-  return note({ ...trace, deletion: earlier }, seen, 'an earlier state of the deletion');
+  const { resourceVersion } = pod.metadata;
+  const known = trace.deletion.first.value.metadata.resourceVersion;
+  if (isOlder(resourceVersion, known)) {
+    const deletion = { ...trace.deletion, first: factOf(pod, seen), isAnswer };
+    return note({ ...trace, deletion }, seen, 'an earlier state of the deletion');
+  }
+  // An answer may contain the same state as an earlier watch event.
+  const isSame = resourceVersion !== undefined && resourceVersion === known;
+  return isSame && isAnswer ? { ...trace, deletion: { ...trace.deletion, isAnswer } } : trace;
 };
-
-/** An answer may contain the same state as an earlier watch event. */
-function withAnswer(deletion: DeletionFacts, { metadata }: Pod, isAnswer: boolean): DeletionFacts {
-  const { resourceVersion } = deletion.first.value.metadata;
-  const isSame = resourceVersion !== undefined && metadata.resourceVersion === resourceVersion;
-  return isSame && isAnswer && !deletion.isAnswer ? { ...deletion, isAnswer } : deletion;
-}
 
 const foldGrace: Step = (trace, pod, seen) => {
   const { deletionGracePeriodSeconds: grace, deletionTimestamp: deadline, resourceVersion: rv } = pod.metadata;

@@ -2,10 +2,9 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
-import type { Checked, Judgement } from './judge.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
-import type { Path, ShutdownSpec, Subject } from './shutdown-spec.ts';
+import type { ShutdownSpec, Subject } from './shutdown-spec.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
@@ -18,10 +17,18 @@ export interface CheckReport extends Envelope {
   verdict: { exitCode: number; gates: Gate[] };
 }
 
+type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
+
 export interface CheckedObject extends Subject {
+  /** Where it is in a manifest. */
+  file?: string;
+  line?: number;
   judgement: Judgement;
+  /** `no problem found`, `2 problems`, `cannot tell: …`. */
   sentence: string;
+  /** Most severe first. */
   findings: ReportedFinding[];
+  /** What the spec cannot show. */
   cannotTell: Unknown[];
 }
 
@@ -32,8 +39,14 @@ export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
   line?: number;
 }
 
-export interface CheckInput {
-  read: readonly { spec: ShutdownSpec; judged: Checked; manifest?: Manifest }[];
+/** `manifest`: where the spec was read from; undefined for a cluster. */
+export interface CheckedSpec {
+  spec: ShutdownSpec;
+  manifest?: Manifest;
+}
+
+interface CheckInput {
+  checks: readonly CheckedObject[];
   errors: readonly BrokenInput[];
   failOn: readonly FailOn[];
   /** Gates that the caller has judged. */
@@ -42,13 +55,13 @@ export interface CheckInput {
 }
 
 export function checkReportOf({
-  read,
+  checks: unsorted,
   errors,
   failOn,
   gates: callerGates,
   warnOnly,
 }: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
-  const checks = read.map(checkedObject).sort(worstFirst);
+  const checks = unsorted.toSorted(worstFirst);
   const gates = [...failOn.map((wanted) => failOnGate(wanted, checks)), ...callerGates];
   const failed = gates.some(({ passed }) => !passed);
   // Unreadable input outranks a failed gate: nothing in it was judged.
@@ -56,19 +69,6 @@ export function checkReportOf({
   const summary = summaryOf(checks, errors);
   return { kind: 'CheckReport', summary, checks, errors: [...errors], verdict: { exitCode, gates } };
 }
-
-function checkedObject({ spec, judged, manifest }: CheckInput['read'][number]): CheckedObject {
-  const findings = judged.findings.map(({ path, ...finding }) => ({
-    ...finding,
-    field: path.length > 0 ? fieldOf(path) : undefined,
-    file: manifest?.file,
-    line: manifest?.lineOf(path),
-  }));
-  return { ...spec.subject, ...judged, findings };
-}
-
-const fieldOf = (path: Path): string =>
-  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 
 const worstToBest: readonly Judgement[] = ['problems', 'cannot-tell', 'no-problem-found'];
 
@@ -80,8 +80,7 @@ function worstFirst(a: CheckedObject, b: CheckedObject): number {
 const countOf = ({ findings }: CheckedObject, severity: Severity): number =>
   findings.filter((finding) => finding.severity === severity).length;
 
-export const problemsOf = ({ findings }: CheckedObject): ReportedFinding[] =>
-  findings.filter((finding) => isProblem({ ...finding, path: [] }));
+export const problemsOf = ({ findings }: CheckedObject): ReportedFinding[] => findings.filter(isProblem);
 
 function failOnGate(wanted: FailOn, checks: readonly CheckedObject[]): Gate {
   const found = checks.flatMap(({ findings }) => findings).filter((finding) => matchesFailOn(wanted, finding));

@@ -8,15 +8,15 @@ import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
-import { checkReportOf, type CheckInput, type CheckReport } from './check-report.ts';
+import { checkReportOf, type CheckedSpec, type CheckReport } from './check-report.ts';
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './finding.ts';
 import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
-import { readManifests, type Manifest } from './manifests.ts';
+import { readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
-import { readNamespace, readNode, readPod, readWorkload, readWorkloads } from './read-cluster.ts';
-import { neighboursOf, specOfWorkload, specsOf } from './read-workload.ts';
+import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
+import { specOfWorkload, specsOf } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
@@ -29,8 +29,8 @@ export interface CheckOptions extends OutputOptions {
   source: CheckSource;
   connection: ConnectOptions;
   verbosity: number;
-  /** The grace period of the deletion to predict; null: the spec's. */
-  graceSeconds: number | null;
+  /** The grace period of the deletion to predict; undefined: the spec's. */
+  graceSeconds?: number;
   timeoutMs: number | null;
   evict: boolean;
   /** Read PID 1 of each container, by running `cat` in it. */
@@ -42,63 +42,73 @@ export interface CheckOptions extends OutputOptions {
 }
 
 interface Found {
-  read: { spec: ShutdownSpec; manifest?: Manifest }[];
-  errors: CheckInput['errors'];
+  read: CheckedSpec[];
+  errors: BrokenInput[];
   context?: string;
 }
 
 /** Returns 0, 5 if a gate failed, or 1 if input could not be read. Throws the PodexitErrors of its reads. */
 export async function check(options: CheckOptions, ports: Ports): Promise<number> {
+  const { source } = options;
   const found =
-    options.source.kind === 'files'
-      ? await fromFiles(options.source.names, options)
-      : await fromCluster(options, ports);
-  if (found.read.length === 0 && found.errors.length === 0 && options.source.kind === 'files')
-    throw new PodexitError(
-      'check.nothing',
-      'these files hold nothing that has pods',
-      'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
-    );
-  const read = found.read.map((input) => ({ ...input, judged: judge(input.spec) }));
-  const content = checkReportOf({ ...found, ...options, read, gates: gatesOf(options, read) });
-  const views = checkViews(options.source.kind === 'all');
+    source.kind === 'files' ? await fromFiles(source.names, options) : await fromCluster(source, options, ports);
+  const content = checkReportOf({
+    ...found,
+    ...options,
+    checks: found.read.map(judge),
+    gates: gatesOf(options, found.read),
+  });
+  const views = checkViews(source.kind === 'all');
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }
 
 async function fromFiles(names: readonly string[], { graceSeconds }: CheckOptions): Promise<Found> {
   const { manifests, broken } = await readManifests(names);
-  return { read: specsOf(manifests, graceSeconds ?? undefined), errors: broken };
+  const read = specsOf(manifests, graceSeconds);
+  if (read.length > 0 || broken.length > 0) return { read, errors: broken };
+  throw new PodexitError(
+    'check.nothing',
+    'these files hold nothing that has pods',
+    'Name manifests of Deployments, StatefulSets, DaemonSets, Jobs, CronJobs or Pods.',
+  );
 }
 
-async function fromCluster(options: CheckOptions, ports: Ports): Promise<Found> {
+type ClusterSource = Exclude<CheckSource, { kind: 'files' }>;
+
+async function fromCluster(source: ClusterSource, options: CheckOptions, ports: Ports): Promise<Found> {
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
-  const { source } = options;
   try {
-    const specs = await unlessInterrupted(ports, async (left) => {
-      const graceSeconds = options.graceSeconds ?? undefined;
-      if (source.kind === 'all') return allSpecs(cluster, graceSeconds);
-      if (source.kind === 'files') return [];
-      const { target, pick } = source;
-      if (target.kind === 'workload' && target.resource !== 'services' && !options.inspect) {
-        const object = await readWorkload(cluster, target.resource, target.name);
-        return [specOfWorkload(object, neighboursOf(await readNamespace(cluster)), graceSeconds)];
-      }
-      const deadline = createDeadline(ports.clock, null);
-      const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
-      const pod = await readPod(cluster, name);
-      const [namespace, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
-      const spec = specOfLivePod({ pod, namespace, node, graceSeconds });
-      if (!options.inspect || spec.isFinished) return [spec];
-      ports.stderr.write(
-        `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
-      );
-      const { inspected } = await import('./inspect.ts');
-      return [await inspected(cluster, spec)];
-    });
+    const specs = await unlessInterrupted(ports, async (left) =>
+      source.kind === 'all'
+        ? allSpecs(cluster, options.graceSeconds)
+        : [await targetSpec({ cluster, left, ports }, source, options)],
+    );
     return { read: specs.map((spec) => ({ spec })), errors: [], context: cluster.contextName };
   } finally {
     cluster.close();
   }
+}
+
+async function targetSpec(
+  { cluster, left, ports }: { cluster: Cluster; left: AbortSignal; ports: Ports },
+  { target, pick }: Extract<CheckSource, { kind: 'target' }>,
+  { graceSeconds, inspect }: CheckOptions,
+): Promise<ShutdownSpec> {
+  if (target.kind === 'workload' && target.resource !== 'services' && !inspect) {
+    const object = await readWorkload(cluster, target.resource, target.name);
+    return specOfWorkload(object, await readNamespace(cluster), graceSeconds);
+  }
+  const deadline = createDeadline(ports.clock, null);
+  const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
+  const pod = await readPodToDelete(cluster, name);
+  const [neighbours, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
+  const spec = specOfLivePod({ pod, neighbours, node, graceSeconds });
+  if (!inspect || spec.isFinished) return spec;
+  ports.stderr.write(
+    `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
+  );
+  const { inspected } = await import('./inspect.ts');
+  return inspected(cluster, spec);
 }
 
 /** Throws `check.unreadable` if nothing was found and some kind of workload may not be listed. */
@@ -110,19 +120,18 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Shutdo
       `the workloads in namespace "${cluster.namespace}" cannot be read (${unread.map(({ resource, status }) => `${resource}: ${status}`).join(', ')})`,
       'Ask for list of these resources, or name one workload.',
     );
-  const namespace = await readNamespace(cluster);
-  const neighbours = neighboursOf(namespace);
+  const neighbours = await readNamespace(cluster);
   // An owned ReplicaSet, Job or pod is judged as part of its owner.
   const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
   return unowned.map((object) =>
     object.kind === 'Pod'
-      ? specOfLivePod({ pod: object, namespace, graceSeconds })
+      ? specOfLivePod({ pod: object, neighbours, graceSeconds })
       : specOfWorkload(object, neighbours, graceSeconds),
   );
 }
 
 /** --evict and --timeout are judged from the spec; gates that need a real exit are listed as not judged. */
-function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: CheckInput['read']): Gate[] {
+function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: readonly CheckedSpec[]): Gate[] {
   const specs = read.map(({ spec }) => spec);
   const gates = limits.map((name): Gate => {
     return { name, passed: true, judged: false, message: 'only an exit can be measured' };

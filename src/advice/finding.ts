@@ -1,4 +1,4 @@
-/** Findings of a check: their codes, and the shape of a rule. */
+/** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
 
@@ -45,13 +45,19 @@ export const note = findingOf('info');
 /** Details of a finding about a container: its name and the path of one of its fields. */
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
-export interface Rule {
-  /** What the rule looks at, in a few words; printed in the docs' table of rules. */
-  about: string;
-  find(spec: ShutdownSpec): CheckFinding[];
-}
+export type Rule = (spec: ShutdownSpec) => CheckFinding[];
 
-export const isProblem = ({ severity }: CheckFinding): boolean => severity !== 'info';
+/** Containers that get a stop signal when the pod is deleted. */
+export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
+  containers.filter(({ runs, kind }) => runs && kind !== 'init');
+
+/** A rule about each container that gets a stop signal. */
+export const ofContainer =
+  (find: (container: ContainerSpec, spec: ShutdownSpec) => CheckFinding | undefined): Rule =>
+  (spec) =>
+    signalled(spec).flatMap((container) => find(container, spec) ?? []);
+
+export const isProblem = ({ severity }: Pick<CheckFinding, 'severity'>): boolean => severity !== 'info';
 
 /** Values of --fail-on: a code, the least severity, or `any` for every problem. */
 export type FailOn = CheckCode | Severity | 'any';

@@ -4,8 +4,9 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
-import { signalled, stopSignalOf } from './rules/signals.ts';
-import { shellLineOf } from './command-line.ts';
+import { shellLineOf, type SignalHandling } from './command-line.ts';
+import { signalled } from './finding.ts';
+import { stopSignalOf } from './rules/signals.ts';
 import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
 
 /** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
@@ -53,14 +54,14 @@ export function inspectionOf(
   const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
   const command = words.join(' ').slice(0, 120);
   const has = (mask: bigint): boolean => ((mask >> BigInt(number - 1)) & 1n) === 1n;
-  if (has(masks.caught)) return { kind: 'handles', command };
-  if (has(masks.blocked)) return { kind: 'blocked', command };
-  if (has(masks.ignored)) return { kind: 'ignores', command };
-  return {
-    kind: 'no-handler',
-    command,
-    isShell: shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? ''),
-  };
+  const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
+  const because = `PID 1 is \`${command}\``;
+  if (has(masks.caught)) return read({ kind: 'handles', how: 'a signal handler (read from /proc/1/status)' });
+  if (has(masks.blocked))
+    return read({ kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' });
+  if (has(masks.ignored)) return read({ kind: 'ignores', because: `${because} and ignores it` });
+  const isShell = shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
+  return read(isShell ? { kind: 'shell', because } : { kind: 'ignores', because: `${because} without a handler` });
 }
 
 /** Names the permissions only for 401 and 403: a container that is not running is refused too. */

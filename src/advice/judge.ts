@@ -1,43 +1,47 @@
 /** Applies the rules to a ShutdownSpec. It promises nothing: no spec shows that an application will stop in time. */
 import { severities } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
-import { isProblem, type CheckFinding, type Rule, type Unknown } from './finding.ts';
+import type { CheckedObject, CheckedSpec } from './check-report.ts';
+import { isProblem, signalled, type CheckFinding, type Rule, type Unknown } from './finding.ts';
 import { capacityRules } from './rules/capacity.ts';
 import { hookRules } from './rules/hooks.ts';
-import { handlingOf, signalled, signalRules, stopSignalOf } from './rules/signals.ts';
+import { handlingOf, signalRules, stopSignalOf } from './rules/signals.ts';
 import { surroundingRules } from './rules/surroundings.ts';
 import { trafficRules } from './rules/traffic.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
 
-export type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
-
-export interface Checked {
-  judgement: Judgement;
-  /** `no problem found`, `2 problems`, `cannot tell: …`. */
-  sentence: string;
-  /** Most severe first. */
-  findings: CheckFinding[];
-  /** What the spec cannot show. */
-  cannotTell: Unknown[];
+/** Most severe first. In a finished pod nothing runs: only its surroundings are judged. */
+export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
+  const applied: readonly Rule[] = spec.isFinished ? surroundingRules : rules;
+  return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
 }
 
-const rules: readonly Rule[] = [...hookRules, ...signalRules, ...trafficRules, ...capacityRules, ...surroundingRules];
+const rules = [...hookRules, ...signalRules, ...trafficRules, ...capacityRules, ...surroundingRules];
 
-/** In a finished pod nothing runs: only its surroundings are judged. */
-export function judge(spec: ShutdownSpec): Checked {
-  const applied = spec.isFinished ? surroundingRules : rules;
-  const findings = applied.flatMap((rule) => rule.find(spec)).sort((a, b) => rankOf(b) - rankOf(a));
-  const cannotTell = unknownsOf(spec);
+export function judge({ spec, manifest }: CheckedSpec): CheckedObject {
+  const file = manifest?.file;
+  const found = findingsOf(spec);
+  const findings = found.map(({ path, ...finding }) => {
+    return { ...finding, field: path.length > 0 ? fieldOf(path) : undefined, file, line: manifest?.lineOf(path) };
+  });
+  const unknowns = unknownsOf(spec);
+  const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }): Unknown => unknown);
+  return { ...spec.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
+}
+
+function answerOf(
+  findings: readonly CheckFinding[],
+  unknowns: readonly WeighedUnknown[],
+): Pick<CheckedObject, 'judgement' | 'sentence'> {
   const problems = findings.filter(isProblem).length;
-  const decisive = cannotTell.find(({ isDecisive }) => isDecisive);
-  const [judgement, sentence]: [Judgement, string] =
-    problems > 0
-      ? ['problems', plural(problems, 'problem')]
-      : decisive
-        ? ['cannot-tell', `cannot tell: ${decisive.what} (${decisive.because})`]
-        : ['no-problem-found', 'no problem found'];
-  return { judgement, sentence, findings, cannotTell: cannotTell.map(({ isDecisive: _, ...unknown }) => unknown) };
+  if (problems > 0) return { judgement: 'problems', sentence: plural(problems, 'problem') };
+  const decisive = unknowns.find(({ isDecisive }) => isDecisive);
+  if (!decisive) return { judgement: 'no-problem-found', sentence: 'no problem found' };
+  return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
 }
+
+const fieldOf = (path: Path): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 
 const rankOf = ({ severity }: CheckFinding): number => severities.indexOf(severity);
 
@@ -62,9 +66,7 @@ function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
   return [...noneRunning, ...noContainer, ...containers, ...noService, ...unread];
 }
 
-type Signalled = ReturnType<typeof signalled>[number];
-
-function signalUnknown(spec: ShutdownSpec, one: Signalled): WeighedUnknown[] {
+function signalUnknown(spec: ShutdownSpec, one: ContainerSpec): WeighedUnknown[] {
   const handling = handlingOf(spec, one);
   const { name: container, inspection } = one;
   const signal = `SIG${stopSignalOf(one)}`;
@@ -85,7 +87,7 @@ function signalUnknown(spec: ShutdownSpec, one: Signalled): WeighedUnknown[] {
   return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
 }
 
-function hookUnknown({ name, hook }: Signalled): WeighedUnknown[] {
+function hookUnknown({ name, hook }: ContainerSpec): WeighedUnknown[] {
   if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket') return [];
   const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
   return [

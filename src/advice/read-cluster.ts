@@ -1,50 +1,45 @@
 /** What `check` reads from a cluster, each once: whole pods and workloads, and the objects around them. */
-import type {
-  KubernetesObject,
-  V1EndpointSlice,
-  V1Node,
-  V1Pod,
-  V1PodDisruptionBudget,
-  V1Service,
-} from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod, V1PodDisruptionBudget, V1Service } from '@kubernetes/client-node';
 import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { listOnce } from '../kube/list.ts';
-import { refusalOf, refusedPod } from '../kube/refused.ts';
-import { podPath } from '../kube/resource-path.ts';
-import { asObject } from '../model/observe/read.ts';
-import { noSuchPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
+import { refusalOf } from '../kube/refused.ts';
+import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
+import { asObject, metadataOf } from '../model/observe/read.ts';
+import { readPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import { budgetOf, serviceOf, type Neighbours } from './read-workload.ts';
 
-/** The objects around the pods of a namespace; `unread` lists what was refused. */
-export interface NamespaceState {
-  services: V1Service[];
-  slices: V1EndpointSlice[];
-  budgets: V1PodDisruptionBudget[];
-  unread: ShutdownSpec['unread'];
-}
-
-export async function readNamespace(cluster: Cluster): Promise<NamespaceState> {
+/** The objects around the pods of the namespace; `unread` lists what was refused. */
+export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
   const unread: { what: string; because: string }[] = [];
-  const read = async (root: string, resource: string, what: string): Promise<unknown[]> => {
-    const found = await listAll(cluster, { root, resource });
+  const read = async (root: string, resource: string, what: string): Promise<unknown[] | undefined> => {
+    const found = await listAll(cluster, root, resource);
     if (Array.isArray(found)) return found;
     unread.push({ what, because: `${resource} could not be read (${found.status})` });
-    return [];
+    return undefined;
   };
-  const discovery = '/apis/discovery.k8s.io/v1';
-  const services = (await read('/api/v1', 'services', 'whether clients lose requests')) as V1Service[];
-  const slices = services.length > 0 ? await read(discovery, 'endpointslices', 'who else serves') : [];
+  const services = ((await read('/api/v1', 'services', 'whether clients lose requests')) ?? []) as V1Service[];
+  const slices =
+    services.length > 0 ? await read('/apis/discovery.k8s.io/v1', 'endpointslices', 'who else serves') : [];
   const budgets = await read('/apis/policy/v1', 'poddisruptionbudgets', 'whether an eviction is allowed');
-  return { services, slices: slices as V1EndpointSlice[], budgets: budgets as V1PodDisruptionBudget[], unread };
+  return {
+    services: services.map(serviceOf),
+    budgets: ((budgets ?? []) as V1PodDisruptionBudget[]).map(budgetOf),
+    slices: slices?.map(narrowSlice),
+    autoscaled: new Set(),
+    unread,
+    mayHaveOtherServices: false,
+  };
 }
 
 /** The objects of a collection, or the HTTP status of the refusal. */
 export async function listAll(
   cluster: Cluster,
-  { resource, root = '/api/v1', namespace = cluster.namespace, fieldSelector }: Collection,
+  root: string,
+  resource: string,
+  { namespace = cluster.namespace, fieldSelector }: { namespace?: string; fieldSelector?: string } = {},
 ): Promise<unknown[] | { status: number }> {
   const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
   const target = { stream: 'owner', path, fieldSelector } as const;
@@ -52,25 +47,14 @@ export async function listAll(
   return result.kind === 'listed' ? result.objects : { status: result.refusal.status };
 }
 
-export interface Collection {
-  resource: string;
-  root?: string;
-  /** Default: the cluster's current namespace. */
-  namespace?: string;
-  fieldSelector?: string;
-}
-
-/** Throws `check.terminating`, `pod.mirror` and the errors of `refusedPod`. */
-export async function readPod(cluster: Cluster, name: string): Promise<V1Pod> {
+/** Throws `check.terminating`, and the errors of a pod that cannot be read or must not be deleted. */
+export async function readPodToDelete(cluster: Cluster, name: string): Promise<V1Pod> {
   const { namespace } = cluster;
-  const answer = await getObject(cluster, podPath(namespace, name));
-  if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
-  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
-  const raw = asObject(answer.body);
-  uidToDelete(cluster, raw);
-  if (asObject(raw['metadata'])['deletionTimestamp'] === undefined) {
-    refuseMirror(raw);
-    return { ...raw, kind: 'Pod' };
+  const pod = await readPod(cluster, name);
+  uidToDelete(cluster, pod);
+  if (metadataOf(pod)['deletionTimestamp'] === undefined) {
+    refuseMirror(pod);
+    return { ...pod, kind: 'Pod' };
   }
   throw new PodexitError(
     'check.terminating',
@@ -121,7 +105,7 @@ export async function readWorkloads(
   const unread: { resource: string; status: number }[] = [];
   const objects: KubernetesObject[] = [];
   for (const [root, resource, kind] of checkedKinds) {
-    const found = await listAll(cluster, { root, resource });
+    const found = await listAll(cluster, root, resource);
     if (Array.isArray(found)) objects.push(...found.map((object) => ({ ...asObject(object), kind })));
     else unread.push({ resource, status: found.status });
   }
@@ -129,8 +113,8 @@ export async function readWorkloads(
 }
 
 /** Undefined if the node may not be read: the check then only says less. */
-export async function readNode(cluster: Cluster, name: string | undefined): Promise<V1Node | undefined> {
+export async function readNode(cluster: Cluster, name: string | undefined): Promise<Node | undefined> {
   if (name === undefined) return undefined;
   const answer = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
-  return answer.status === 200 ? asObject(answer.body) : undefined;
+  return answer.status === 200 ? narrowNode(answer.body) : undefined;
 }

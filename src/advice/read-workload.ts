@@ -6,13 +6,23 @@ import type {
   V1PodTemplateSpec,
   V1Service,
 } from '@kubernetes/client-node';
-import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
+import type { EndpointSlice } from '../model/kube.ts';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  isPresent,
+  stringMap,
+  type JsonObject,
+} from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
 import { templatePaths } from '../verdict/fix.ts';
 import type { Manifest } from './manifests.ts';
-import type { NamespaceState } from './read-cluster.ts';
 import { containersOf } from './read-pod-spec.ts';
-import type { BudgetSpec, Path, ServiceSpec, ShutdownSpec, Subject, UpdateSpec } from './shutdown-spec.ts';
+import type { BudgetSpec, Path, Selecting, ServiceSpec, ShutdownSpec, UpdateSpec } from './shutdown-spec.ts';
 
 /** Kinds with pods, and the path of the pod or its template in each. */
 const podPaths: Readonly<Record<string, Path>> = {
@@ -24,68 +34,35 @@ const podPaths: Readonly<Record<string, Path>> = {
 
 /** The objects around the workloads of a namespace or of a set of manifests. */
 export interface Neighbours extends Pick<ShutdownSpec, 'unread' | 'mayHaveOtherServices'> {
-  servicesOf: FindSelecting<V1Service>;
-  budgetsOf: FindSelecting<V1PodDisruptionBudget>;
-  /** Workloads, such as `Deployment/web`, whose replicas an autoscaler sets. */
+  services: readonly ServiceSpec[];
+  budgets: readonly BudgetSpec[];
+  /** Undefined for manifests, and if they may not be read. */
+  slices?: readonly EndpointSlice[];
+  /**
+   * Workloads, such as `Deployment/web`, whose replicas an autoscaler sets. Empty for a cluster: the replicas of a live
+   * workload are their real number.
+   */
   autoscaled: ReadonlySet<string>;
 }
 
-/** For a namespace of a cluster. `autoscaled` stays empty: a live workload's replicas are its real number. */
-export const neighboursOf = ({ services, budgets, unread }: NamespaceState): Neighbours => ({
-  servicesOf: findSelecting(services, serviceSelector),
-  budgetsOf: findSelecting(budgets, budgetSelector),
-  autoscaled: new Set(),
-  unread,
-  mayHaveOtherServices: false,
-});
-
-/** Finds the objects that select a pod with these labels, in their original order. */
-type FindSelecting<T> = (labels: Record<string, string>, namespace: string | undefined) => T[];
-
-/** Looks selectors up by one of their labels: there may be thousands of workloads and of Services. */
-function findSelecting<T extends KubernetesObject>(
-  objects: readonly T[],
-  selectorOf: (object: T) => LabelSelector | undefined,
-): FindSelecting<T> {
-  const byLabel = new Map<string, { object: T; order: number; selector: LabelSelector }[]>();
-  for (const [order, object] of objects.entries()) {
-    const selector = selectorOf(object);
-    if (!selector) continue;
-    const [label = ''] = Object.entries(selector.matchLabels ?? {}).map(labelKey);
-    const same = byLabel.get(label) ?? [];
-    same.push({ object, order, selector });
-    byLabel.set(label, same);
-  }
-  return (labels, namespace) =>
-    ['', ...Object.entries(labels).map(labelKey)]
-      .flatMap((label) => byLabel.get(label) ?? [])
-      .filter(
-        ({ object, selector }) => isSameNamespace(object.metadata?.namespace, namespace) && matches(selector, labels),
-      )
-      .sort((a, b) => a.order - b.order)
-      .map(({ object }) => object);
-}
-
-const labelKey = ([key, value]: [string, string]): string => `${key}=${value}`;
-
 export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
 
-/** `graceSeconds`: of the deletion to predict; by default the spec's. `place`: where the object is in a manifest. */
-export function specOfWorkload(
-  object: KubernetesObject,
-  neighbours: Neighbours,
-  graceSeconds?: number,
-  place: Pick<Subject, 'file' | 'line'> = {},
-): ShutdownSpec {
+/** `graceSeconds`: of the deletion to predict; by default the spec's. */
+export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number): ShutdownSpec {
   const { kind = '', metadata } = object;
   const template = templateOf(object);
   const podPath = [...(podPaths[kind] ?? []), 'spec'];
   const pod = asObject(template.spec);
-  const labels = labelsOf(template.metadata?.labels);
+  const labels = stringMap(template.metadata?.labels, () => true) ?? {};
   const namespace = asString(metadata?.namespace);
+  // A manifest without a namespace may be applied to any.
+  const selectsPod = ({ namespace: other, selector }: Selecting): boolean =>
+    (namespace === undefined || other === undefined || namespace === other) &&
+    selector !== undefined &&
+    matches(selector, labels);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
-    subject: { kind, name: asString(metadata?.name) ?? '', namespace, ...place },
+    subject: { kind, name: asString(metadata?.name) ?? '', namespace },
     podPath,
     graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
     specGraceSeconds,
@@ -94,8 +71,8 @@ export function specOfWorkload(
     hostNetwork: pod['hostNetwork'] === true,
     replicas: replicasOf(object, neighbours.autoscaled),
     update: updateOf(object),
-    services: neighbours.servicesOf(labels, namespace).map(serviceOf),
-    budgets: neighbours.budgetsOf(labels, namespace).map(budgetOf),
+    services: neighbours.services.filter(selectsPod),
+    budgets: neighbours.budgets.filter(selectsPod),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
     isFinished: false,
@@ -130,42 +107,14 @@ function updateOf(object: V1Deployment): UpdateSpec | undefined {
 
 const amountOf = (raw: unknown): number | string | undefined => asNumber(raw) ?? asString(raw);
 
-const labelsOf = (raw: unknown): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(asObject(raw)).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
-  );
-
-/** A manifest without a namespace may be applied to any. */
-const isSameNamespace = (one: string | undefined, other: string | undefined): boolean =>
-  one === undefined || other === undefined || one === other;
-
-/** Undefined for a Service without a selector: its endpoints are managed elsewhere. */
-function serviceSelector(service: V1Service): LabelSelector | undefined {
-  const matchLabels = labelsOf(asObject(service.spec)['selector']);
-  return Object.keys(matchLabels).length > 0 ? { matchLabels } : undefined;
-}
-
-/** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
-function budgetSelector(budget: V1PodDisruptionBudget): LabelSelector | undefined {
-  const selector = asObject(budget.spec)['selector'];
-  if (!isPresent(selector)) return undefined;
-  const { matchLabels, matchExpressions } = asObject(selector);
+/** A Service without a selector has endpoints that are managed elsewhere. */
+export function serviceOf({ metadata, spec: raw }: V1Service): ServiceSpec {
+  const spec = asObject(raw);
+  const matchLabels = stringMap(spec['selector'], () => true);
   return {
-    matchLabels: labelsOf(matchLabels),
-    matchExpressions: asArray(matchExpressions)
-      .map(asObject)
-      .map(({ key, operator, values }) => ({
-        key: asString(key) ?? '',
-        operator: asString(operator) ?? '',
-        values: asStrings(values),
-      })),
-  };
-}
-
-export function serviceOf(service: V1Service): ServiceSpec {
-  const spec = asObject(service.spec);
-  return {
-    name: asString(service.metadata?.name) ?? '',
+    name: asString(metadata?.name) ?? '',
+    namespace: asString(metadata?.namespace),
+    selector: matchLabels && { matchLabels },
     targetPorts: asArray(spec['ports'])
       .map(asObject)
       .flatMap(({ port, targetPort }) => amountOf(targetPort) ?? asNumber(port) ?? []),
@@ -173,14 +122,35 @@ export function serviceOf(service: V1Service): ServiceSpec {
   };
 }
 
-function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
-  const spec = asObject(budget.spec);
+/** A budget without a selector covers no pod, one with an empty selector covers all (policy/v1). */
+export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
+  const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
+  const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
     name: asString(budget.metadata?.name) ?? '',
+    namespace: asString(budget.metadata?.namespace),
+    selector: isPresent(spec['selector']) ? selectorOf(asObject(spec['selector'])) : undefined,
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
+    evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
+    counts: {
+      allowed: count('disruptionsAllowed'),
+      healthy: count('currentHealthy'),
+      desired: count('desiredHealthy'),
+    },
   };
 }
+
+const selectorOf = ({ matchLabels, matchExpressions }: JsonObject): LabelSelector => ({
+  matchLabels: stringMap(matchLabels, () => true),
+  matchExpressions: asArray(matchExpressions)
+    .map(asObject)
+    .map(({ key, operator, values }) => ({
+      key: asString(key) ?? '',
+      operator: asString(operator) ?? '',
+      values: asStrings(values),
+    })),
+});
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
 export function specsOf(
@@ -190,10 +160,7 @@ export function specsOf(
   const neighbours = neighboursIn(manifests);
   return manifests
     .filter(({ object }) => hasPods(object))
-    .map((manifest) => {
-      const { object, file, line } = manifest;
-      return { manifest, spec: specOfWorkload(object, neighbours, graceSeconds, { file, line }) };
-    });
+    .map((manifest) => ({ manifest, spec: specOfWorkload(manifest.object, neighbours, graceSeconds) }));
 }
 
 function neighboursIn(manifests: readonly Manifest[]): Neighbours {
@@ -204,8 +171,8 @@ function neighboursIn(manifests: readonly Manifest[]): Neighbours {
     return `${asString(kind)}/${asString(name)}`;
   });
   return {
-    servicesOf: findSelecting(ofKind('Service'), serviceSelector),
-    budgetsOf: findSelecting(ofKind('PodDisruptionBudget'), budgetSelector),
+    services: ofKind('Service').map(serviceOf),
+    budgets: ofKind('PodDisruptionBudget').map(budgetOf),
     autoscaled: new Set(autoscaled),
     unread: [],
     mayHaveOtherServices: true,

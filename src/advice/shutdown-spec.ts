@@ -1,19 +1,18 @@
 /**
  * What a spec says about a pod's shutdown. Live pods, workloads and manifests are all read into this model, so that
- * the rules of `check`, `fix` and a verdict's advice see the same data. Plain data, no clock.
+ * the rules of `check` and `fix` see the same data. Plain data, no clock.
  */
-import type { CommandLine } from './command-line.ts';
+import type { LabelSelector } from '../run/selectors.ts';
+import type { CommandLine, SignalHandling } from './command-line.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
 
-/** The object that is judged. `file` and `line` are set if it was read from a manifest. */
+/** The object that is judged. */
 export interface Subject {
   kind: string;
   name: string;
   namespace?: string;
-  file?: string;
-  line?: number;
 }
 
 export interface Hook {
@@ -33,9 +32,7 @@ export interface ProbeSpec {
 
 /** What `check --inspect` read from PID 1. */
 export type Inspection =
-  | { kind: 'handles' | 'blocked' | 'ignores'; command: string }
-  | { kind: 'no-handler'; command: string; isShell: boolean }
-  | { kind: 'unreadable'; because: string };
+  { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
 
 export interface ContainerSpec {
   name: string;
@@ -55,18 +52,28 @@ export interface ContainerSpec {
   runs: boolean;
 }
 
-export interface ServiceSpec {
+/** An object that selects pods by their labels. */
+export interface Selecting {
   name: string;
+  namespace?: string;
+  /** Undefined: it selects no pod. */
+  selector?: LabelSelector;
+}
+
+export interface ServiceSpec extends Selecting {
   targetPorts: readonly (number | string)[];
   publishNotReadyAddresses: boolean;
   /** Other endpoints that are ready now; only for a live pod. */
   otherReady?: number;
 }
 
-export interface BudgetSpec {
-  name: string;
+export interface BudgetSpec extends Selecting {
   minAvailable?: number | string;
   maxUnavailable?: number | string;
+  /** Policy AlwaysAllow: pods that are not ready may always be evicted. */
+  evictsUnready: boolean;
+  /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */
+  counts: { allowed: number; healthy: number; desired: number };
   /** What the API server would answer to an eviction of the live pod. */
   ruling?: { refused: boolean; because?: string; text: string };
 }

@@ -88,7 +88,7 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
     source: sourceOf(words, flags),
     connection: connectionOf(flags, version),
     verbosity: wholeNumber(flags.v, '-v') ?? 0,
-    graceSeconds: seconds,
+    graceSeconds: seconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,

@@ -10,10 +10,10 @@ import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
-import { judge } from '../judge.ts';
+import { findingsOf } from '../judge.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
-import { readNamespace, readPod, readWorkload } from '../read-cluster.ts';
-import { neighboursOf, specOfWorkload, specsOf } from '../read-workload.ts';
+import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import { proposalFor, type Proposal } from './edits.ts';
@@ -63,7 +63,7 @@ const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
 const proposalOf = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
-  proposalFor(object, spec, judge(spec).findings);
+  proposalFor(object, spec, findingsOf(spec));
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);
@@ -79,7 +79,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
     const object = await objectToFix(cluster, target);
-    const spec = specOfWorkload(object, neighboursOf(await readNamespace(cluster)));
+    const spec = specOfWorkload(object, await readNamespace(cluster));
     const clean = manifestOf(object);
     return [{ object: clean, proposal: proposalOf(clean, spec) }];
   } finally {
@@ -97,7 +97,7 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
       `${targetText(target)} has no pod template to fix`,
       'Name the workload: kubectl podexit fix deployment/NAME',
     );
-  const pod = await readPod(cluster, target.name);
+  const pod = await readPodToDelete(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));
   if (deployment !== undefined) return withApiVersion(await readWorkload(cluster, 'deployments', deployment));
   const owner = ownerOf(asObject(pod));

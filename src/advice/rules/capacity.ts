@@ -1,5 +1,5 @@
 /** Rules about who serves while a pod is replaced: replicas, rollouts, budgets. */
-import { note, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { note, warning, type CheckFinding } from '../finding.ts';
 import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
 const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
@@ -81,9 +81,4 @@ function hostPorts(spec: ShutdownSpec): CheckFinding[] {
   return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { advice, path })];
 }
 
-export const capacityRules: readonly Rule[] = [
-  { about: 'one replica, or no other ready endpoint, behind a Service', find: lastEndpoint },
-  { about: 'a rollout that may take all pods away', find: rollout },
-  { about: 'a PodDisruptionBudget that allows no eviction', find: budgets },
-  { about: 'hostNetwork and host ports', find: hostPorts },
-];
+export const capacityRules = [lastEndpoint, rollout, budgets, hostPorts];

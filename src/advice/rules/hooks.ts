@@ -1,14 +1,10 @@
 /** Rules that compare preStop hooks with the grace period: SIGNALS.md §2 S6 to S8. */
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
-import { at, error, warning, type CheckFinding, type Rule } from '../finding.ts';
-import type { ContainerSpec, Hook, ShutdownSpec } from '../shutdown-spec.ts';
-import { signalled } from './signals.ts';
+import { at, error, ofContainer, warning, type CheckFinding } from '../finding.ts';
+import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
 /** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
 const minSecondsAfterHook = 2;
-
-const hooked = (spec: ShutdownSpec): (ContainerSpec & { hook: Hook })[] =>
-  signalled(spec).flatMap((container) => (container.hook ? [{ ...container, hook: container.hook }] : []));
 
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
@@ -16,40 +12,36 @@ const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop
 const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
 
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
-const impossibleHooks = (spec: ShutdownSpec): CheckFinding[] =>
-  hooked(spec).flatMap((container) => {
-    const hook = `the preStop hook of ${container.name}`;
-    if (container.hook.kind === 'tcpSocket')
-      return warning('prestop-failed', `${hook} always fails: the kubelet runs no tcpSocket hooks`, {
-        ...atHook(container),
-        advice: 'Use sleep, exec or httpGet.',
-      });
-    if (container.hook.kind !== 'exec' || !isDistroless(container.image)) return [];
-    const program = container.hook.command[0] ?? '';
-    return warning(
-      'prestop-failed',
-      `${hook} runs \`${program}\`, which a distroless image does not have: it fails at once`,
-      { ...atHook(container), advice: 'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.' },
-    );
-  });
+const impossibleHooks = ofContainer((container) => {
+  const { hook, image } = container;
+  const of = `the preStop hook of ${container.name}`;
+  const fails = (how: string, advice: string) =>
+    warning('prestop-failed', `${of} ${how}`, { ...atHook(container), advice });
+  if (hook?.kind === 'tcpSocket')
+    return fails('always fails: the kubelet runs no tcpSocket hooks', 'Use sleep, exec or httpGet.');
+  if (hook?.kind !== 'exec' || !isDistroless(image)) return undefined;
+  return fails(
+    `runs \`${hook.command[0] ?? ''}\`, which a distroless image does not have: it fails at once`,
+    'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.',
+  );
+});
 
-const longHooks = (spec: ShutdownSpec): CheckFinding[] =>
-  hooked(spec).flatMap((container) => {
-    const grace = spec.graceSeconds;
-    const seconds = container.hook.minSeconds;
-    if (seconds === undefined || grace === 0 || seconds < grace / 2) return [];
-    const atLeast = container.hook.isPlainSleep ? '' : 'at least ';
-    const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
-    const details = { ...atHook(container), advice: adviceFor(spec, seconds) };
-    if (seconds >= grace) {
-      const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
-      return error('prestop-cut-off', `${takes}: ${end}`, details);
-    }
-    const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));
-    const minimum = left === minSecondsAfterHook ? " (the kubelet's minimum)" : '';
-    const code = seconds >= grace * 0.75 ? 'grace-nearly-spent' : 'prestop-heavy';
-    return warning(code, `${takes} and leaves it ${left}s${minimum}`, details);
-  });
+const longHooks = ofContainer((container, spec) => {
+  const { graceSeconds: grace } = spec;
+  const { minSeconds: seconds, isPlainSleep } = container.hook ?? {};
+  if (seconds === undefined || grace === 0 || seconds < grace / 2) return undefined;
+  const atLeast = isPlainSleep ? '' : 'at least ';
+  const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
+  const details = { ...atHook(container), advice: adviceFor(spec, seconds) };
+  if (seconds >= grace) {
+    const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
+    return error('prestop-cut-off', `${takes}: ${end}`, details);
+  }
+  const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));
+  const minimum = left === minSecondsAfterHook ? " (the kubelet's minimum)" : '';
+  const code = seconds >= grace * 0.75 ? 'grace-nearly-spent' : 'prestop-heavy';
+  return warning(code, `${takes} and leaves it ${left}s${minimum}`, details);
+});
 
 function adviceFor({ graceSeconds, specGraceSeconds }: ShutdownSpec, hookSeconds: number): string {
   if (specGraceSeconds !== undefined && graceSeconds < specGraceSeconds)
@@ -66,8 +58,4 @@ function noGrace({ graceSeconds, podPath }: ShutdownSpec): CheckFinding[] {
   return [warning('force-deleted', message, { advice, path: [...podPath, 'terminationGracePeriodSeconds'] })];
 }
 
-export const hookRules: readonly Rule[] = [
-  { about: 'a grace period of 0', find: noGrace },
-  { about: 'a preStop hook that cannot run', find: impossibleHooks },
-  { about: 'a preStop hook that takes half of the grace period or more', find: longHooks },
-];
+export const hookRules = [noGrace, impossibleHooks, longHooks];

@@ -1,7 +1,7 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
-import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, note, ofContainer, signalled, warning, type CheckFinding } from '../finding.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
-import { imageName, signalled } from './signals.ts';
+import { imageName } from './signals.ts';
 
 /** Names of containers or images that only help the application: proxies, log shippers, agents. */
 const helperNames =
@@ -30,21 +30,24 @@ function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
 }
 
 /** The kubelet stops the liveness probes of main containers at a deletion, not those of sidecars (SIGNALS.md §2 S4). */
-const liveness = (spec: ShutdownSpec): CheckFinding[] =>
-  signalled(spec).flatMap((container): CheckFinding[] => {
-    const details = at(container, 'livenessProbe');
-    const probeGrace = container.liveness?.graceSeconds;
-    const hookSeconds = container.hook?.minSeconds;
-    const code = 'liveness-during-drain';
-    if (probeGrace !== undefined && hookSeconds !== undefined && hookSeconds >= probeGrace) {
-      const message = `the liveness probe of ${container.name} restarts it with a grace period of ${probeGrace}s, which its preStop hook of ${hookSeconds}s uses up`;
-      const advice = "Raise the probe's terminationGracePeriodSeconds above the hook.";
-      return [warning(code, message, { ...details, advice })];
-    }
-    if (container.kind !== 'sidecar' || !container.liveness) return [];
-    const message = `the liveness probe of sidecar ${container.name} goes on while the pod shuts down; its failures are reported as Events`;
-    return [note(code, message, details)];
-  });
+const liveness = ofContainer((container) => {
+  const { name, kind, hook, liveness: probe } = container;
+  if (!probe) return undefined;
+  const details = at(container, 'livenessProbe');
+  const code = 'liveness-during-drain';
+  const { graceSeconds } = probe;
+  const hookSeconds = hook?.minSeconds;
+  if (graceSeconds !== undefined && hookSeconds !== undefined && hookSeconds >= graceSeconds) {
+    const message = `the liveness probe of ${name} restarts it with a grace period of ${graceSeconds}s, which its preStop hook of ${hookSeconds}s uses up`;
+    return warning(code, message, {
+      ...details,
+      advice: "Raise the probe's terminationGracePeriodSeconds above the hook.",
+    });
+  }
+  if (kind !== 'sidecar') return undefined;
+  const message = `the liveness probe of sidecar ${name} goes on while the pod shuts down; its failures are reported as Events`;
+  return note(code, message, details);
+});
 
 /** The Job controller sets this finalizer on its pods, and removes it as soon as a pod has finished (SIGNALS.md §4). */
 const jobFinalizer = 'batch.kubernetes.io/job-tracking';
@@ -70,11 +73,4 @@ function unmanaged({ isUnmanaged }: ShutdownSpec): CheckFinding[] {
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
 }
 
-export const surroundingRules: readonly Rule[] = [
-  { about: 'a classic sidecar (a main container)', find: classicSidecars },
-  { about: 'sidecars that share the grace period', find: sharedGrace },
-  { about: 'liveness probes during a shutdown', find: liveness },
-  { about: 'finalizers', find: finalizers },
-  { about: 'a node that is not ready', find: node },
-  { about: 'a pod without a controller', find: unmanaged },
-];
+export const surroundingRules = [classicSidecars, sharedGrace, liveness, finalizers, node, unmanaged];

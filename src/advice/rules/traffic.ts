@@ -1,8 +1,7 @@
 /** Rules about what clients of the pod's Services notice. They judge only the containers that serve a target port. */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
-import { at, note, warning, type CheckFinding, type Rule } from '../finding.ts';
+import { at, note, signalled, warning, type CheckFinding } from '../finding.ts';
 import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
-import { signalled } from './signals.ts';
 
 /** Containers that declare a target port; else main ones that declare no ports, which is allowed; else the first. */
 function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
@@ -70,9 +69,4 @@ const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
     }),
   );
 
-export const trafficRules: readonly Rule[] = [
-  { about: 'no preStop hook behind a Service', find: drainRace },
-  { about: 'no readiness probe behind a Service', find: unprobed },
-  { about: 'a Service that publishes addresses that are not ready', find: publishedNotReady },
-  { about: 'a target port that no container declares', find: missingPort },
-];
+export const trafficRules = [drainRace, unprobed, publishedNotReady, missingPort];

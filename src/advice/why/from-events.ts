@@ -15,7 +15,7 @@ import { isTime, type Found, type WhyMoment } from './report.ts';
 
 /** Objects that may not be listed are left out; Events are required. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
-  const events = await listAll(cluster, { resource: 'events' });
+  const events = await listAll(cluster, '/api/v1', 'events');
   if (!Array.isArray(events))
     throw new PodexitError(
       'why.events',
@@ -67,7 +67,7 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   const node = nodeOfPod(name, history);
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${node}`;
   const nodeEvents =
-    node === undefined ? [] : await listAll(cluster, { resource: 'events', namespace: 'default', fieldSelector });
+    node === undefined ? [] : await listAll(cluster, '/api/v1', 'events', { namespace: 'default', fieldSelector });
   const nodeFacts = Array.isArray(nodeEvents) ? factsOf(nodeEvents as CoreV1Event[]) : [];
   const gone = gonePod(name, history, nodeFacts);
   const answer = await getObject(cluster, podPath(namespace, name));

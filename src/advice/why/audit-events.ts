@@ -30,16 +30,6 @@ export interface AuditEvent {
   object?: JsonObject;
 }
 
-export interface AuditSummary {
-  uid?: string;
-  deletedBy?: WhyReport['deletedBy'];
-  moments: WhyMoment[];
-  /** Some event holds the pod itself, so that a report can be built. */
-  hasObjects: boolean;
-  /** The pod was removed while a container still ran, according to the pod's last state. */
-  isForced: boolean;
-}
-
 /** Why a line that names the pod is no usable audit event. */
 export type UnusableLine = 'no-json' | 'no-audit-event' | 'no-time';
 
@@ -89,34 +79,32 @@ const isDelete = (event: AuditEvent): boolean => isPod(event) && event.verb === 
 const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'eviction';
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
-export function auditSummaryOf(events: readonly AuditEvent[]): AuditSummary {
-  const own = events.filter((event) => isPod(event) && isWrite(event));
-  const request = requestIn(own);
-  const moments = own.flatMap((event): WhyMoment[] => {
-    const text = textOf(event, event === request);
-    const { receivedAt: earliest, answeredAt: latest, user } = event;
-    // The object was stored at some time between the request and its response.
-    return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}`, isBad: false }];
-  });
-  return {
-    uid: uidOf(own),
-    deletedBy: request && {
-      user: request.user,
-      userAgent: request.userAgent,
-      sourceIPs: request.sourceIPs,
-      verb: isEviction(request) ? 'evict' : 'delete',
-    },
-    moments: moments.sort((a, b) => a.earliest - b.earliest),
-    hasObjects: own.some((event) => event.object?.['kind'] === 'Pod'),
-    isForced: wasRemovedWhileRunning(own),
-  };
-}
+/** The state of the pod that the event stored, if its level includes it. */
+export const podIn = (event: AuditEvent): JsonObject | undefined =>
+  isPod(event) && event.object?.['kind'] === 'Pod' ? event.object : undefined;
+
+/** Who sent the request that deleted the pod. */
+export const deletedBy = (request: AuditEvent): WhyReport['deletedBy'] => {
+  const { user, userAgent, sourceIPs } = request;
+  return { user, userAgent, sourceIPs, verb: isEviction(request) ? 'evict' : 'delete' };
+};
+
+/** `writes`: of the pod. `request`: the one among them that deleted it. */
+export const momentsIn = (writes: readonly AuditEvent[], request: AuditEvent | undefined): WhyMoment[] =>
+  writes
+    .flatMap((event): WhyMoment[] => {
+      const text = textOf(event, event === request);
+      const { receivedAt: earliest, answeredAt: latest, user } = event;
+      // The object was stored at some time between the request and its response.
+      return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}`, isBad: false }];
+    })
+    .sort((a, b) => a.earliest - b.earliest);
 
 /** The uid of the pod that was deleted last: a StatefulSet reuses names, and logs may come from several clusters. */
-export function uidOf(events: readonly AuditEvent[]): string | undefined {
-  const own = events.filter((event) => isPod(event) && isWrite(event) && event.object?.['kind'] === 'Pod');
-  const deleted = own.findLast((event) => metadataOf(event.object)['deletionTimestamp'] !== undefined);
-  return [deleted, ...own.toReversed()].flatMap((event) => asString(metadataOf(event?.object)['uid']) ?? [])[0];
+export function uidOf(writes: readonly AuditEvent[]): string | undefined {
+  const pods = writes.flatMap((event) => podIn(event) ?? []);
+  const deleted = pods.findLast((pod) => metadataOf(pod)['deletionTimestamp'] !== undefined);
+  return [deleted, ...pods.toReversed()].flatMap((pod) => asString(metadataOf(pod)['uid']) ?? [])[0];
 }
 
 /** The event is about a pod with another uid. False for an event without an object, which may be about either. */
@@ -126,16 +114,17 @@ export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boo
   return own !== undefined && own !== uid;
 }
 
-function wasRemovedWhileRunning(own: readonly AuditEvent[]): boolean {
-  const last = own.filter((event) => event.object?.['kind'] === 'Pod').at(-1);
-  const statuses = asArray(asObject(last?.object?.['status'])['containerStatuses']).map(asObject);
-  const isRemoved = last !== undefined && metadataOf(last.object)['deletionGracePeriodSeconds'] === 0;
+/** The pod was removed while a container still ran, according to its last state. */
+export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
+  const last = writes.flatMap((event) => podIn(event) ?? []).at(-1);
+  const statuses = asArray(asObject(asObject(last)['status'])['containerStatuses']).map(asObject);
+  const isRemoved = metadataOf(last)['deletionGracePeriodSeconds'] === 0;
   return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
 /** The first DELETE or eviction by a client that was accepted. */
-export const requestIn = (events: readonly AuditEvent[]): AuditEvent | undefined =>
-  events.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
+export const requestIn = (writes: readonly AuditEvent[]): AuditEvent | undefined =>
+  writes.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
 
 function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
   if (isEviction(event) && event.status === 429)

@@ -6,83 +6,53 @@ import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import { isDone, isPod, isWrite, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
+import { isDone, podIn, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
 
-/** Streams about which audit events of the pod say nothing, so their silence proves nothing. */
-const unseenStreams: readonly StreamName[] = ['node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings'];
+/** Streams that the audit events of a pod may not show. The last six never appear there. */
+// prettier-ignore
+const otherStreams: readonly StreamName[] = [
+  'services', 'endpointslices', 'events', 'node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings',
+];
 
-interface Parts {
-  /** States of the pod, oldest first. */
-  pods: AuditEvent[];
-  slices: AuditEvent[];
-  /** Most audit policies omit Events; then their absence proves nothing. */
-  events: AuditEvent[];
-}
-
-/** In order of time; empty if no event holds the pod. `events` must be sorted, oldest first. */
-export function observationsOf(events: readonly AuditEvent[], namespace: string): RawObservation[] {
-  const parts = partsOf(events);
-  const [first] = parts.pods;
+/** In order of time; empty if no write holds the pod. `writes` must be sorted, oldest first. */
+export function observationsOf(writes: readonly AuditEvent[], namespace: string): RawObservation[] {
+  const uid = uidOf(writes);
+  const stored = writes.filter((event) => isDone(event) && event.object !== undefined);
+  const pods = stored.filter((event) => podIn(event) && metadataOf(event.object)['uid'] === uid);
+  const slices = stored.filter(({ resource }) => resource === 'endpointslices');
+  const events = stored.filter(({ resource }) => resource === 'events');
+  const [first] = pods;
   if (!first) return [];
-  const stored = [...parts.pods, ...parts.slices, ...parts.events];
-  const start = Math.floor(Math.min(...stored.map(({ receivedAt }) => receivedAt))) - second;
-  const later = [
-    ...datesFor(stored),
-    ...lastLookOf(events, parts.pods),
-    ...podChanges(parts.pods),
-    ...parts.slices.map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
-    ...parts.events.map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
-  ].sort((a, b) => a.at - b.at);
-  const end = (later.at(-1)?.at ?? start) + 1;
-  return [...openingOf(parts, start, first.name, namespace), ...later, { at: end, kind: 'timer', name: 'settled' }];
-}
-
-function partsOf(events: readonly AuditEvent[]): Parts {
-  const uid = uidOf(events);
-  const stored = events.filter((event) => isWrite(event) && isDone(event) && event.object !== undefined);
-  return {
-    pods: stored.filter(
-      (event) => isPod(event) && event.object?.['kind'] === 'Pod' && metadataOf(event.object)['uid'] === uid,
-    ),
-    slices: stored.filter(({ resource }) => resource === 'endpointslices'),
-    events: stored.filter(({ resource }) => resource === 'events'),
-  };
-}
-
-/** The pod before its deletion, and which streams are in sync. */
-function openingOf({ pods, slices, events }: Parts, at: number, name: string, namespace: string): RawObservation[] {
+  const used = [...pods, ...slices, ...events];
+  const at = Math.floor(Math.min(...used.map(({ receivedAt }) => receivedAt))) - second;
   const before = beforeDeletion(pods);
+  const later = [
+    ...datesFor(used),
+    ...lastLookOf(writes, pods, before),
+    ...podChanges(pods),
+    ...slices.map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
+    ...events.map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
+  ].sort((a, b) => a.at - b.at);
+  const end = (later.at(-1)?.at ?? at) + 1;
   const resourceVersion = asString(metadataOf(before)['resourceVersion']) ?? '1';
-  const services = servicesOf(slices, namespace);
+  const listed = { at, kind: 'listed', resourceVersion } as const;
+  const services = { ...listed, stream: 'services', objects: servicesOf(slices, namespace) } as const;
   const seen: StreamName[] = [
     'pod',
     ...(slices.length > 0 ? (['services', 'endpointslices'] as const) : []),
     ...(events.length > 0 ? (['events'] as const) : []),
   ];
-  const silent = (['services', 'endpointslices', 'events'] as const).filter((stream) => !seen.includes(stream));
+  // Their silence proves nothing: most audit policies omit Events, for example.
+  const silent = otherStreams.filter((stream) => !seen.includes(stream));
+  const run = { mode: 'attach', namespace, graceSeconds: null, timeoutSeconds: null, waitReplacement: false } as const;
   return [
-    {
-      at,
-      kind: 'began',
-      mode: 'attach',
-      namespace,
-      name,
-      graceSeconds: null,
-      timeoutSeconds: null,
-      waitReplacement: false,
-    },
-    { at, kind: 'listed', stream: 'pod', resourceVersion, objects: [before], name },
-    ...(slices.length > 0
-      ? [{ at, kind: 'listed', stream: 'services', resourceVersion, objects: services } as const]
-      : []),
-    ...seen.map((stream): RawObservation => ({ at, kind: 'synced', stream })),
-    ...[...silent, ...unseenStreams].map((stream): RawObservation => ({
-      at,
-      kind: 'gap',
-      stream,
-      from: at,
-      cause: 'not-synced',
-    })),
+    { at, kind: 'began', ...run, name: first.name },
+    { ...listed, stream: 'pod', objects: [before], name: first.name },
+    ...(slices.length > 0 ? [services] : []),
+    ...seen.map((stream) => ({ at, kind: 'synced', stream }) as const),
+    ...silent.map((stream) => ({ at, kind: 'gap', stream, from: at, cause: 'not-synced' }) as const),
+    ...later,
+    { at: end, kind: 'timer', name: 'settled' },
   ];
 }
 
@@ -107,12 +77,12 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
 }
 
 /** The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. */
-function lastLookOf(events: readonly AuditEvent[], pods: readonly AuditEvent[]): RawObservation[] {
-  const request = requestIn(events.filter((event) => isPod(event) && isWrite(event)));
+function lastLookOf(writes: readonly AuditEvent[], pods: readonly AuditEvent[], before: JsonObject): RawObservation[] {
+  const request = requestIn(writes);
   const marked = pods.find(({ object }) => metadataOf(object)['deletionTimestamp'] !== undefined);
   if (!request || !marked || marked.answeredAt < request.answeredAt || !isFirstDelete(request, marked, pods)) return [];
   const at = Math.floor(request.receivedAt);
-  return [{ at, kind: 'looked', object: beforeDeletion(pods), sentAt: at }];
+  return [{ at, kind: 'looked', object: before, sentAt: at }];
 }
 
 /**

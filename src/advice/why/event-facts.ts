@@ -122,23 +122,19 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
 ];
 
-/** One Event as a moment of a pod's shutdown, with what its reason implies. */
-export interface ReadableEvent {
+/** An Event that says something about a shutdown. `by`: who caused the trigger, in words. */
+export interface ReadableEvent extends Pick<EventMeaning, 'trigger' | 'provesPresence'> {
   moment: WhyMoment;
-  trigger?: TriggerKind;
-  /** Who caused the trigger, in words. */
   by?: string;
-  provesPresence: boolean;
 }
 
-/** Undefined for a reason that says nothing about a shutdown. */
 export function readEvent(facts: EventFacts): ReadableEvent | undefined {
   const meaning = eventMeanings.find(
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
   );
   if (!meaning) return undefined;
-  const { name, what, isBad = false, trigger, actor, provesPresence = false } = meaning;
+  const { name, what, isBad = false, trigger, actor, provesPresence } = meaning;
   const text = typeof what === 'string' ? what : what(facts);
   const moment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
   return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };

@@ -9,11 +9,15 @@ import { linesWith, type ReadProblem } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
-  auditSummaryOf,
+  deletedBy,
   isOfOtherPod,
+  isPod,
+  isWrite,
+  momentsIn,
+  requestIn,
   uidOf,
+  wasRemovedWhileRunning,
   type AuditEvent,
-  type AuditSummary,
   type UnusableLine,
 } from './audit-events.ts';
 import type { ReplayText } from '../history/reports.ts';
@@ -31,12 +35,15 @@ export async function fromAuditLogs(
 ): Promise<Found | undefined> {
   if (auditLogs.length === 0) return undefined;
   const { own, notices } = await eventsIn(auditLogs, name, namespace);
-  const audited = auditSummaryOf(own);
-  if (audited.moments.length === 0) {
+  const writes = own.filter(isWrite);
+  const podWrites = writes.filter(isPod);
+  const request = requestIn(podWrites);
+  const moments = momentsIn(podWrites, request);
+  if (moments.length === 0) {
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
     return undefined;
   }
-  const exit = audited.hasObjects ? await replayed(observationsOf(own, namespace), replay) : undefined;
+  const exit = await replayed(observationsOf(writes, namespace), replay);
   const heading = 'reconstructed from the audit log, by the clock of the API server';
   const known = exit
     ? whyFromExit(exit.document, 'audit-log', heading)
@@ -44,39 +51,32 @@ export async function fromAuditLogs(
         basis: 'audit-log',
         outcome: 'unknown',
         trigger: 'unknown',
-        pod: { namespace, name, uid: audited.uid },
+        pod: { namespace, name, uid: uidOf(writes) },
         heading,
         summary: 'how it exited is not known: the audit log contains no objects at its level',
       } as const);
-  return {
-    report: {
-      ...known,
-      deletedBy: audited.deletedBy,
-      moments: audited.moments,
-      cannotTell: [...unknownsOf(own, audited, exit !== undefined), ...notices],
-    },
-    card: exit?.card ?? '',
-  };
-}
-
-/** What a live run would also have seen, but these events cannot show. */
-function unknownsOf(own: readonly AuditEvent[], audited: AuditSummary, hasExit: boolean): string[] {
   const has = (kind: string): boolean => own.some(({ resource, object }) => resource === kind && object !== undefined);
-  const rows: [boolean, string][] = [
-    [!audited.deletedBy, 'who deleted it: no request of a client is in the log'],
-    [!hasExit, 'how its containers exited: the level of the log is below RequestResponse'],
+  // What a live run would also have seen, but these events cannot show.
+  const unknowns: [boolean, string][] = [
+    [!request, 'who deleted it: no request of a client is in the log'],
+    [!exit, 'how its containers exited: the level of the log is below RequestResponse'],
     [
-      hasExit && !has('events'),
+      exit !== undefined && !has('events'),
       'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',
     ],
     [
-      hasExit && !has('endpointslices'),
+      exit !== undefined && !has('endpointslices'),
       'when it was taken out of traffic: the log contains no EndpointSlice with the pod',
     ],
-    [audited.isForced, 'how its containers ended: it was removed before the kubelet had reported that'],
-    [hasExit, 'its replacement, its node and its logs: only what names the pod was read'],
+    [
+      wasRemovedWhileRunning(podWrites),
+      'how its containers ended: it was removed before the kubelet had reported that',
+    ],
+    [exit !== undefined, 'its replacement, its node and its logs: only what names the pod was read'],
   ];
-  return rows.flatMap(([isUnknown, what]) => (isUnknown ? [what] : []));
+  const cannotTell = [...unknowns.flatMap(([isUnknown, what]) => (isUnknown ? [what] : [])), ...notices];
+  const report = { ...known, deletedBy: request && deletedBy(request), moments, cannotTell };
+  return { report, card: exit?.card ?? '' };
 }
 
 /** Completes "cannot tell what 2 lines say:". */
@@ -123,7 +123,7 @@ async function eventsIn(
       else count('too-many');
     }
   const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
-  const uid = uidOf(sorted);
+  const uid = uidOf(sorted.filter(isWrite));
   const own = sorted.filter((event) => {
     const isOther = uid !== undefined && isOfOtherPod(event, uid);
     if (isOther) count('other-pod');

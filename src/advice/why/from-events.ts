@@ -81,18 +81,15 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
     );
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
+  const { uid, node: lastNode, wasForced, ...known } = gone;
   return {
     report: {
-      pod: { namespace, name, uid: gone.uid, node: gone.node },
+      pod: { namespace, name, uid, node: lastNode },
       basis: 'events',
       heading: 'reconstructed from Events, ±1s',
-      outcome: gone.wasForced ? 'forced' : 'unknown',
+      outcome: wasForced ? 'forced' : 'unknown',
       summary: summaryOf(gone),
-      trigger: gone.trigger,
-      by: gone.by,
-      owners: gone.owners,
-      grace: gone.grace,
-      moments: gone.moments,
+      ...known,
       cannotTell: [
         'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
         ...(gone.trigger === 'unknown' ? ['which user deleted it'] : []),

@@ -4,7 +4,6 @@
  */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
-import type { TriggerKind } from '../../model/report.ts';
 import {
   isStop,
   momentAt,
@@ -17,16 +16,10 @@ import {
 import { hasWord, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
-export interface GonePod {
+export interface GonePod extends Required<Pick<WhyReport, 'trigger' | 'by' | 'owners'>>, Pick<WhyReport, 'grace'> {
   uid?: string;
   node?: string;
   moments: WhyMoment[];
-  trigger: TriggerKind;
-  /** Who deleted it, as far as is known; completes "deleted by …". */
-  by: string;
-  /** The pod's owner first, then what owns that. */
-  owners: Owner[];
-  grace?: WhyReport['grace'];
   /** The next pod of its name existed before the kubelet began to stop this one, so it was removed while running. */
   wasForced: boolean;
 }
@@ -53,10 +46,10 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
   return {
     uid,
     node: nodeOf(own),
-    moments,
     ...triggerOf(isCancelled ? undefined : caused, deleted, history, { owners, next, moments }),
     owners,
     grace: stop && graceOf(stop, read, next, history, owners),
+    moments,
     wasForced:
       stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };

@@ -44,7 +44,7 @@ export interface WhyReport extends Envelope {
     /** `gone`: another pod had its name by then. `still-there`: its kubelet still wrote Events about it. */
     atItsEnd: 'gone' | 'still-there' | 'unknown';
   };
-  moments: { name: string; container?: string; what: string; earliest: string; latest: string; source: string }[];
+  moments: (Omit<WhyMoment, 'earliest' | 'latest' | 'isBad'> & { earliest: string; latest: string })[];
   cannotTell: string[];
   /** How to learn more the next time. */
   nextTime?: string;

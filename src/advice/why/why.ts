@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { asObject, asString } from '../../model/observe/read.ts';
+import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
@@ -97,35 +97,31 @@ async function showEnded(
 
 /** The exit in the newest recording that holds this pod: its replay says what the live run said. */
 async function fromRecordings(name: string, { from, replay }: WhyOptions): Promise<Found | undefined> {
-  const found: { startedAt: string; make: () => Promise<Found> }[] = [];
+  const found: { path: string; exit: JsonObject; startedAt: string; isOnlyPod: boolean }[] = [];
   for (const folder of from) {
-    const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-      throw new PodexitError(
-        'why.from',
-        `the folder ${folder} cannot be read (${error.code ?? error.message})`,
-        'Check --from.',
-      );
+    const files = await readdir(folder).catch(({ code, message }: NodeJS.ErrnoException) => {
+      throw new PodexitError('why.from', `the folder ${folder} cannot be read (${code ?? message})`, 'Check --from.');
     });
     for (const file of files.filter((one) => one.endsWith('.ndjson')).sort()) {
       const path = join(folder, file);
       if (!(await mentions(path, name))) continue;
       // A file that cannot be replayed is skipped.
-      const text = await replay(path, ['-o', 'json']).catch(() => '{}');
-      const document = asObject(parsed(text));
+      const document = await replay(path, ['-o', 'json'])
+        .then((text) => asObject(JSON.parse(text)))
+        .catch((): JsonObject => ({}));
       const exit = exitsIn(document)?.find((one) => asObject(one['pod'])['name'] === name);
       if (!exit) continue;
-      const words = document['kind'] === 'ExitReport' ? [] : [name];
-      const make = async (): Promise<Found> => ({
-        report: whyFromExit(exit, 'recording', `from the recording ${path}`),
-        card: await replay(path, words),
-      });
-      found.push({ startedAt: asString(asObject(exit['run'])['startedAt']) ?? '', make });
+      const startedAt = asString(asObject(exit['run'])['startedAt']) ?? '';
+      found.push({ path, exit, startedAt, isOnlyPod: document['kind'] === 'ExitReport' });
     }
   }
-  return found
-    .sort((a, b) => a.startedAt.localeCompare(b.startedAt))
-    .at(-1)
-    ?.make();
+  const newest = found.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).at(-1);
+  if (!newest) return undefined;
+  const { path, exit, isOnlyPod } = newest;
+  return {
+    report: whyFromExit(exit, 'recording', `from the recording ${path}`),
+    card: await replay(path, isOnlyPod ? [] : [name]),
+  };
 }
 
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
@@ -136,12 +132,4 @@ async function mentions(path: string, name: string): Promise<boolean> {
     // A folder with such a name, or a file that may not be read.
   }
   return false;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -17,7 +17,7 @@ export const checkViews = (asTable: boolean): Views<CheckReport> => ({
   },
 });
 
-function checkText(report: CheckReport, pen: Pen, columns: number, asTable: boolean): string {
+function checkText(report: CheckReport, pen: Pen, columns: number, asTable: boolean): string[] {
   const [only] = report.checks;
   const body =
     report.checks.length === 1 && only && !asTable
@@ -34,7 +34,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
     ({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`,
   );
   const lines = [...body, ...gates, ...errors, `${mark(report, pen)} ${forTerminal(report.summary)}`];
-  return `${pen.letters(lines.join('\n').replace(/\n{3,}/g, '\n\n'))}\n`;
+  return lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
 }
 
 const needsAttention = ({ judgement }: CheckedObject): boolean => judgement !== 'no-problem-found';

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { isMap, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
 import { asObject, isPresent, isObject } from '../model/observe/read.ts';
 import type { Path } from './shutdown-spec.ts';
 
@@ -146,23 +146,23 @@ function objectsOf(
   return [{ ...source, object, at, line: lineOf(at), lineOf: (path) => lineOf([...at, ...path]) }];
 }
 
-/** The offset of the deepest existing node; of a field its key, so a finding names the line of `livenessProbe:`. */
-function offsetOf(document: Document.Parsed, path: Path): number {
-  let node: unknown = document.contents;
-  let offset = document.contents?.range?.[0] ?? document.range[0];
-  for (const step of path) {
-    const items = (node as { items?: unknown[] } | null)?.items;
-    if (!items) break;
-    const found = typeof step === 'number' ? items[step] : items.find((pair) => keyOf(pair) === step);
-    if (found === undefined) break;
-    const { key, value } = found as { key?: { range?: [number] }; value?: unknown };
-    node = typeof step === 'number' ? found : value;
-    offset = (typeof step === 'number' ? (found as { range?: [number] }).range?.[0] : key?.range?.[0]) ?? offset;
-  }
-  return offset;
-}
+/** Of a field its key, so that a finding names the line of `livenessProbe:`. */
+const offsetOf = (document: Document.Parsed, path: Path): number =>
+  (deepestNode(document.contents, path) ?? document.contents)?.range?.[0] ?? document.range[0];
 
-const keyOf = (pair: unknown): unknown => (pair as { key?: { value?: unknown } }).key?.value;
+/** The key or item at the deepest existing part of the path. In a list, a name selects the item with that name. */
+export function deepestNode(root: Node | null, path: Path): Node | undefined {
+  let node: unknown = root;
+  let deepest: Node | undefined;
+  for (const step of path) {
+    const pair = isMap(node) && node.items.find(({ key }) => (key as { value?: unknown }).value === step);
+    const item = isSeq(node) && node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
+    if (!pair && !item) break;
+    deepest = (pair ? pair.key : item) as Node;
+    node = pair ? pair.value : item;
+  }
+  return deepest;
+}
 
 /** The yaml library recurses and can overflow the stack; Kubernetes refuses such depths too. */
 const firstLine = (text: string): string =>

@@ -15,8 +15,8 @@ export interface Envelope {
 
 /** Renderers of a document; only the requested ones run. */
 export interface Views<R> {
-  /** For people; `columns` is the terminal's width. */
-  text(report: R, pen: Pen, columns: number): string;
+  /** Lines for people; `columns` is the terminal's width. */
+  text(report: R, pen: Pen, columns: number): string[];
   /** By their names for `-o`. */
   others?: Readonly<Record<string, (report: R) => string>>;
 }
@@ -79,7 +79,7 @@ async function contentOf<R>(
     const { stringify } = await import('yaml');
     return forYaml(stringify(JSON.parse(JSON.stringify(report)), { lineWidth: 0, aliasDuplicateObjects: false }));
   }
-  return others[format ?? '']?.(report) ?? text(report, pen, columns);
+  return others[format ?? '']?.(report) ?? `${pen.letters(text(report, pen, columns).join('\n'))}\n`;
 }
 
 /** Formats by the extension of `--report FILE`. An extension comes before those that it ends with. */

@@ -1,16 +1,8 @@
 /** Applies edits to YAML: comments and order stay, and each change gets a comment that says why. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import {
-  Document,
-  isCollection,
-  isMap,
-  isSeq,
-  parseAllDocuments,
-  YAMLMap,
-  type Node,
-  type ToStringOptions,
-} from 'yaml';
+import { Document, isCollection, isMap, isSeq, parseAllDocuments, type Node, type ToStringOptions } from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
+import { deepestNode } from '../manifests.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
@@ -69,26 +61,12 @@ function editDocument(document: Document, at: Path, edits: readonly Edit[]): voi
   for (const { path, why } of commentsOf(edits)) addComment(document.contents, [...at, ...path], why);
 }
 
-/** Makes each key a node, which can carry a comment; the library's setIn makes plain strings. */
+/** What has no fields on the way there becomes a map: it is absent, or like `lifecycle:` without a value. */
 function setIn(document: Document, path: Path, value: unknown): void {
-  const [last = '', parents] = [path.at(-1), path.slice(0, -1)];
-  let node: unknown = document.contents;
-  for (const step of parents) {
-    if (!isMap(node) && !isSeq(node)) return;
-    let next: unknown = node.get(step, true);
-    if (isMap(node) && !isCollection(next)) {
-      next = new YAMLMap();
-      put(document, node, step, next);
-    }
-    node = next;
-  }
-  if (isMap(node)) put(document, node, last, document.createNode(value));
-}
-
-function put(document: Document, map: YAMLMap, key: string | number, value: unknown): void {
-  const pair = map.items.find((one) => (one.key as { value?: unknown }).value === key);
-  if (pair) pair.value = value;
-  else map.items.push(document.createPair(key, value));
+  const parent = path.slice(0, -1);
+  if (!isCollection(document.getIn(parent, true))) setIn(document, parent, {});
+  // As a node, the key can carry a comment.
+  document.setIn([...parent, document.createNode(path.at(-1))], document.createNode(value));
 }
 
 function moveToInit(document: Document, podPath: Path, name: string): void {
@@ -109,20 +87,12 @@ export const commentsOf = (edits: readonly Edit[]): { path: Path; why: string }[
     why: edit.why,
   }));
 
-/** Writes a comment above the deepest existing part of the path. In a list, a name selects the item with that name. */
+/** Writes a comment above the deepest existing part of the path. */
 export function addComment(root: Node | null, path: Path, why: string): void {
-  let node: unknown = root;
-  let place: { commentBefore?: string | null } | undefined;
-  for (const step of path) {
-    const pair = isMap(node) && node.items.find(({ key }) => (key as { value?: unknown }).value === step);
-    const item = isSeq(node) && node.items.find((one, at) => at === step || (isMap(one) && one.get('name') === step));
-    if (!pair && !item) break;
-    place = (pair ? pair.key : item) as typeof place;
-    node = pair ? pair.value : item;
-  }
+  const node = deepestNode(root, path);
   const text = ` ${why}`;
-  if (place && !place.commentBefore?.includes(text))
-    place.commentBefore = [place.commentBefore, text].filter(Boolean).join('\n');
+  if (node && !node.commentBefore?.includes(text))
+    node.commentBefore = [node.commentBefore, text].filter(Boolean).join('\n');
 }
 
 /** The style of the file: its indentation, whether lists are indented below their key, spaces inside braces. */

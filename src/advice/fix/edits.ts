@@ -22,7 +22,7 @@ export function proposalFor(object: KubernetesObject, spec: ShutdownSpec, findin
   const edits = findings.filter(isProblem).flatMap((finding) => {
     const { code } = finding;
     const container = spec.containers.find(({ name }) => name === finding.container);
-    const found = objectEdits[code]?.({ object, spec }) ?? (container && containerEdits[code]?.(container, spec)) ?? [];
+    const found = editsByCode[code]?.({ object, spec, container }) ?? [];
     if (found.length === 0 && !fixedByLongerGrace.includes(code)) byHand.push(finding);
     return found;
   });
@@ -40,13 +40,14 @@ const rolling = (maxUnavailable: number, maxSurge: number) => ({
   rollingUpdate: { maxUnavailable, maxSurge },
 });
 
+/** `container`: if the finding is about one. */
 interface EditContext {
   object: KubernetesObject;
   spec: ShutdownSpec;
+  container?: ContainerSpec;
 }
 
-/** Edits for findings about the whole object. */
-const objectEdits: Partial<Record<CheckCode, (context: EditContext) => Edit[]>> = {
+const editsByCode: Partial<Record<CheckCode, (context: EditContext) => Edit[] | undefined>> = {
   'force-deleted': ({ spec }) =>
     set([...spec.podPath, graceField], 30, 'with 0 the object is removed before its containers have ended'),
   'last-endpoint': ({ object, spec }) =>
@@ -59,28 +60,28 @@ const objectEdits: Partial<Record<CheckCode, (context: EditContext) => Edit[]>> 
     object.kind === 'Deployment'
       ? set(['spec', 'strategy'], rolling(1, 0), "the old pod must release the node's ports first")
       : [],
-};
-
-/** Edits for findings about one container. */
-const containerEdits: Partial<Record<CheckCode, (container: ContainerSpec, spec: ShutdownSpec) => Edit[]>> = {
-  'drain-race': ({ path }) =>
-    sleepHook(path, `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`),
-  'prestop-failed': ({ path }) => sleepHook(path, 'the hook that was here can never run'),
-  'stays-ready': (container, spec) => readinessEdit(spec, container),
-  'stop-signal-mismatch': ({ stopSignal, path }) =>
-    stopSignal === undefined
+  'drain-race': ({ container }) =>
+    container &&
+    sleepHook(
+      container.path,
+      `load balancers need time to stop sending requests; adjust ${defaultPreStopSeconds}s to yours`,
+    ),
+  'prestop-failed': ({ container }) => container && sleepHook(container.path, 'the hook that was here can never run'),
+  'stays-ready': ({ container, spec }) => container && readinessEdit(spec, container),
+  'stop-signal-mismatch': ({ container }) =>
+    container?.stopSignal === undefined
       ? []
-      : set([...path, 'lifecycle', 'stopSignal'], 'SIGTERM', 'the signal that it can handle'),
-  'liveness-during-drain': ({ hook, path }) => {
-    const hookSeconds = hook?.minSeconds;
-    if (hookSeconds === undefined) return [];
+      : set([...container.path, 'lifecycle', 'stopSignal'], 'SIGTERM', 'the signal that it can handle'),
+  'liveness-during-drain': ({ container }) => {
+    const hookSeconds = container?.hook?.minSeconds;
+    if (!container || hookSeconds === undefined) return [];
     const drainSeconds = unmeasuredDrain({ graceSeconds: 0, hookSeconds }, hookSeconds);
     const why = `a restart by this probe runs the preStop hook of ${hookSeconds}s too`;
-    return set([...path, 'livenessProbe', graceField], graceFor({ hookSeconds, drainSeconds }), why);
+    return set([...container.path, 'livenessProbe', graceField], graceFor({ hookSeconds, drainSeconds }), why);
   },
-  'classic-sidecar': ({ name }, { podPath }) => {
+  'classic-sidecar': ({ container, spec }) => {
     const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-    return [{ kind: 'sidecar', podPath, name, why }];
+    return container && [{ kind: 'sidecar', podPath: spec.podPath, name: container.name, why }];
   },
 };
 

@@ -20,7 +20,7 @@ export function strategicText(before: KubernetesObject, after: KubernetesObject,
     apiVersion,
     kind,
     metadata: { name, namespace },
-    ...(strategicPatch(before, after) as object | undefined),
+    ...asObject(strategicPatch(before, after)),
   };
   const document = documentOf(patch);
   for (const { path, why } of commentsOf(edits)) addComment(document.contents, namedPath(path, before), why);
@@ -69,33 +69,29 @@ interface JsonPatchOperation {
 
 /** RFC 6902. Arrays of equal length are compared item by item, others are replaced. */
 function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
-  if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return before.flatMap((one, at) => jsonPatch(one, after[at], `${path}/${at}`));
-  if (!isObject(before) || !isObject(after)) return [{ op: 'replace', path, value: after }];
-  return keysOf(before, after).flatMap((key): JsonPatchOperation[] => {
+  if (!isObject(before) || !isObject(after))
+    return isSame(before, after) ? [] : [{ op: 'replace', path, value: after }];
+  return differing(before, after).flatMap((key): JsonPatchOperation[] => {
     const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (after[key] === undefined) return before[key] === undefined ? [] : [{ op: 'remove', path: at }];
-    return before[key] === undefined
-      ? [{ op: 'add', path: at, value: after[key] }]
-      : jsonPatch(before[key], after[key], at);
+    if (after[key] === undefined) return [{ op: 'remove', path: at }];
+    if (before[key] === undefined) return [{ op: 'add', path: at, value: after[key] }];
+    return jsonPatch(before[key], after[key], at);
   });
 }
 
 /** Lists that a strategic merge patch merges by name (core/v1 `patchMergeKey`). */
 const mergedByName: ReadonlySet<string> = new Set(['containers', 'initContainers']);
 
-/** Undefined if nothing differs. */
 function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
-  if (isSame(before, after)) return undefined;
   if (mergedByName.has(key) && Array.isArray(after)) return namedItems(asArray(before), after);
   if (!isObject(before) || !isObject(after)) return after;
-  const entries = keysOf(before, after).flatMap((one): [string, unknown][] => {
-    if (after[one] === undefined) return before[one] === undefined ? [] : [[one, null]];
-    const changed = before[one] === undefined ? after[one] : strategicPatch(before[one], after[one], one);
-    return changed === undefined ? [] : [[one, changed]];
+  const changed = differing(before, after).map((field): [string, unknown] => {
+    if (after[field] === undefined) return [field, null];
+    return [field, before[field] === undefined ? after[field] : strategicPatch(before[field], after[field], field)];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(changed);
 }
 
 /** Items by name: changed fields of an item, a new item as a whole, and `$patch: delete` for a removed one. */
@@ -105,15 +101,14 @@ function namedItems(before: readonly unknown[], after: readonly unknown[]): unkn
   const changed = [...newItems].flatMap(([name, item]): unknown[] => {
     const oldItem = oldItems.get(name);
     if (!oldItem) return [item];
-    const difference = strategicPatch(oldItem, item);
-    return difference === undefined ? [] : [{ name, ...asObject(difference) }];
+    return isSame(oldItem, item) ? [] : [{ name, ...asObject(strategicPatch(oldItem, item)) }];
   });
   const removed = [...oldItems.keys()].filter((name) => !newItems.has(name));
   return [...changed, ...removed.map((name) => ({ name, $patch: 'delete' }))];
 }
 
-const keysOf = (before: JsonObject, after: JsonObject): string[] => [
-  ...new Set([...Object.keys(before), ...Object.keys(after)]),
-];
+/** Fields that differ, or are in one of the objects only. */
+const differing = (before: JsonObject, after: JsonObject): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => !isSame(before[key], after[key]));
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -47,12 +47,12 @@ function summaryOf({ change, better, worse }: Comparison): string {
   return `${change}: ${[...worse, ...better].join('; ')}`;
 }
 
-function compareText(report: CompareReport, pen: Pen, columns: number): string {
+function compareText(report: CompareReport, pen: Pen, columns: number): string[] {
   const { before, after, findings, warnings, summary, change } = report;
   const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
   const label = (text: string): string => `  ${text.padEnd(9)} `;
   const list = (codes: readonly string[]): string => (codes.length > 0 ? codes.join(', ') : 'none');
-  const lines = [
+  return [
     pen.paint(ink, forTerminal(change)),
     ...wrapped(label('exits'), forTerminal(`${sideText(before)} → ${sideText(after)}`), columns),
     ...wrapped(
@@ -66,7 +66,6 @@ function compareText(report: CompareReport, pen: Pen, columns: number): string {
     '',
     forTerminal(summary),
   ];
-  return `${pen.letters(lines.join('\n'))}\n`;
 }
 
 const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {

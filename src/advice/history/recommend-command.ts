@@ -60,10 +60,10 @@ interface RecommendReport extends Envelope {
 
 const barWidth = 40;
 
-function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string {
+function recommendText({ workloads, tooFew, summary }: RecommendReport, pen: Pen, columns: number): string[] {
   const cards = workloads.flatMap((one) => [...card(one, pen, columns), '']);
   const few = tooFew.map(({ workload, exits }) => `${forTerminal(workload)}: ${tooFewText(exits)}`);
-  return `${pen.letters([...cards, ...few, forTerminal(summary)].join('\n'))}\n`;
+  return [...cards, ...few, forTerminal(summary)];
 }
 
 const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recommendation needs ${minExits}`;

@@ -51,11 +51,16 @@ const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'fai
 function recommendationOf(group: readonly ExitSample[]): Recommendation {
   const upperEnds = (pick: (sample: ExitSample) => ExitSample['hook']): number[] =>
     group.flatMap((sample) => pick(sample)?.max ?? []);
-  const killed = group.filter((sample) => sample.killed).length;
+  const killed = group.filter((sample) => sample.killed);
   const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
   const used = upperEnds((sample) => (sample.killed ? undefined : usedOf(sample)));
   const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
-  const grace = graceOf(group, used);
+  const unmeasured = group.length - used.length - killed.length;
+  const warnings: [boolean, string][] = [
+    [versions.length > 1, `a mixture of ${versions.length} versions: an older one may need another grace period`],
+    [graces.length > 1, `the exits had different grace periods: ${graces.map((seconds) => `${seconds}s`).join(', ')}`],
+    [unmeasured > 0, `${unmeasured} exits say nothing about their length`],
+  ];
   return {
     workload: group[0]?.workload ?? '',
     exits: group.length,
@@ -65,21 +70,10 @@ function recommendationOf(group: readonly ExitSample[]): Recommendation {
     used: quantilesOf(used),
     total: quantilesOf(upperEnds(({ total }) => total)),
     histogram: histogramOf(used),
-    killed: { count: killed, share: killed / group.length },
+    killed: { count: killed.length, share: killed.length / group.length },
     requests: totalRequests(group),
-    grace,
-    sentence: sentenceOf(grace, group, quantilesOf(used)),
-    warnings: [
-      ...(versions.length > 1
-        ? [`a mixture of ${versions.length} versions: an older one may need another grace period`]
-        : []),
-      ...(graces.length > 1
-        ? [`the exits had different grace periods: ${graces.map((seconds) => `${seconds}s`).join(', ')}`]
-        : []),
-      ...(used.length + killed < group.length
-        ? [`${group.length - used.length - killed} exits say nothing about their length`]
-        : []),
-    ],
+    ...graceFrom(group, killed, used),
+    warnings: warnings.flatMap(([applies, text]) => (applies ? [text] : [])),
   };
 }
 
@@ -90,51 +84,45 @@ const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
     ? { min: (hook?.min ?? 0) + (drain?.min ?? 0), max: (hook?.max ?? 0) + (drain?.max ?? 0) }
     : undefined);
 
-function graceOf(group: readonly ExitSample[], used: readonly number[]): Recommendation['grace'] {
-  const currentSeconds = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
-  const killed = group.filter((sample) => sample.killed);
-  const safeFor = (seconds: number): number => used.filter((usedSeconds) => usedSeconds <= seconds).length;
-  if (used.length === 0 || moreTimeCannotHelp(killed)) {
-    const safe = safeFor(currentSeconds);
-    return { currentSeconds, recommendedSeconds: currentSeconds, direction: 'not-by-grace', safeFor: safe };
+/** `used`: seconds of the grace period that the exits without a kill used. */
+function graceFrom(
+  group: readonly ExitSample[],
+  killed: readonly ExitSample[],
+  used: readonly number[],
+): Pick<Recommendation, 'grace' | 'sentence'> {
+  const now = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
+  const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
+  const answer = (direction: Direction, next: number, sentence: string) => {
+    const grace = { currentSeconds: now, recommendedSeconds: next, direction, safeFor: safeFor(next) };
+    return { grace, sentence };
+  };
+  const silent = killed.filter(showedNoReaction).length;
+  // At least half of the killed exits: more time does not help them.
+  if (killed.length > 0 && silent * 2 >= killed.length) {
+    const help = 'showed no reaction to their stop signal; a longer grace period does not help those';
+    return answer('not-by-grace', now, `${silent} of ${killed.length} killed exits ${help}`);
   }
+  if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
-  const slowest =
+  const next =
     killed.length > 0
-      ? { hookSeconds: Math.max(0, ...hooks), drainSeconds: currentSeconds }
-      : { hookSeconds: 0, drainSeconds: Math.max(...used) };
-  const recommendedSeconds = graceFor(slowest);
-  const direction =
-    recommendedSeconds < currentSeconds ? 'lower' : recommendedSeconds > currentSeconds ? 'raise' : 'keep';
-  return { currentSeconds, recommendedSeconds, direction, safeFor: safeFor(recommendedSeconds) };
+      ? graceFor({ hookSeconds: Math.max(0, ...hooks), drainSeconds: now })
+      : graceFor({ hookSeconds: 0, drainSeconds: Math.max(...used) });
+  const field = 'terminationGracePeriodSeconds';
+  const exits = `${safeFor(next)} of ${group.length} exits`;
+  const p99 = ` (p99 ${quantilesOf(used)?.p99.toFixed(1)}s)`;
+  if (next < now) return answer('lower', next, `${field} ${now} → ${next} is safe for ${exits}${p99}`);
+  if (next === now) return answer('keep', next, `${field} ${now} is right: ${exits} ended in time${p99}`);
+  const why =
+    killed.length > 0
+      ? `: ${killed.length} of ${group.length} exits were killed, and how long they need is not known`
+      : ` leaves the slowest exit a quarter more${p99}`;
+  return answer('raise', next, `${field} ${now} → ${next}${why}`);
 }
 
-/** At least half of the killed exits showed no reaction to their stop signal: more time does not help them. */
-const moreTimeCannotHelp = (killed: readonly ExitSample[]): boolean =>
-  killed.length > 0 && withoutReaction(killed) * 2 >= killed.length;
-
-const withoutReaction = (exits: readonly ExitSample[]): number =>
-  exits.filter(({ findings }) => findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code))).length;
-
-function sentenceOf(grace: Recommendation['grace'], group: readonly ExitSample[], used: Quantiles | undefined): string {
-  const { currentSeconds: now, recommendedSeconds: next, direction, safeFor } = grace;
-  const killed = group.filter((sample) => sample.killed);
-  const p99 = used ? ` (p99 ${used.p99.toFixed(1)}s)` : '';
-  const exits = `${safeFor} of ${group.length} exits`;
-  const texts: Record<Direction, string> = {
-    lower: `terminationGracePeriodSeconds ${now} → ${next} is safe for ${exits}${p99}`,
-    keep: `terminationGracePeriodSeconds ${now} is right: ${exits} ended in time${p99}`,
-    raise:
-      killed.length > 0
-        ? `terminationGracePeriodSeconds ${now} → ${next}: ${killed.length} of ${group.length} exits were killed, and how long they need is not known`
-        : `terminationGracePeriodSeconds ${now} → ${next} leaves the slowest exit a quarter more${p99}`,
-    'not-by-grace': moreTimeCannotHelp(killed)
-      ? `${withoutReaction(killed)} of ${killed.length} killed exits showed no reaction to their stop signal; a longer grace period does not help those`
-      : 'the reports do not show how long the exits need',
-  };
-  return texts[direction];
-}
+const showedNoReaction = ({ findings }: ExitSample): boolean =>
+  findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code));
 
 export interface Quantiles {
   p50: number;

@@ -34,7 +34,7 @@ export interface ExitSample {
   /** A container was killed. */
   killed: boolean;
   requests?: { sent: number; failed: number };
-  findings: { code: string; severity: string; message: string }[];
+  findings: { code: string; severity: string }[];
 }
 
 const noReplay: ReplayText = async (file) => {
@@ -109,7 +109,6 @@ export function sampleOf(document: JsonObject): ExitSample {
     findings: objectsIn(verdict['findings']).map((one) => ({
       code: asString(one['code']) ?? '',
       severity: asString(one['severity']) ?? 'info',
-      message: asString(one['message']) ?? '',
     })),
   };
 }

@@ -96,11 +96,11 @@ export const momentOf = ({ earliest, latest, isBad: _isBad, ...one }: WhyMoment)
 
 export const whyText =
   (card: string) =>
-  (report: WhyReport, pen: Pen, columns: number): string => {
+  (report: WhyReport, pen: Pen, columns: number): string[] => {
     const { pod, heading, summary, cannotTell, nextTime } = report;
     const row = (label: string, text: string | undefined): string[] =>
       text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
-    const lines = [
+    return [
       `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
       ...row('deleted by', whoText(report)),
       ...row('owner', ownerText(report)),
@@ -111,7 +111,6 @@ export const whyText =
       ...(card === '' ? [] : ['', card.trimEnd(), '']),
       forTerminal(summary),
     ];
-    return `${pen.letters(lines.join('\n'))}\n`;
   };
 
 const whoText = ({ deletedBy: who, by }: WhyReport): string | undefined =>
@@ -150,10 +149,10 @@ function timeline({ moments }: WhyReport): [string, string][] {
   });
 }
 
-export function endedText({ pods, summary }: EndedList, pen: Pen): string {
+export function endedText({ pods, summary }: EndedList, pen: Pen): string[] {
   const rows = pods.map(({ name, at, what }) => [forTerminal(name), at.slice(11, 19), forTerminal(what)]);
   const [head = '', ...lines] = columnsOf([['POD', 'STOPPED', 'WHAT'], ...rows]);
-  return `${pen.letters([...(rows.length > 0 ? [pen.paint('strong', head), ...lines] : []), forTerminal(summary)].join('\n'))}\n`;
+  return [...(rows.length > 0 ? [pen.paint('strong', head), ...lines] : []), forTerminal(summary)];
 }
 
 export function whyMarkdown(report: WhyReport): string {

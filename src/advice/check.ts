@@ -102,7 +102,7 @@ async function targetSpec(
   const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
   const pod = await readPodToDelete(cluster, name);
   const [neighbours, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
-  const spec = specOfLivePod({ pod, neighbours, node, graceSeconds });
+  const spec = specOfLivePod(pod, neighbours, { node, graceSeconds });
   if (!inspect || spec.isFinished) return spec;
   ports.stderr.write(
     `podexit: --inspect runs cat /proc/1/status and cat /proc/1/cmdline in each container of ${name}\n`,
@@ -125,7 +125,7 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Shutdo
   const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
   return unowned.map((object) =>
     object.kind === 'Pod'
-      ? specOfLivePod({ pod: object, neighbours, graceSeconds })
+      ? specOfLivePod(object, neighbours, { graceSeconds })
       : specOfWorkload(object, neighbours, graceSeconds),
   );
 }

@@ -8,14 +8,11 @@ import { containersOf } from './read-pod-spec.ts';
 import { specOfWorkload, type Neighbours } from './read-workload.ts';
 import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
 
-export interface LivePod {
-  pod: V1Pod;
-  neighbours: Neighbours;
-  node?: Node;
-  graceSeconds?: number;
-}
-
-export function specOfLivePod({ pod, neighbours, node, graceSeconds }: LivePod): ShutdownSpec {
+export function specOfLivePod(
+  pod: V1Pod,
+  neighbours: Neighbours,
+  { node, graceSeconds }: { node?: Node; graceSeconds?: number },
+): ShutdownSpec {
   const narrowed = narrowPod(pod);
   const stateOf = (name: string) => statusesOf(narrowed).find((status) => status.name === name)?.state;
   const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';

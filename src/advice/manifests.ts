@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isMap, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
 import { asObject, isPresent, isObject } from '../model/observe/read.ts';
@@ -42,54 +43,39 @@ const maxManifestBytes = 64 * 1024 * 1024;
 
 /** Reads `-f FILE|DIR|-`. Each unreadable file becomes an entry of `broken`; everything else is parsed. */
 export async function readManifests(names: readonly string[]): Promise<Parsed> {
-  const manifests: Manifest[] = [];
-  const broken: BrokenInput[] = [];
-  for (const name of names)
-    for (const { file, text, problem } of await textsOf(name)) {
-      if (problem !== undefined) broken.push({ file, line: 1, message: problem });
-      if (text === undefined) continue;
-      const parsed = parseManifests(text, file);
-      manifests.push(...parsed.manifests);
-      broken.push(...parsed.broken);
-    }
-  return { manifests, broken };
+  const read: Parsed[] = [];
+  for (const name of names) read.push(...(await parsedIn(name)));
+  return {
+    manifests: read.flatMap(({ manifests }) => manifests),
+    broken: read.flatMap(({ broken }) => broken),
+  };
 }
 
-interface FileText {
-  file: string;
-  text?: string;
-  problem?: string;
-}
-
-async function textsOf(name: string): Promise<FileText[]> {
-  if (name === '-') return [{ file: '<stdin>', text: await standardInput() }];
+async function parsedIn(name: string): Promise<Parsed[]> {
+  if (name === '-') return [parseManifests(await textOf(createReadStream('', { fd: 0, autoClose: false })), '<stdin>')];
   try {
-    if (!(await stat(name)).isDirectory()) return [await textOf(name)];
+    if (!(await stat(name)).isDirectory()) return [await parsedFile(name)];
     const files = (await readdir(name)).filter((file) => manifestExtensions.test(file)).sort();
-    if (files.length === 0) return [{ file: name, problem: 'the folder holds no .yaml, .yml or .json file' }];
-    return await Promise.all(files.map((file) => textOf(join(name, file))));
+    if (files.length === 0) return [refused(name, 'the folder holds no .yaml, .yml or .json file')];
+    return await Promise.all(files.map((file) => parsedFile(join(name, file))));
   } catch (error) {
-    return [{ file: name, problem: `cannot be read (${codeOf(error)})` }];
+    return [refused(name, `cannot be read (${codeOf(error)})`)];
   }
 }
 
-async function textOf(file: string): Promise<FileText> {
+async function parsedFile(file: string): Promise<Parsed> {
   try {
     const { size } = await stat(file);
-    if (size > maxManifestBytes) return { file, problem: `is larger than ${maxManifestBytes / 1024 / 1024} MB` };
-    return { file, text: await readFile(file, 'utf8') };
+    if (size > maxManifestBytes) return refused(file, `is larger than ${maxManifestBytes / 1024 / 1024} MB`);
+    return parseManifests(await readFile(file, 'utf8'), file);
   } catch (error) {
-    return { file, problem: `cannot be read (${codeOf(error)})` };
+    return refused(file, `cannot be read (${codeOf(error)})`);
   }
 }
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+const refused = (file: string, message: string): Parsed => ({ manifests: [], broken: [{ file, line: 1, message }] });
 
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
 /** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
 const maxAliases = 100;

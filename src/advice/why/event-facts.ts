@@ -2,6 +2,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { asNumber, asObject, asString } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
+import { parseEventName } from '../../model/stamps.ts';
 import { isTime, type WhyMoment } from './report.ts';
 
 export interface EventFacts {
@@ -40,7 +41,7 @@ function factsOfEvent(event: CoreV1Event): EventFacts[] {
       /\{([^}]+)\}$/.exec(asString(object['fieldPath']) ?? '')?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
     host: asString(asObject(event.source)['host']),
   };
-  return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) ?? facts.at }, facts] : [facts];
+  return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) || facts.at }, facts] : [facts];
 }
 
 const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
@@ -49,20 +50,18 @@ const countOf = ({ count }: CoreV1Event): number => asNumber(count) ?? 1;
 export const timeIn = (...stamps: unknown[]): number =>
   Date.parse(stamps.map(asString).find((one) => one !== undefined) ?? '');
 
-/** From the nanoseconds in the Event's name (SIGNALS.md §2.1) if they agree with its timestamp, else from that. */
-function firstTime(event: CoreV1Event): number | undefined {
-  const [, hex] = /\.([0-9a-f]{16})$/.exec(asString(event.metadata?.name) ?? '') ?? [];
+/** From the nanoseconds in the Event's name if they agree with its timestamp, else from that. NaN without a time. */
+function firstTime(event: CoreV1Event): number {
   const raw = asObject(event);
-  const stampMs = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
-  const nameMs = hex === undefined ? NaN : Number(BigInt(`0x${hex}`) / 1_000_000n);
-  const time = Math.abs(nameMs - stampMs) > 3_600_000 || Number.isNaN(nameMs) ? stampMs : nameMs;
-  return Number.isFinite(time) ? time : undefined;
+  const stamp = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
+  const inName = parseEventName(asString(event.metadata?.name) ?? '');
+  return inName === undefined || Math.abs(inName - stamp) > 3_600_000 ? stamp : Math.floor(inName);
 }
 
 function lastTime(event: CoreV1Event): number {
   const raw = asObject(event);
-  const first = firstTime(event) ?? NaN;
-  return countOf(event) > 1 ? timeIn(raw['lastTimestamp'], raw['eventTime']) || first : first;
+  const last = countOf(event) > 1 ? timeIn(raw['lastTimestamp'], raw['eventTime']) : NaN;
+  return Number.isNaN(last) ? firstTime(event) : last;
 }
 
 export const isStop = ({ kind, reason, message }: EventFacts): boolean =>

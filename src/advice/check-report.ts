@@ -45,24 +45,20 @@ export interface CheckedSpec {
   manifest?: Manifest;
 }
 
-interface CheckInput {
-  checks: readonly CheckedObject[];
-  errors: readonly BrokenInput[];
+/** `gates`: those that the caller has judged. */
+interface Gating {
   failOn: readonly FailOn[];
-  /** Gates that the caller has judged. */
   gates: readonly Gate[];
   warnOnly: boolean;
 }
 
-export function checkReportOf({
-  checks: unsorted,
-  errors,
-  failOn,
-  gates: callerGates,
-  warnOnly,
-}: CheckInput): Omit<CheckReport, 'apiVersion' | 'run'> {
-  const checks = unsorted.toSorted(worstFirst);
-  const gates = [...failOn.map((wanted) => failOnGate(wanted, checks)), ...callerGates];
+export function checkReportOf(
+  objects: readonly CheckedObject[],
+  errors: readonly BrokenInput[],
+  { failOn, gates: judgedGates, warnOnly }: Gating,
+): Omit<CheckReport, 'apiVersion' | 'run'> {
+  const checks = objects.toSorted(worstFirst);
+  const gates = [...failOn.map((wanted) => failOnGate(wanted, checks)), ...judgedGates];
   const failed = gates.some(({ passed }) => !passed);
   // Unreadable input outranks a failed gate: nothing in it was judged.
   const exitCode = errors.length > 0 ? 1 : failed && !warnOnly ? 5 : 0;

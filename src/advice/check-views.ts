@@ -146,10 +146,8 @@ function checkJunit({ checks, errors, verdict }: CheckReport): string {
   const checkFails = verdict.exitCode !== 0;
   const cases = [
     ...checks.map((checked) => objectCase(checked, checkFails)),
-    ...verdict.gates.map(({ name, passed, message }) =>
-      junitCase('gate', name, checkFails && !passed ? message : undefined),
-    ),
-    ...errors.map(({ file, line, message }) => junitCase('input', `${file}:${line}`, message)),
+    ...verdict.gates.map(({ name, passed, message }) => testCase('gate', name, checkFails && !passed ? [message] : [])),
+    ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, [message])),
   ];
   const failures = cases.filter(({ children = [] }) => children.some(({ name }) => name === 'failure')).length;
   const totals = { tests: cases.length, failures, errors: 0 };
@@ -162,17 +160,21 @@ function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
-  const failure = checkFails && problems.length > 0 ? problems.join('\n') : undefined;
-  const element = junitCase(checked.kind.toLowerCase(), objectName(checked), failure);
   const output: XmlElement = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
-  return { ...element, children: [...(element.children ?? []), output] };
+  return testCase(checked.kind.toLowerCase(), objectName(checked), checkFails ? problems : [], [output]);
 }
 
-const junitCase = (classname: string, name: string, failure?: string): XmlElement => ({
-  name: 'testcase',
-  attributes: { classname, name },
-  children:
-    failure === undefined
-      ? []
-      : [{ name: 'failure', attributes: { message: failure.split('\n')[0] ?? '' }, lines: failure.split('\n') }],
-});
+function testCase(
+  classname: string,
+  name: string,
+  failures: readonly string[],
+  more: readonly XmlElement[] = [],
+): XmlElement {
+  const lines = failures.flatMap((text) => text.split('\n'));
+  const failure = { name: 'failure', attributes: { message: lines[0] ?? '' }, lines };
+  return {
+    name: 'testcase',
+    attributes: { classname, name },
+    children: lines.length === 0 ? more : [failure, ...more],
+  };
+}

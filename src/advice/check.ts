@@ -52,12 +52,9 @@ export async function check(options: CheckOptions, ports: Ports): Promise<number
   const { source } = options;
   const found =
     source.kind === 'files' ? await fromFiles(source.names, options) : await fromCluster(source, options, ports);
-  const content = checkReportOf({
-    ...found,
-    ...options,
-    checks: found.read.map(judge),
-    gates: gatesOf(options, found.read),
-  });
+  const { failOn, warnOnly } = options;
+  const gating = { failOn, warnOnly, gates: gatesOf(options, found.read) };
+  const content = checkReportOf(found.read.map(judge), found.errors, gating);
   const views = checkViews(source.kind === 'all');
   return publish<CheckReport>(content, { command: 'check', context: found.context }, views, options, ports);
 }

@@ -42,8 +42,12 @@ export function editedText(text: string, changes: readonly ObjectEdits[]): strin
 function keepingLines(source: string, unedited: string, edited: string): string {
   const sourceLines = linesOf(source);
   if (sourceLines.length !== linesOf(unedited).length) return edited;
-  const rows = rowsOf(linesOf(unedited), linesOf(edited)).filter(({ sign }) => sign !== '-');
-  return `${rows.map(({ sign, text, old }) => (sign === ' ' ? (sourceLines[old - 1] ?? text) : text)).join('\n')}\n`;
+  let at = 0;
+  const rows = rowsOf(linesOf(unedited), linesOf(edited)).map(([sign, text]) => {
+    const sourceLine = sign === '+' ? undefined : sourceLines[at++];
+    return { sign, text: sourceLine ?? text };
+  });
+  return `${rows.flatMap(({ sign, text }) => (sign === '-' ? [] : text)).join('\n')}\n`;
 }
 
 /** A document is printed with its own `---` if it had one; between two documents one is required. */

@@ -118,21 +118,7 @@ ${warnings.map((warning) => `\n> ${forMarkdown(warning)}\n`).join('')}`;
 
 type Change = 'better' | 'worse' | 'same' | 'mixed';
 
-interface Side {
-  exits: number;
-  /** The worst outcome of the exits. */
-  outcome: Outcome;
-  killed: number;
-  /** Medians over the exits. */
-  hook?: Seconds;
-  drain?: Seconds;
-  total?: Seconds;
-  graceSeconds: number;
-  requests?: { sent: number; failed: number };
-  /** Codes of problems: warnings and errors. */
-  codes: string[];
-  versions: string[];
-}
+type Side = ReturnType<typeof sideOf>;
 
 interface Comparison {
   change: Change;
@@ -163,10 +149,12 @@ function compare(before: readonly ExitSample[], after: readonly ExitSample[]): C
 const listed = (codes: readonly string[], word: string): string[] =>
   codes.length > 0 ? [`${word}: ${codes.join(', ')}`] : [];
 
-function sideOf(samples: readonly ExitSample[]): Side {
+/** Lengths are medians over the exits. */
+function sideOf(samples: readonly ExitSample[]) {
   const problems = samples.flatMap(({ findings }) => findings.filter(({ severity }) => severity !== 'info'));
   return {
     exits: samples.length,
+    /** The worst one. */
     outcome: outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown',
     killed: samples.filter(({ killed }) => killed).length,
     hook: median(samples.flatMap(({ hook }) => hook ?? [])),
@@ -174,6 +162,7 @@ function sideOf(samples: readonly ExitSample[]): Side {
     total: median(samples.flatMap(({ total }) => total ?? [])),
     graceSeconds: Math.max(0, ...samples.map(({ graceSeconds }) => graceSeconds)),
     requests: totalRequests(samples),
+    /** Of warnings and errors. */
     codes: [...new Set(problems.map(({ code }) => code))].sort(),
     versions: [...new Set(samples.flatMap(({ version }) => version ?? []))].sort(),
   };

@@ -5,7 +5,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import { outcomes, type Outcome } from '../../model/report.ts';
+import { outcomes } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 
 /** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
@@ -18,24 +18,7 @@ export interface Seconds {
 }
 
 /** The facts of one exit that are compared with other exits. All lengths are in seconds. */
-export interface ExitSample {
-  /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
-  workload: string;
-  /** Images by container; undefined if the report has none. */
-  version?: string;
-  outcome: Outcome;
-  graceSeconds: number;
-  /** Hook and drain of the container that took the longest. */
-  hook?: Seconds;
-  drain?: Seconds;
-  /** From the start of the termination by the kubelet to the last exit. */
-  used?: Seconds;
-  total?: Seconds;
-  /** A container was killed. */
-  killed: boolean;
-  requests?: { sent: number; failed: number };
-  findings: { code: string; severity: string }[];
-}
+export type ExitSample = ReturnType<typeof sampleOf>;
 
 const noReplay: ReplayText = async (file) => {
   throw unreadable(file, 'is a recording');
@@ -91,19 +74,24 @@ export function exitsIn(document: JsonObject): JsonObject[] | undefined {
 const unreadable = (file: string, why: string): PodexitError =>
   new PodexitError('report.unreadable', `${file} ${why}`, 'Write one with: kubectl podexit POD -o json > exit.json');
 
-export function sampleOf(document: JsonObject): ExitSample {
+export function sampleOf(document: JsonObject) {
   const containers = objectsIn(document['containers']);
   const main = containers.filter(({ kind }) => kind === undefined || kind === 'container');
   const verdict = asObject(document['verdict']);
   return {
+    /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
     workload: workloadOf(asObject(document['pod'])),
+    /** Images by container; undefined if the report has none. */
     version: versionOf(asObject(asObject(document['run'])['image'])),
-    outcome: outcomes.find((one) => one === verdict['outcome']) ?? 'unknown',
+    outcome: outcomes.find((one) => one === verdict['outcome']) ?? ('unknown' as const),
     graceSeconds: asNumber(asObject(document['grace'])['effectiveSeconds']) ?? 0,
+    /** Hook and drain: of the container that took the longest. */
     hook: longest([...main.map((one) => one['preStopSeconds']), ...phaseSeconds(document, 'prestop')]),
     drain: longest([...main.map((one) => one['drainSeconds']), ...phaseSeconds(document, 'drain')]),
+    /** From the start of the termination by the kubelet to the last exit. */
     used: between(document, 'stopping', 'exited'),
     total: totalOf(document),
+    /** A container was killed. */
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: requestsOf(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
@@ -167,16 +155,21 @@ function totalOf(document: JsonObject): Seconds | undefined {
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-function requestsOf(document: JsonObject): ExitSample['requests'] {
+function requestsOf(document: JsonObject): Requests | undefined {
   const probes = objectsIn(asObject(document['traffic'])['probes']);
   return sumOf(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined if no exit was probed. */
-export const totalRequests = (samples: readonly ExitSample[]): ExitSample['requests'] =>
+export const totalRequests = (samples: readonly ExitSample[]): Requests | undefined =>
   sumOf(samples.flatMap(({ requests }) => requests ?? []));
 
-function sumOf(counts: readonly { sent: number; failed: number }[]): ExitSample['requests'] {
+interface Requests {
+  sent: number;
+  failed: number;
+}
+
+function sumOf(counts: readonly Requests[]): Requests | undefined {
   const sum = (of: 'sent' | 'failed'): number => counts.reduce((all, one) => all + one[of], 0);
   return counts.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
 }

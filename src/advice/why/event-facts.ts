@@ -121,13 +121,11 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
 ];
 
-/** An Event that says something about a shutdown. `by`: who caused the trigger, in words. */
-export interface ReadableEvent extends Pick<EventMeaning, 'trigger' | 'provesPresence'> {
-  moment: WhyMoment;
-  by?: string;
-}
+/** An Event that says something about a shutdown. */
+export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
 
-export function readEvent(facts: EventFacts): ReadableEvent | undefined {
+/** `by`: who caused the trigger, in words. Undefined for a reason that says nothing about a shutdown. */
+export function readEvent(facts: EventFacts) {
   const meaning = eventMeanings.find(
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
@@ -135,6 +133,6 @@ export function readEvent(facts: EventFacts): ReadableEvent | undefined {
   if (!meaning) return undefined;
   const { name, what, isBad = false, trigger, actor, provesPresence } = meaning;
   const text = typeof what === 'string' ? what : what(facts);
-  const moment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
+  const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
   return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };
 }

@@ -9,7 +9,7 @@ import { asObject } from '../../model/observe/read.ts';
 import { targetText, workloadKinds, type Target } from '../../run/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
-import { endedPods, gonePod, nodeOfPod, type EndedPod, type GonePod } from './gone-pod.ts';
+import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
 import { isTime, type Found, type WhyMoment } from './report.ts';
 
@@ -31,7 +31,7 @@ export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
 const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? '';
 
 /** Pods that were stopped and are gone, and failed pods, which may still be there; the worst first. */
-export const recentlyEnded = (history: NamespaceHistory): EndedPod[] =>
+export const recentlyEnded = (history: NamespaceHistory) =>
   endedPods(history, new Set(history.pods.filter(({ status }) => status?.phase !== 'Failed').map(uidOf)));
 
 /** The name of the workload's pod that ended worst. Throws `why.unknown` and `why.target`. */

@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
+import type { TriggerKind } from '../../model/report.ts';
 import {
   isStop,
   momentAt,
@@ -16,16 +17,11 @@ import {
 import { hasWord, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
-export interface GonePod extends Required<Pick<WhyReport, 'trigger' | 'by' | 'owners'>>, Pick<WhyReport, 'grace'> {
-  uid?: string;
-  node?: string;
-  moments: WhyMoment[];
-  /** The next pod of its name existed before the kubelet began to stop this one, so it was removed while running. */
-  wasForced: boolean;
-}
+/** What is known of a pod that is gone. */
+export type GonePod = ReturnType<typeof gonePod>;
 
 /** `nodeFacts`: Events about its node. */
-export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []): GonePod {
+export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []) {
   const { facts } = history;
   const own = eventsOfLatest(name, history);
   const stop = own.find(isStop);
@@ -50,6 +46,7 @@ export function gonePod(name: string, history: NamespaceHistory, nodeFacts: read
     owners,
     grace: stop && graceOf(stop, read, next, history, owners),
     moments,
+    /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
     wasForced:
       stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
@@ -172,12 +169,13 @@ function graceOf(
   return { ...found, end: { earliest: stamp(end - uncertaintyMs), latest: stamp(end + uncertaintyMs) }, atItsEnd };
 }
 
+/** `by`: who deleted it, as far as is known; completes "deleted by …". */
 function triggerOf(
   caused: ReadableEvent | undefined,
   deleted: EventFacts | undefined,
   history: NamespaceHistory,
   { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly WhyMoment[] },
-): Pick<GonePod, 'trigger' | 'by'> {
+): { trigger: TriggerKind; by: string } {
   if (caused?.trigger && caused.by !== undefined) return { trigger: caused.trigger, by: caused.by };
   if (!deleted) return { trigger: 'unknown', by: clientText(owners, history, moments) };
   const by = `${deleted.kind} ${deleted.name}`;
@@ -225,17 +223,8 @@ function clientText(
   return `a client that no Event names${cordon?.name === 'cordoned' ? ', perhaps kubectl drain: its node was cordoned' : ''}`;
 }
 
-/** A pod that was stopped, according to an Event. */
-export interface EndedPod {
-  name: string;
-  at: number;
-  what: string;
-  isBad: boolean;
-  owners: Owner[];
-}
-
-/** Bad ends first, then the latest. `present`: uids of pods that still exist. */
-export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>): EndedPod[] {
+/** Pods that were stopped, according to Events; bad ends first, then the latest. `present`: uids that still exist. */
+export function endedPods(history: NamespaceHistory, present: ReadonlySet<string>) {
   const stopped = history.facts.filter(
     (fact) => isStop(fact) || (fact.kind === 'Pod' && readEvent(fact)?.moment.name === 'evicted'),
   );

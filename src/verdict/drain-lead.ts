@@ -11,6 +11,7 @@ import type { Service } from '../model/kube.ts';
 import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
+import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
 export interface DrainLead {
@@ -27,26 +28,39 @@ export interface DrainLead {
 export const minLeadMs = second;
 
 /** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come before the removal. */
-export function leadText({ min, max, shown }: Pick<Length, 'min' | 'max' | 'shown'>): string {
+export function leadText({ min, max, shown }: Omit<Length, 'basis'>): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
   const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText({ min, max, shown });
   return `${text.replace('≤', 'at most ')} after`;
 }
 
-/** Names without duplicates: of the Service, or of the slice if it belongs to no Service. */
+/** The endpoint's Service, or its slice if it belongs to none. */
+export const serviceOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
+
+/** Without duplicates. */
 export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
-  ...new Set(endpoints.map(({ service, slice }) => service ?? slice)),
+  ...new Set(endpoints.map(serviceOf)),
 ];
 
-/** Containers that got their stop signal while load balancers may still have sent them requests, worst first. */
-export function drainRaces(input: RuleInput): DrainLead[] {
+/** A drain lead that was too short, or may have been: the worst of the pod. */
+export interface Race extends DrainLead {
+  /** All Services with such a lead. */
+  readonly services: readonly string[];
+}
+
+/** `due 0.02s after removal from Service checkout` */
+export const dueText = ({ lead, services }: { lead: Omit<Length, 'basis'>; services: readonly string[] }): string =>
+  `due ${leadText(lead)} removal from ${servicesNamed(services)}`;
+
+/** A container got its stop signal while load balancers may still have sent it requests. */
+export function drainRace(input: RuleInput): Race | undefined {
   // traffic.ts reports a forced deletion as a risk by itself.
-  if (wasForced(input.timeline)) return [];
+  if (wasForced(input.timeline)) return undefined;
   const isGone = input.trace.gone !== undefined;
-  return drainLeads(input)
-    .filter((lead) => isRace(lead, isGone))
-    .sort((a, b) => Number(b.stoppedAtOnce) - Number(a.stoppedAtOnce) || a.lead.max - b.lead.max);
+  const races = drainLeads(input).filter((lead) => isRace(lead, isGone));
+  const [worst] = races.sort((a, b) => Number(b.stoppedAtOnce) - Number(a.stoppedAtOnce) || a.lead.max - b.lead.max);
+  return worst && { ...worst, services: serviceNames(races.map(({ endpoint }) => endpoint)) };
 }
 
 /** Surely too short; or possibly, if nothing delayed the signal and, with the pod gone, the interval cannot narrow. */

@@ -1,8 +1,9 @@
-/** A finding with the parts that only people see, such as its clause, and the types of the rules that make findings. */
+/** What a finding is, and the tables of rules that make findings. */
 import type { ContainerTimeline } from '../infer/timeline.ts';
-import type { Finding, Verdict } from '../model/report.ts';
+import type { Finding, FindingCode, Verdict } from '../model/report.ts';
 import type { RuleInput } from './rule-input.ts';
 
+/** A finding with the parts that only people see. */
 export interface JudgedFinding extends Finding {
   readonly container?: string;
   /** The finding as part of a sentence: `finalizer example.com/audit held the pod for 5.6s`. */
@@ -19,11 +20,22 @@ export interface JudgedVerdict extends Verdict {
   findings: JudgedFinding[];
 }
 
-/** A rule about the whole pod: returns one finding, several (one per Service), or none. */
-export type Rule = (input: RuleInput) => JudgedFinding | JudgedFinding[] | undefined;
+/** `seq` of observations. */
+export type Evidence = number | undefined | readonly Evidence[];
 
-/** A rule about one container that was running. Without `evidence`, its finding cites how the container was stopped. */
+/** What a rule found. It is a warning if it does not say otherwise. */
+export interface Found
+  extends Omit<JudgedFinding, 'code' | 'severity' | 'evidence'>, Partial<Pick<Finding, 'severity'>> {
+  readonly evidence: Evidence;
+}
+
+/** Rules about the whole pod, by the code of their finding: each returns one, several (one per Service), or none. */
+export type Rules = Partial<Record<FindingCode, (input: RuleInput) => Found | Found[] | undefined>>;
+
+/** Rules about one container that was running. Without `evidence`, a finding cites how the container was stopped. */
+export type ContainerRules = Partial<Record<FindingCode, ContainerRule>>;
+
 export type ContainerRule = (
   input: RuleInput,
   container: ContainerTimeline,
-) => (Omit<JudgedFinding, 'container' | 'evidence'> & { evidence?: number[] }) | undefined;
+) => (Omit<Found, 'container' | 'evidence'> & Partial<Pick<Found, 'evidence'>>) | undefined;

@@ -1,14 +1,14 @@
 /** The report of one exit, which every renderer gets. Rules of findings are tables, one per topic (findings/). Pure. */
 import { conclude } from '../infer/conclude.ts';
-import type { Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Timeline } from '../infer/timeline.ts';
 import { imagesOf } from '../model/pod.ts';
 import { findingCodes, severities, type RunReport } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
 import { answerOf, type Answer } from './answer.ts';
 import { exitCodeOf } from './exit-code.ts';
-import type { ContainerRule, JudgedFinding, JudgedVerdict, Rule } from './finding.ts';
-import { evidenceLost } from './findings/evidence.ts';
+import type { ContainerRules, Evidence, JudgedFinding, JudgedVerdict, Rules } from './finding.ts';
+import { evidenceRules } from './findings/evidence.ts';
 import { exitRules } from './findings/exit.ts';
 import { hookRules } from './findings/hook.ts';
 import { nodeRules } from './findings/node.ts';
@@ -17,7 +17,7 @@ import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import { evidenceOf, ranContainers, type RuleInput } from './rule-input.ts';
+import { markOf, ranContainers, type RuleInput } from './rule-input.ts';
 
 export interface Report {
   readonly timeline: Timeline;
@@ -52,25 +52,31 @@ function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): Judg
   return { outcome: outcomes[0] ?? 'unknown', exitCode, findings, gates };
 }
 
-const containerRules: readonly ContainerRule[] = [...exitRules, ...hookRules];
-const rules: readonly Rule[] = [...trafficRules, ...nodeRules, ...removalRules, evidenceLost];
+const containerRules: ContainerRules = { ...exitRules, ...hookRules };
+const rules: Rules = { ...trafficRules, ...nodeRules, ...removalRules, ...evidenceRules };
 
 /** Most severe first, then in the order of `findingCodes`. */
 function findingsOf(input: RuleInput): JudgedFinding[] {
   const { timeline } = input;
-  const found = [
+  const found = findingCodes.flatMap((code) => [
     ...ranContainers(timeline).flatMap((container) => {
-      const about = { container: container.name, evidence: evidenceOf(timeline, container) };
-      return containerRules.flatMap((rule) => rule(input, container) ?? []).map((result) => ({ ...about, ...result }));
+      const result = containerRules[code]?.(input, container) ?? [];
+      const about = { code, container: container.name, evidence: stopEvidence(timeline, container) };
+      return [result].flat().map((one) => ({ ...about, ...one }));
     }),
-    ...rules.flatMap((rule) => rule(input) ?? []),
-  ];
-  const weight = ({ severity, code }: JudgedFinding) =>
-    -severities.indexOf(severity) * findingCodes.length + findingCodes.indexOf(code);
+    ...[rules[code]?.(input) ?? []].flat().map((one) => ({ code, ...one })),
+  ]);
   return found
-    .map((finding) => ({ ...finding, evidence: [...new Set(finding.evidence)] }))
-    .sort((a, b) => weight(a) - weight(b));
+    .map((one): JudgedFinding => ({ severity: 'warning', ...one, evidence: [...new Set(seqsIn(one.evidence))] }))
+    .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
 }
+
+/** When the container got its stop signal and how it ended. */
+const stopEvidence = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
+  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
+
+const seqsIn = (evidence: Evidence): number[] =>
+  typeof evidence === 'number' ? [evidence] : (evidence ?? []).flatMap(seqsIn);
 
 /** The command that observed the exit. Undefined for older recordings and for raw ones. */
 function runReportOf({ began, pod }: Trace): RunReport | undefined {

@@ -3,13 +3,14 @@ import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
-import { leadText } from './drain-lead.ts';
+import { dueText, type Race } from './drain-lead.ts';
 import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import type { Race, TrafficAnswer } from './traffic.ts';
-import { byFrequency, plural, servicesNamed } from './words.ts';
+import { signalName } from './rule-input.ts';
+import type { TrafficAnswer } from './traffic.ts';
+import { byFrequency, list, plural } from './words.ts';
 
 /** Quantiles of a ratio or a length over all pods. */
 export interface Quantiles {
@@ -163,20 +164,20 @@ function trafficOf(reports: readonly Report[]): TrafficCount[] {
 /** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */
 function sharedReason(answers: readonly TrafficAnswer[]): string {
   const races = answers.flatMap(({ race }) => race ?? []);
-  if (races.length === answers.length) return raceText(races);
+  if (races.length === answers.length) return raceText(answers, races);
   const reasons = answers.map(({ reason }) => reason);
   return `${new Set(reasons).size > 1 ? 'such as ' : ''}${mostFrequent(reasons) ?? ''}`;
 }
 
-function raceText(races: readonly Race[]): string {
-  const leads = races.map(({ lead }) => lead);
-  const [min, max] = [Math.min(...leads.map((lead) => lead.min)), Math.max(...leads.map((lead) => lead.max))];
-  const signal = new Set(races.map((race) => race.signal)).size > 1 ? 'the stop signal' : (races[0]?.signal ?? '');
-  const services = servicesNamed([...new Set(races.flatMap((race) => race.services))]);
-  const hook = races.some(({ hasHook }) => hasHook) ? '' : ', no preStop hook';
-  const fewest = Math.min(...races.map(({ otherReady = 0 }) => otherReady));
-  const others = Number.isFinite(fewest) && fewest > 0 ? ` · at least ${plural(fewest, 'other endpoint')} ready` : '';
-  return `${signal} was due ${leadText({ min, max, shown: (min + max) / 2 })} removal from ${services}${hook}${others}`;
+function raceText(answers: readonly TrafficAnswer[], races: readonly Race[]): string {
+  const [min, max] = [Math.min(...races.map(({ lead }) => lead.min)), Math.max(...races.map(({ lead }) => lead.max))];
+  const signals = new Set(races.map(({ container }) => signalName(container)));
+  const lead = { min, max, shown: (min + max) / 2 };
+  const services = [...new Set(races.flatMap((race) => race.services))];
+  const hook = races.some(({ container }) => container.preStop) ? '' : ', no preStop hook';
+  const fewest = Math.min(...answers.map(({ otherReady = 0 }) => otherReady));
+  const others = fewest > 0 ? ` · at least ${plural(fewest, 'other endpoint')} ready` : '';
+  return `${signals.size > 1 ? 'the stop signal' : list([...signals])} was ${dueText({ lead, services })}${hook}${others}`;
 }
 
 /** With severity info nothing had to take over from the pod, so no backend is missing. */

@@ -71,10 +71,6 @@ export function graceText({ grace }: Timeline): string {
 export const signalName = (container: Pick<ContainerTimeline, 'stopSignal'> | undefined): string =>
   container?.stopSignal?.signal ?? 'SIGTERM';
 
-/** Observations that show when the container got its stop signal and how it ended. */
-export const evidenceOf = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): number[] =>
-  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].flatMap((interval) => interval?.evidence ?? []);
-
 /**
  * Containers that declare one of the Service's target ports. Declaring ports is optional: if none matches, the only main
  * container serves; with several, we cannot know which (undefined). The same holds for a Service that was not seen, or

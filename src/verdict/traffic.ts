@@ -3,16 +3,17 @@
  * reason; and whether any backend could take new connections. Looks only at containers that serve a Service's target
  * port. Pure.
  */
-import type { EndpointTimeline, Length } from '../infer/timeline.ts';
+import type { EndpointTimeline, Timeline } from '../infer/timeline.ts';
 import {
   drainLeads,
   minLeadMs,
   leadText,
-  drainRaces,
+  drainRace,
   serviceNames,
   whyEndpointsUnknown,
   resultWithoutEndpoints,
   type DrainLead,
+  type Race,
 } from './drain-lead.ts';
 import { emptySpells, type EmptySpell } from './empty-spells.ts';
 import type { FindingCode } from '../model/report.ts';
@@ -36,16 +37,9 @@ export interface TrafficAnswer {
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;
   readonly services: readonly ServiceAnswer[];
-  /** The numbers if the signal was due too soon after the removal: a rollout combines those of its pods. */
+  /** If the signal was due too soon after the removal: a rollout combines those of its pods. */
   readonly race?: Race;
-}
-
-export interface Race {
-  readonly signal: string;
-  readonly lead: Length;
-  readonly hasHook: boolean;
-  readonly services: readonly string[];
-  /** Ready endpoints of other pods; undefined if those have to go as well. */
+  /** Ready endpoints of other pods, which could take over; undefined if those have to go as well. */
   readonly otherReady?: number;
 }
 
@@ -77,7 +71,8 @@ export function trafficOf(input: RuleInput | undefined, findings: readonly Judge
     reason: [reason, ...served].join(' · '),
     measured: noLossText(timeline),
     services,
-    race: judgement === 'at-risk' ? raceOf(input) : undefined,
+    race: judgement === 'at-risk' ? drainRace(input) : undefined,
+    otherReady: otherReadyOf(timeline),
   };
   if (capacity === undefined || reason.startsWith(capacity)) return { traffic };
   // A DaemonSet runs one pod per node, so more replicas are no option.
@@ -121,20 +116,9 @@ function connectionRisk(input: RuleInput, findings: readonly JudgedFinding[]): J
     ...clausesOf('drain-race'),
     ...clausesOf('stays-ready'),
   ];
-  return clauses.length > 0 ? atRisk(clauses.slice(0, 2).join('; ') + otherReadyText(input, clauses)) : undefined;
-}
-
-function raceOf(input: RuleInput): Race | undefined {
-  const races = drainRaces(input);
-  const [worst] = races;
-  if (!worst) return undefined;
-  return {
-    signal: signalName(worst.container),
-    lead: worst.lead,
-    hasHook: worst.container.preStop !== undefined,
-    services: serviceNames(races.map(({ endpoint }) => endpoint)),
-    otherReady: needsNoReplacement(input.timeline) ? undefined : fewestOtherReady(input),
-  };
+  const fewest = otherReadyOf(input.timeline) ?? 0;
+  const others = clauses.length === 1 && fewest > 0 ? ` · ${plural(fewest, 'other endpoint')} ready` : '';
+  return clauses.length > 0 ? atRisk(clauses.slice(0, 2).join('; ') + others) : undefined;
 }
 
 /** Connected clients were not at risk, but new connections had no ready backend. */
@@ -168,14 +152,11 @@ const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
   `${signalName(container)} was due ${leadText(lead)} removal from ${servicesText([endpoint])}`;
 
 /** Endpoints that go together with the pod cannot take over. */
-function otherReadyText(input: RuleInput, clauses: readonly string[]): string {
-  if (clauses.length !== 1 || needsNoReplacement(input.timeline)) return '';
-  const fewest = fewestOtherReady(input);
-  return Number.isFinite(fewest) && fewest > 0 ? ` · ${plural(fewest, 'other endpoint')} ready` : '';
+function otherReadyOf(timeline: Timeline): number | undefined {
+  if (needsNoReplacement(timeline)) return undefined;
+  const fewest = Math.min(...timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : [])));
+  return Number.isFinite(fewest) ? fewest : undefined;
 }
-
-const fewestOtherReady = ({ timeline }: RuleInput): number =>
-  Math.min(...timeline.endpoints.filter(({ wasReady }) => wasReady).map(({ otherReady }) => otherReady));
 
 /** Safe only if every serving container certainly had the minimum lead. */
 function leadJudgement(input: RuleInput): Judgement | undefined {

@@ -42,8 +42,9 @@ describe('the card of many pods', () => {
 
   it('prints the risk that holds for every pod, and numbers of a single pod only as an example', () => {
     const racing = (max: number): Report => {
-      const race = { signal: 'SIGTERM', lead: { min: -1, max, shown: 0, basis: 'inferred' as const }, hasHook: false };
-      const traffic = { ...graceful.answer.traffic, race: { ...race, services: ['web'], otherReady: max / 100 } };
+      const { traffic: own } = graceful.answer;
+      const lead = { min: -1, max, shown: 0, basis: 'inferred' as const };
+      const traffic = { ...own, race: own.race && { ...own.race, lead, services: ['web'] }, otherReady: max / 100 };
       return { ...graceful, answer: { ...graceful.answer, traffic } };
     };
     const text = (reports: readonly Report[]) => card(reports).join(' ').replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
-import type { ContainerRule } from '../finding.ts';
+import type { ContainerRules } from '../finding.ts';
 import { graceAdvice, type Remedy } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
@@ -14,39 +14,118 @@ import {
   type RuleInput,
 } from '../rule-input.ts';
 
-const killed: ContainerRule = (input, container) => {
-  const { name, kind, outcome, probable, reaction } = container;
-  if (outcome !== 'killed' || (kind !== 'container' && kind !== 'init')) return undefined;
-  const after = afterSignal(container);
-  return {
-    code: 'killed-at-grace',
-    severity: 'error',
-    message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
-    clause: `${name} was still running${after}`,
-    why: reaction === 'none' ? undefined : shellText(input.timeline, name),
-    advice: killAdvice(input, container),
-    needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
-  };
-};
+export const exitRules: ContainerRules = {
+  'killed-at-grace': (input, container) => {
+    const { name, kind, outcome, probable, reaction } = container;
+    if (outcome !== 'killed' || (kind !== 'container' && kind !== 'init')) return undefined;
+    const after = afterSignal(container);
+    return {
+      severity: 'error',
+      message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
+      clause: `${name} was still running${after}`,
+      why: reaction === 'none' ? undefined : shellText(input.timeline, name),
+      advice: killAdvice(input, container),
+      needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
+    };
+  },
 
-/** Only for containers that do not decide the outcome. */
-const sidecarKilled: ContainerRule = (input, container) => {
-  const { name, kind, outcome, probable } = container;
-  if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
-  const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
-  const because =
-    kind === 'sidecar' ? 'sidecars get what the main containers leave of it' : 'a shell does not exit on SIGTERM';
-  const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
-  return {
-    code: 'sidecar-killed',
-    severity: 'warning',
-    message: `${clause}, when the ${graceText(input.timeline)} ended: ${because}`,
-    clause,
-    advice:
-      kind === 'sidecar'
-        ? sidecarAdvice(input, container)
-        : `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
-  };
+  /** Only for containers that do not decide the outcome. */
+  'sidecar-killed': (input, container) => {
+    const { name, kind, outcome, probable } = container;
+    if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
+    const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
+    const because =
+      kind === 'sidecar' ? 'sidecars get what the main containers leave of it' : 'a shell does not exit on SIGTERM';
+    const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
+    return {
+      message: `${clause}, when the ${graceText(input.timeline)} ended: ${because}`,
+      clause,
+      advice:
+        kind === 'sidecar'
+          ? sidecarAdvice(input, container)
+          : `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
+    };
+  },
+
+  /** Only if the container's log was followed: otherwise a reaction would not have been seen. */
+  'no-signal-handling': ({ timeline }, container) => {
+    const { name, reaction, drain } = container;
+    if (reaction !== 'none') return undefined;
+    const signal = signalName(container);
+    const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
+    const shell = shellText(timeline, name);
+    return {
+      message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
+      clause: `${name} ignored ${signal}${length}`,
+      why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
+      advice: handlingAdvice(timeline, name),
+    };
+  },
+
+  'exit-nonzero': (_, container) => {
+    const { name, outcome, exit, kind } = container;
+    if (outcome !== 'failed' || exit?.code === undefined) return undefined;
+    const is137 = exit.code === 137;
+    const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
+    const isOomKilled = exit.reason === 'OOMKilled';
+    const label = kind === 'sidecar' ? `sidecar ${name}` : name;
+    return {
+      // A sidecar's exit code does not decide the outcome.
+      severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
+      message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
+      clause: `${label} exited ${exit.code}${early}`,
+      why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
+      advice: isOomKilled
+        ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
+        : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
+    };
+  },
+
+  'oom-on-exit': (_, container) => {
+    const { name, outcome, exit, stopSignal } = container;
+    const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
+    if (outcome !== 'oom' && !isUncertain) return undefined;
+    const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before its stop signal';
+    return {
+      severity: 'error',
+      message: isUncertain
+        ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period: the time fits both, and the reason OOMKilled may come from an earlier process of ${name}`
+        : `${name} was OOMKilled ${when}`,
+      clause: `${name} ran out of memory${afterSignal(container)}`,
+      advice: `If ${name} needs more memory than its limit to shut down, raise resources.limits.memory, or flush in smaller steps.`,
+    };
+  },
+
+  /** Any process of the container sets the reason OOMKilled, whatever PID 1 exits with (SIGNALS.md §5 "Exit codes"). */
+  'oom-in-container': (_, { name, outcome, exit }) => {
+    if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return undefined;
+    return {
+      message: `a process of ${name} was OOMKilled, though ${name} itself exited ${exit.code}`,
+      clause: `a process of ${name} was OOMKilled`,
+      advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, while running or while shutting down.`,
+    };
+  },
+
+  /** Exited in time, but hook and drain together took at least three quarters of the grace period. */
+  'grace-nearly-spent': (input, container) => {
+    const { trace, timeline } = input;
+    const { name, pastGrace, preStop } = container;
+    const used = leastUsed(timeline, container);
+    if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
+    if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
+    // The hook may still turn out to have been cut off.
+    if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
+    const grace = graceText(timeline);
+    const clause = `${name} used ${usedText(timeline, container, used)} of its ${grace}`;
+    return {
+      message: pastGrace
+        ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
+        : `${clause}: a slower shutdown will be SIGKILLed`,
+      clause,
+      advice: graceAdvice(input, headroomRemedy(timeline, container, used)),
+      needsGrace: true,
+    };
+  },
 };
 
 const afterSignal = (container: ContainerTimeline): string =>
@@ -73,23 +152,6 @@ function sidecarAdvice(input: RuleInput, container: ContainerTimeline): string {
   });
 }
 
-/** Only if the container's log was followed: otherwise a reaction would not have been seen. */
-const ignoredSignal: ContainerRule = ({ timeline }, container) => {
-  const { name, reaction, drain } = container;
-  if (reaction !== 'none') return undefined;
-  const signal = signalName(container);
-  const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
-  const shell = shellText(timeline, name);
-  return {
-    code: 'no-signal-handling',
-    severity: 'warning',
-    message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
-    clause: `${name} ignored ${signal}${length}`,
-    why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
-    advice: handlingAdvice(timeline, name),
-  };
-};
-
 /** What the container's command does with signals, if that explains a SIGKILL. */
 function shellText({ pod }: Timeline, name: string): string | undefined {
   const spec = containerSpec(pod, name);
@@ -107,84 +169,13 @@ function handlingAdvice({ pod }: Timeline, name: string): string {
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }
 
-const nonzero: ContainerRule = (_, container) => {
-  const { name, outcome, exit, kind } = container;
-  if (outcome !== 'failed' || exit?.code === undefined) return undefined;
-  const is137 = exit.code === 137;
-  const early = `${afterSignal(container)}${is137 ? ", before the kubelet's SIGKILL was due" : ''}`;
-  const isOomKilled = exit.reason === 'OOMKilled';
-  const label = kind === 'sidecar' ? `sidecar ${name}` : name;
-  return {
-    code: 'exit-nonzero',
-    // A sidecar's exit code does not decide the outcome.
-    severity: kind === 'sidecar' || kind === 'ephemeral' ? 'warning' : 'error',
-    message: `${label} exited with code ${exit.code}${early}${isOomKilled ? ' (OOMKilled: one of its processes ran out of memory)' : ''}${is137 ? `: ${earlyKillText(container)}` : ''}`,
-    clause: `${label} exited ${exit.code}${early}`,
-    why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
-    advice: isOomKilled
-      ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
-      : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
-  };
-};
-
 /** The API rarely names the stop signal, and never an image's STOPSIGNAL, which may be SIGKILL (SIGNALS.md §2 S8). */
 const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
   stopSignal?.signal === undefined
     ? 'its own exit code, a SIGKILL from another source, or SIGKILL as the STOPSIGNAL of its image'
     : 'its own exit code, or a SIGKILL from another source';
 
-const outOfMemory: ContainerRule = (_, container) => {
-  const { name, outcome, exit, stopSignal } = container;
-  const isUncertain = outcome === 'unknown' && exit?.reason === 'OOMKilled' && exit.code === 137;
-  if (outcome !== 'oom' && !isUncertain) return undefined;
-  const when = stopSignal ? 'while it was shutting down' : 'during the deletion, perhaps before its stop signal';
-  return {
-    code: 'oom-on-exit',
-    severity: 'error',
-    message: isUncertain
-      ? `${name} was SIGKILLed, either for lack of memory or at the end of its grace period: the time fits both, and the reason OOMKilled may come from an earlier process of ${name}`
-      : `${name} was OOMKilled ${when}`,
-    clause: `${name} ran out of memory${afterSignal(container)}`,
-    advice: `If ${name} needs more memory than its limit to shut down, raise resources.limits.memory, or flush in smaller steps.`,
-  };
-};
-
-/** Any process of the container sets the reason OOMKilled, whatever PID 1 exits with (SIGNALS.md §5 "Exit codes"). */
-const oomInContainer: ContainerRule = (_, { name, outcome, exit }) => {
-  if (exit?.reason !== 'OOMKilled' || (outcome !== 'completed' && outcome !== 'signalled')) return undefined;
-  return {
-    code: 'oom-in-container',
-    severity: 'warning',
-    message: `a process of ${name} was OOMKilled, though ${name} itself exited ${exit.code}`,
-    clause: `a process of ${name} was OOMKilled`,
-    advice: `Raise resources.limits.memory of ${name}: one of its processes needs more, while running or while shutting down.`,
-  };
-};
-
 const nearlySpentShare = 0.75;
-
-/** Exited in time, but hook and drain together took at least three quarters of the grace period. */
-const nearlySpent: ContainerRule = (input, container) => {
-  const { trace, timeline } = input;
-  const { name, pastGrace, preStop } = container;
-  const used = leastUsed(timeline, container);
-  if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
-  if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
-  // The hook may still turn out to have been cut off.
-  if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
-  const grace = graceText(timeline);
-  const clause = `${name} used ${usedText(timeline, container, used)} of its ${grace}`;
-  return {
-    code: 'grace-nearly-spent',
-    severity: 'warning',
-    message: pastGrace
-      ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
-      : `${clause}: a slower shutdown will be SIGKILLed`,
-    clause,
-    advice: graceAdvice(input, headroomRemedy(timeline, container, used)),
-    needsGrace: true,
-  };
-};
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
 function leastUsed(timeline: Timeline, container: ContainerTimeline): number | undefined {
@@ -227,5 +218,3 @@ function blockingContainer(timeline: Timeline, sidecar: ContainerTimeline): stri
   );
   return later.sort((a, b) => (b.exit?.at.latest ?? 0) - (a.exit?.at.latest ?? 0))[0]?.name;
 }
-
-export const exitRules = [killed, sidecarKilled, ignoredSignal, nonzero, outOfMemory, oomInContainer, nearlySpent];

@@ -1,34 +1,85 @@
 /** Findings about preStop hooks. */
-import type { ContainerTimeline, PreStopExit } from '../../infer/timeline.ts';
+import type { PreStopExit } from '../../infer/timeline.ts';
 import type { HookKind } from '../../model/observe/container.ts';
-import type { ContainerRule } from '../finding.ts';
+import type { ContainerRule, ContainerRules } from '../finding.ts';
 import { graceAdvice, isForced } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
-import { containerSpec, graceText, longestGraceMs, signalName, type RuleInput } from '../rule-input.ts';
+import { containerSpec, graceText, longestGraceMs, signalName } from '../rule-input.ts';
 
-type HookRule = (
-  input: RuleInput,
-  container: ContainerTimeline,
-  preStop: PreStopExit,
-) => Omit<NonNullable<ReturnType<ContainerRule>>, 'evidence'> | undefined;
+export const hookRules: ContainerRules = {
+  'prestop-failed': ofHook((_, { name }, preStop) => {
+    const { kind, outcome, mayHaveDied } = preStop;
+    if (outcome !== 'failed' && !mayHaveDied) return undefined;
+    const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
+    return {
+      message:
+        kind === 'tcpSocket'
+          ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
+          : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
+      clause: `the preStop hook of ${name} failed`,
+      advice: mayHaveDied
+        ? 'If the hook stops the application and waits for it to exit, this failure is harmless. Otherwise run the hook by hand with kubectl exec.'
+        : failedAdvice[kind],
+    };
+  }),
 
-const failed: HookRule = (_, { name }, preStop) => {
-  const { kind, outcome, mayHaveDied } = preStop;
-  if (outcome !== 'failed' && !mayHaveDied) return undefined;
-  const perhaps = mayHaveDied ? `, by itself or because ${name} exited just then` : '';
-  return {
-    code: 'prestop-failed',
-    severity: 'warning',
-    message:
-      kind === 'tcpSocket'
-        ? `the preStop hook of ${name} is a tcpSocket, which Kubernetes does not run: it fails at once`
-        : `the preStop ${kind} hook of ${name} failed after ${took(preStop)}${perhaps}`,
-    clause: `the preStop hook of ${name} failed`,
-    advice: mayHaveDied
-      ? 'If the hook stops the application and waits for it to exit, this failure is harmless. Otherwise run the hook by hand with kubectl exec.'
-      : failedAdvice[kind],
-  };
+  'prestop-cut-off': ofHook((input, { name, stopSignal }, { kind, outcome, outlasted, sleepSeconds }) => {
+    if (outcome !== 'cut-off') return undefined;
+    const { timeline } = input;
+    const seconds = sleepSeconds ?? containerSpec(timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
+    const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
+    const signalled = stopSignal ? `; ${name} had only 2s after ${signalName({ stopSignal })}` : '';
+    const left = outlasted ? `, though ${name} had already exited` : signalled;
+    const least = seconds === undefined ? 'what hook and drain need together' : `${seconds}s plus the drain`;
+    return {
+      severity: isForced(input) ? 'warning' : 'error',
+      message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
+      clause: `preStop was still running when the ${graceText(timeline)} ended`,
+      why:
+        seconds === undefined
+          ? undefined
+          : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`,
+      advice: graceAdvice(input, {
+        usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
+        faster: 'shorten the hook',
+        neededSeconds: seconds,
+      }),
+      needsGrace: true,
+    };
+  }),
+
+  'prestop-heavy': ofHook((input, { name, stopSignal }, preStop) => {
+    const { length, outcome } = preStop;
+    const { timeline } = input;
+    if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
+    if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
+    const before = stopSignal ? `, before ${signalName({ stopSignal })} was sent` : '';
+    const seconds = timeline.grace.effectiveSeconds;
+    return {
+      message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
+      clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${leftText(seconds, length.shown)}`,
+      advice: graceAdvice(input, {
+        usual:
+          'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
+        faster: 'shorten the hook',
+        neededSeconds: length.min / 1000 / heavyShare,
+      }),
+      delayMs: length.shown,
+      needsGrace: true,
+    };
+  }),
 };
+
+/** A rule about a hook whose end is final; its finding cites the hook. */
+function ofHook(
+  rule: (...args: [...Parameters<ContainerRule>, PreStopExit]) => ReturnType<ContainerRule>,
+): ContainerRule {
+  return (input, container) => {
+    const { preStop } = container;
+    const found = preStop && !preStop.provisional ? rule(input, container, preStop) : undefined;
+    return found && { ...found, evidence: [preStop?.start.evidence, preStop?.end?.evidence] };
+  };
+}
 
 const failedAdvice: Record<HookKind, string> = {
   exec: 'Run the hook by hand with kubectl exec: the API does not say why it failed. SIGTERM followed at once, as if there were no hook.',
@@ -38,56 +89,7 @@ const failedAdvice: Record<HookKind, string> = {
   sleep: 'A kubelet older than 1.30 has sleep actions off by default: use an exec hook that runs sleep.',
 };
 
-const cutOff: HookRule = (input, { name, stopSignal }, { kind, outcome, outlasted, sleepSeconds }) => {
-  if (outcome !== 'cut-off') return undefined;
-  const { timeline } = input;
-  const seconds = sleepSeconds ?? containerSpec(timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
-  const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
-  const signalled = stopSignal ? `; ${name} had only 2s after ${signalName({ stopSignal })}` : '';
-  const left = outlasted ? `, though ${name} had already exited` : signalled;
-  const least = seconds === undefined ? 'what hook and drain need together' : `${seconds}s plus the drain`;
-  return {
-    code: 'prestop-cut-off',
-    severity: isForced(input) ? 'warning' : 'error',
-    message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
-    clause: `preStop was still running when the ${graceText(timeline)} ended`,
-    why:
-      seconds === undefined
-        ? undefined
-        : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`,
-    advice: graceAdvice(input, {
-      usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
-      faster: 'shorten the hook',
-      neededSeconds: seconds,
-    }),
-    needsGrace: true,
-  };
-};
-
 const heavyShare = 0.5;
-
-const heavy: HookRule = (input, { name, stopSignal }, preStop) => {
-  const { length, outcome } = preStop;
-  const { timeline } = input;
-  if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
-  if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
-  const before = stopSignal ? `, before ${signalName({ stopSignal })} was sent` : '';
-  const seconds = timeline.grace.effectiveSeconds;
-  return {
-    code: 'prestop-heavy',
-    severity: 'warning',
-    message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
-    clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${leftText(seconds, length.shown)}`,
-    advice: graceAdvice(input, {
-      usual:
-        'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',
-      faster: 'shorten the hook',
-      neededSeconds: length.min / 1000 / heavyShare,
-    }),
-    delayMs: length.shown,
-    needsGrace: true,
-  };
-};
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 
@@ -96,9 +98,3 @@ function leftText(graceSeconds: number, hook: number): string {
   const left = graceSeconds - Math.floor(hook / 1000);
   return left <= 2 ? "2s (the kubelet's minimum)" : `${left}s`;
 }
-
-export const hookRules = [failed, cutOff, heavy].map((rule): ContainerRule => (input, container) => {
-  const { preStop } = container;
-  const found = preStop && !preStop.provisional ? rule(input, container, preStop) : undefined;
-  return found && { ...found, evidence: [...(preStop?.start.evidence ?? []), ...(preStop?.end?.evidence ?? [])] };
-});

@@ -10,9 +10,135 @@ import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';
 import type { Fact, Occurrence, Trace } from '../../model/trace.ts';
-import type { Rule } from '../finding.ts';
+import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
+
+export const nodeRules: Rules = {
+  'node-silent': (input) => {
+    const { trace, timeline, exit } = input;
+    if (!involvesKubelet(input)) return undefined;
+    const { accepted, facts } = exit.deletion;
+    const first = firstSign(input);
+    const watched = silenceCountsUntil(input);
+    const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
+    const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
+    const notReady = markOf(timeline, 'node-not-ready')?.at;
+    const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
+    if (silentMs < minSilenceMs && !wasNotReady) return undefined;
+    const node = facts.first.value.spec.nodeName ?? 'the node';
+    const isExact = first && !first.isOld && first.at <= watched;
+    const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
+    const clause =
+      watched === -Infinity
+        ? `${node} was NotReady`
+        : `the kubelet on ${node} did not respond for ${length}${wasNotReady ? ` (${node} was NotReady)` : ''}`;
+    return {
+      message: watched === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
+      clause,
+      why: 'the grace period counts only from when the kubelet acts',
+      advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
+      delayMs: Math.max(0, silentMs),
+      evidence: [facts.seenSeq, first?.seq, notReady?.evidence],
+    };
+  },
+
+  'slow-start': (input) => {
+    const { exit, trace } = input;
+    const first = exit.kubelet.noticed;
+    const stopped = exit.containers.some((container) => container.stopping);
+    if (!first || !stopped || !involvesKubelet(input)) return undefined;
+    const delay = between(exit.deletion.accepted, first);
+    if (delay.lo < 3 * second) return undefined;
+    // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
+    const isComplete =
+      trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
+    if (!isComplete) return undefined;
+    const restart = probeRestart(input);
+    const length = markedLength(input, delay);
+    return {
+      severity: 'info',
+      message: `the kubelet started termination ${lengthText(length)} after the deletion`,
+      clause: `the kubelet started termination after ${lengthText(length)}`,
+      why: restart
+        ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
+        : 'an image pull, a postStart hook or a busy kubelet may be the cause',
+      advice: 'Look at the Events of the pod and at the load of its kubelet.',
+      delayMs: length.shown,
+      evidence: [exit.deletion.accepted.evidence, first.evidence, restart?.seq],
+    };
+  },
+
+  /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
+  'kubelet-restarted': ({ trace, exit }) => {
+    const found = exit.containers.flatMap((container) => restartOf(trace, container));
+    const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
+    if (!earliest) return undefined;
+    const { name, first, started, last } = earliest;
+    const delayMs = last.time.lo - first.time.lo;
+    return {
+      container: name,
+      message: `the kubelet restarted and started termination of ${name} again, ${secondsText(delayMs)} after the first time: the grace period restarted`,
+      clause: 'the kubelet restarted, and the grace period with it',
+      advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
+      delayMs,
+      evidence: [first.seq, started.seq, last.seq],
+    };
+  },
+
+  /**
+   * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
+   * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
+   */
+  'runtime-unavailable': ({ trace, exit }) => {
+    const since = exit.deletion.accepted.client.lo;
+    const failures = trace.events.filter(
+      ({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld,
+    );
+    const [first] = failures;
+    if (!first) return undefined;
+    const count = Math.max(failures.length, ...failures.map((failure) => failure.count));
+    const times = count > 1 ? `, ${count} times` : '';
+    const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
+    const isReported = exit.containers.every((container) => !container.ran || reportedExit(container));
+    if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
+    const later = again && secondsText(again.at - first.at);
+    return {
+      message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a full grace period` : ''}: the container runtime did not answer`,
+      clause: `the container runtime was unavailable (FailedKillPod${times})`,
+      why: again && `the kubelet tried again ${later} after its first try, with a full grace period`,
+      advice:
+        'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
+      delayMs: again && again.at - first.at,
+      evidence: [failures.map(({ seq }) => seq), again?.seq],
+    };
+  },
+
+  /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
+  'grace-shortened-ignored': ({ trace, exit }) => {
+    const old = exit.deletion.grace;
+    const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
+    if (!lowered) return undefined;
+    const unaffected = mainExitsOf(exit).find(
+      ({ outcome, stopping, exit: end }) =>
+        outcome === 'killed' &&
+        stopping &&
+        end &&
+        lowered.at < end.at.client.lo &&
+        between(stopping, end.at).lo >= (old - 1) * second,
+    );
+    if (!unaffected?.stopping || !unaffected.kill) return undefined;
+    const { lo, hi } = between(unaffected.stopping, unaffected.kill);
+    const length = lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 });
+    return {
+      container: unaffected.spec.name,
+      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was not SIGKILLed until ${length} after the kubelet started termination`,
+      clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
+      advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
+      evidence: [lowered.seq, unaffected.stopping.evidence, unaffected.kill.evidence],
+    };
+  },
+};
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
 function involvesKubelet({ exit }: RuleInput): boolean {
@@ -21,36 +147,6 @@ function involvesKubelet({ exit }: RuleInput): boolean {
 }
 
 const minSilenceMs = 10 * second;
-
-const nodeSilent: Rule = (input) => {
-  const { trace, timeline, exit } = input;
-  if (!involvesKubelet(input)) return undefined;
-  const { accepted, facts } = exit.deletion;
-  const first = firstSign(input);
-  const watched = silenceCountsUntil(input);
-  const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
-  const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
-  const notReady = markOf(timeline, 'node-not-ready')?.at;
-  const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
-  if (silentMs < minSilenceMs && !wasNotReady) return undefined;
-  const node = facts.first.value.spec.nodeName ?? 'the node';
-  const isExact = first && !first.isOld && first.at <= watched;
-  const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
-  const clause =
-    watched === -Infinity
-      ? `${node} was NotReady`
-      : `the kubelet on ${node} did not respond for ${length}${wasNotReady ? ` (${node} was NotReady)` : ''}`;
-  return {
-    code: 'node-silent',
-    severity: 'warning',
-    message: watched === -Infinity ? `${clause}, and kubelet activity was not observable` : clause,
-    clause,
-    why: 'the grace period counts only from when the kubelet acts',
-    advice: `Look at the kubelet and the network of ${node}.${trace.gone ? '' : ' The pod stays Terminating until the node returns or is tainted out-of-service.'}`,
-    delayMs: Math.max(0, silentMs),
-    evidence: [facts.seenSeq, ...(first?.seq === undefined ? [] : [first.seq]), ...(notReady?.evidence ?? [])],
-  };
-};
 
 /**
  * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it
@@ -133,33 +229,6 @@ function applicationSigns({ trace, exit }: RuleInput): Sign[] {
   ]);
 }
 
-const slowStart: Rule = (input) => {
-  const { exit, trace } = input;
-  const first = exit.kubelet.noticed;
-  const stopped = exit.containers.some((container) => container.stopping);
-  if (!first || !stopped || !involvesKubelet(input)) return undefined;
-  const delay = between(exit.deletion.accepted, first);
-  if (delay.lo < 3 * second) return undefined;
-  // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
-  const isComplete =
-    trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
-  if (!isComplete) return undefined;
-  const restart = probeRestart(input);
-  const length = markedLength(input, delay);
-  return {
-    code: 'slow-start',
-    severity: 'info',
-    message: `the kubelet started termination ${lengthText(length)} after the deletion`,
-    clause: `the kubelet started termination after ${lengthText(length)}`,
-    why: restart
-      ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
-      : 'an image pull, a postStart hook or a busy kubelet may be the cause',
-    advice: 'Look at the Events of the pod and at the load of its kubelet.',
-    delayMs: length.shown,
-    evidence: [...exit.deletion.accepted.evidence, ...first.evidence, ...(restart ? [restart.seq] : [])],
-  };
-};
-
 /** The length between two marks of the timeline, within the bounds of `delay`. */
 function markedLength({ timeline }: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
   const [from, to] = [markOf(timeline, 'accepted')?.at.shown, markOf(timeline, 'acknowledged')?.at.shown];
@@ -178,25 +247,6 @@ function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
   return trace.events.findLast(isUnderWay);
 }
 
-/** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-const kubeletRestarted: Rule = ({ trace, exit }) => {
-  const found = exit.containers.flatMap((container) => restartOf(trace, container));
-  const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
-  if (!earliest) return undefined;
-  const { name, first, started, last } = earliest;
-  const delayMs = last.time.lo - first.time.lo;
-  return {
-    code: 'kubelet-restarted',
-    severity: 'warning',
-    container: name,
-    message: `the kubelet restarted and started termination of ${name} again, ${secondsText(delayMs)} after the first time: the grace period restarted`,
-    clause: 'the kubelet restarted, and the grace period with it',
-    advice: 'Find out why the kubelet restarted. Logs followed through it end early, and preStop hooks run twice.',
-    delayMs,
-    evidence: [first.seq, started.seq, last.seq],
-  };
-};
-
 /** The kubelet began twice to stop this container, and reported its own start in between, all by the node's clock. */
 function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
   const [first, last] = [killings[0], killings.at(-1)];
@@ -207,62 +257,5 @@ function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
   return started ? [{ name: spec.name, first, started, last }] : [];
 }
 
-/** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-const graceShortenedIgnored: Rule = ({ trace, exit }) => {
-  const old = exit.deletion.grace;
-  const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
-  if (!lowered) return undefined;
-  const unaffected = mainExitsOf(exit).find(
-    ({ outcome, stopping, exit: end }) =>
-      outcome === 'killed' &&
-      stopping &&
-      end &&
-      lowered.at < end.at.client.lo &&
-      between(stopping, end.at).lo >= (old - 1) * second,
-  );
-  if (!unaffected?.stopping || !unaffected.kill) return undefined;
-  const { lo, hi } = between(unaffected.stopping, unaffected.kill);
-  const length = lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 });
-  return {
-    code: 'grace-shortened-ignored',
-    severity: 'warning',
-    container: unaffected.spec.name,
-    message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was not SIGKILLed until ${length} after the kubelet started termination`,
-    clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
-    advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
-    evidence: [lowered.seq, ...unaffected.stopping.evidence, ...unaffected.kill.evidence],
-  };
-};
-
 /** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */
 const minRetryDelayMs = 5 * second;
-
-/**
- * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
- * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
- */
-const runtimeUnavailable: Rule = ({ trace, exit }) => {
-  const since = exit.deletion.accepted.client.lo;
-  const failures = trace.events.filter(({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld);
-  const [first] = failures;
-  if (!first) return undefined;
-  const count = Math.max(failures.length, ...failures.map((failure) => failure.count));
-  const times = count > 1 ? `, ${count} times` : '';
-  const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
-  const isReported = exit.containers.every((container) => !container.ran || reportedExit(container));
-  if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
-  const later = again && secondsText(again.at - first.at);
-  return {
-    code: 'runtime-unavailable',
-    severity: 'warning',
-    message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a full grace period` : ''}: the container runtime did not answer`,
-    clause: `the container runtime was unavailable (FailedKillPod${times})`,
-    why: again && `the kubelet tried again ${later} after its first try, with a full grace period`,
-    advice:
-      'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
-    delayMs: again && again.at - first.at,
-    evidence: [...failures.map(({ seq }) => seq), ...(again ? [again.seq] : [])],
-  };
-};
-
-export const nodeRules = [nodeSilent, slowStart, kubeletRestarted, runtimeUnavailable, graceShortenedIgnored];

@@ -3,101 +3,122 @@ import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import type { JudgedFinding, Rule } from '../finding.ts';
+import type { Evidence, Found, Rules } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
 import { isCascade, ranExitsOf, type RuleInput } from '../rule-input.ts';
 import { list } from '../words.ts';
 
-const finalizerHeld: Rule = (input) => {
-  const { trace, exit } = input;
-  const { gone, finalizing, terminal } = trace;
-  const { finalizers, done, held: since, finalDelete } = exit.removal;
-  if (!since || !finalizing) return undefined;
-  // Both arrive on the same stream, so the difference of their arrivals is the best figure.
-  const ended = done ? terminal?.at : undefined;
-  const from =
-    ended === undefined ? Math.min(finalizing.at, exit.deletion.accepted.client.hi) : Math.max(finalizing.at, ended);
-  const until = gone ? deliverableSince(trace, 'pod', gone.at) : trace.now;
-  const held = until - from;
-  if (held < second) return undefined;
-  // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
-  const isExact = sawLive(input, from) && until === gone?.at;
-  const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
-  const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
-  const after = finalDelete || done ? ' after its containers had ended' : '';
-  return {
-    code: 'finalizer-held',
-    severity: 'warning',
-    message: `${clause}${after}${gone ? '' : ' and still does'}`,
-    clause,
-    advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
-    delayMs: held,
-    evidence: [finalizing.seq, ...(gone ? [gone.seq] : [])],
-  };
+export const removalRules: Rules = {
+  'finalizer-held': (input) => {
+    const { trace, exit } = input;
+    const { gone, finalizing, terminal } = trace;
+    const { finalizers, done, held: since, finalDelete } = exit.removal;
+    if (!since || !finalizing) return undefined;
+    // Both arrive on the same stream, so the difference of their arrivals is the best figure.
+    const ended = done ? terminal?.at : undefined;
+    const from =
+      ended === undefined ? Math.min(finalizing.at, exit.deletion.accepted.client.hi) : Math.max(finalizing.at, ended);
+    const until = gone ? deliverableSince(trace, 'pod', gone.at) : trace.now;
+    const held = until - from;
+    if (held < second) return undefined;
+    // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
+    const isExact = sawLive(input, from) && until === gone?.at;
+    const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
+    const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
+    const after = finalDelete || done ? ' after its containers had ended' : '';
+    return {
+      message: `${clause}${after}${gone ? '' : ' and still does'}`,
+      clause,
+      advice: `The controller that sets ${list(finalizers)} has to remove it; look at its logs.`,
+      delayMs: held,
+      evidence: [finalizing.seq, gone?.seq],
+    };
+  },
+
+  'slow-cleanup': ({ trace, exit }) => {
+    const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
+    const isOver = exit.removal.finalDelete !== undefined;
+    // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
+    if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
+    const end = finalDelete ?? gone;
+    const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
+    if (took <= 5 * second) return undefined;
+    // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
+    const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
+    const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
+    return {
+      message: `${clause} after the last container had ended${isOver ? '' : ', and is not done'}`,
+      clause,
+      why: sandbox
+        ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
+        : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
+      advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
+      delayMs: took,
+      evidence: [terminal.seq, sandbox?.seq, finalDelete?.seq],
+    };
+  },
+
+  'force-deleted': ({ exit }) => {
+    const { deletion, containers } = exit;
+    const { removed } = exit.removal;
+    if (removed && mayBeItsKubelets(exit))
+      return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
+    const abandoned = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
+    if (abandoned.length === 0 || !removed) return undefined;
+    const evidence = [removed.evidence, abandoned.map(({ exit: end }) => end?.at.evidence)];
+    if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
+    const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
+      if (!end || !facts.log.ended) return [];
+      const on = facts.log.ended.at + 1 - removed.client.hi;
+      // A log that ended before the removal shows nothing about the time after it.
+      return on < 0 ? [] : [`${spec.name} kept running for about ${Math.max(1, Math.round(on / second))}s`];
+    });
+    const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
+    const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
+    return {
+      message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
+      clause,
+      why: ranOn,
+      advice:
+        'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
+      evidence,
+    };
+  },
+
+  'unmanaged-pod': ({ timeline, exit }) => {
+    const pod = exit.deletion.facts.first.value;
+    if (controllerOf(pod) || isMirror(pod) || isCascade(timeline)) return undefined;
+    return {
+      severity: 'info',
+      message: 'no controller owns this pod: nothing replaces it',
+      clause: 'nothing replaces this pod',
+      advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
+      evidence: exit.deletion.facts.seenSeq,
+    };
+  },
+
+  /** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
+  'deleted-before': ({ exit }) => {
+    const { deletedByOther, facts, grace } = exit.deletion;
+    if (!deletedByOther?.answer) return undefined;
+    const { verb, graceSeconds } = deletedByOther;
+    const wanted = graceSeconds === null || graceSeconds === grace ? '' : ` instead of the ${graceSeconds}s asked for`;
+    return {
+      message: `another client had deleted the pod before this command's ${verb === 'evict' ? 'eviction' : 'DELETE'}: its grace period was ${grace}s${wanted}`,
+      clause: 'another client had deleted the pod before',
+      advice:
+        'Find out who else deletes these pods: a controller, a drain, an autoscaler. A second request rarely shortens a kill in progress.',
+      evidence: [deletedByOther.sent.seq, deletedByOther.answer.seq, facts.seenSeq],
+    };
+  },
 };
 
 /** What the pod's stream delivered at that time (client ms) had just happened. */
 const sawLive = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
   deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
-const slowCleanup: Rule = ({ trace, exit }) => {
-  const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
-  const isOver = exit.removal.finalDelete !== undefined;
-  // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
-  if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
-  const end = finalDelete ?? gone;
-  const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
-  if (took <= 5 * second) return undefined;
-  // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
-  const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
-  const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
-  return {
-    code: 'slow-cleanup',
-    severity: 'warning',
-    message: `${clause} after the last container had ended${isOver ? '' : ', and is not done'}`,
-    clause,
-    why: sandbox
-      ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
-      : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
-    advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
-    delayMs: took,
-    evidence: [terminal, sandbox, finalDelete].flatMap((fact) => fact?.seq ?? []),
-  };
-};
-
-const forceDeleted: Rule = ({ exit }) => {
-  const { deletion, containers } = exit;
-  const { removed } = exit.removal;
-  if (removed && mayBeItsKubelets(exit))
-    return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
-  const abandoned = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
-  if (abandoned.length === 0 || !removed) return undefined;
-  const evidence = [...removed.evidence, ...abandoned.flatMap(({ exit: end }) => end?.at.evidence ?? [])];
-  if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
-  const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
-    if (!end || !facts.log.ended) return [];
-    const on = facts.log.ended.at + 1 - removed.client.hi;
-    // A log that ended before the removal shows nothing about the time after it.
-    return on < 0 ? [] : [`${spec.name} kept running for about ${Math.max(1, Math.round(on / second))}s`];
-  });
-  const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
-  const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
-  return {
-    code: 'force-deleted',
-    severity: 'warning',
-    message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
-    clause,
-    why: ranOn,
-    advice:
-      'Use --force only where the node is gone for good: a new pod with the same name or volume may run at the same time as the old one.',
-    evidence,
-  };
-};
-
 /** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */
-const copyDeleted = (evidence: number[]): JudgedFinding => ({
-  code: 'force-deleted',
-  severity: 'warning',
+const copyDeleted = (evidence: Evidence): Found => ({
   message: 'only the API copy of a static pod was deleted: its containers keep running',
   clause: 'only the API copy of a static pod was deleted',
   advice: 'The kubelet makes a new copy. To stop a static pod, remove its manifest from the node.',
@@ -105,43 +126,10 @@ const copyDeleted = (evidence: number[]): JudgedFinding => ({
 });
 
 /** The kubelet itself removes the copy like this, once it has stopped the containers (infer/container-end.ts). */
-const copyRemoved = (evidence: readonly number[]): JudgedFinding => ({
-  code: 'force-deleted',
+const copyRemoved = (evidence: Evidence): Found => ({
   severity: 'info',
   message:
     'the API copy of a static pod was deleted immediately: by its kubelet because the manifest was removed, or by a forced deletion, which stops no container',
   advice: 'If a new copy appears, the containers keep running. The kubelet log of the node says which it was.',
-  evidence: [...evidence],
+  evidence,
 });
-
-const unmanaged: Rule = ({ timeline, exit }) => {
-  const pod = exit.deletion.facts.first.value;
-  if (controllerOf(pod) || isMirror(pod) || isCascade(timeline)) return undefined;
-  return {
-    code: 'unmanaged-pod',
-    severity: 'info',
-    message: 'no controller owns this pod: nothing replaces it',
-    clause: 'nothing replaces this pod',
-    advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
-    evidence: [exit.deletion.facts.seenSeq],
-  };
-};
-
-/** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
-const deletedBefore: Rule = ({ exit }) => {
-  const { deletedByOther, facts, grace } = exit.deletion;
-  if (!deletedByOther?.answer) return undefined;
-  const { verb, graceSeconds } = deletedByOther;
-  const wanted = graceSeconds === null || graceSeconds === grace ? '' : ` instead of the ${graceSeconds}s asked for`;
-  return {
-    code: 'deleted-before',
-    severity: 'warning',
-    message: `another client had deleted the pod before this command's ${verb === 'evict' ? 'eviction' : 'DELETE'}: its grace period was ${grace}s${wanted}`,
-    clause: 'another client had deleted the pod before',
-    advice:
-      'Find out who else deletes these pods: a controller, a drain, an autoscaler. A second request rarely shortens a kill in progress.',
-    evidence: [deletedByOther.sent.seq, deletedByOther.answer.seq, facts.seenSeq],
-  };
-};
-
-export const removalRules = [finalizerHeld, slowCleanup, forceDeleted, unmanaged, deletedBefore];

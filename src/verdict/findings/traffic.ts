@@ -2,9 +2,9 @@
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { drainRaces, leadText, minLeadMs, serviceNames, type DrainLead } from '../drain-lead.ts';
+import { drainRace, dueText, minLeadMs, serviceNames, serviceOf } from '../drain-lead.ts';
 import { emptySpells } from '../empty-spells.ts';
-import type { Rule } from '../finding.ts';
+import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
 import {
@@ -17,68 +17,118 @@ import {
 } from '../rule-input.ts';
 import { servicesNamed } from '../words.ts';
 
-/** Requests that a probe lost, except before the deletion, which did not cause those. */
-const requestsLost: Rule = ({ timeline }) => {
-  const loss = lossOf(timeline);
-  if (!loss || loss.cause === 'before-deletion') return undefined;
-  const mains = mainContainers(timeline);
-  return {
-    code: 'requests-lost',
-    severity: 'error',
-    container: mains.length === 1 ? mains[0]?.name : undefined,
-    message: `${loss.what}: ${loss.why}`,
-    clause: loss.what,
-    why: loss.why,
-    advice: loss.advice,
-    evidence: [...loss.evidence],
-  };
-};
-
-const endpointsOf = (endpoints: readonly EndpointTimeline[], name: string): EndpointTimeline[] =>
-  endpoints.filter(({ service, slice }) => (service ?? slice) === name);
-
-/** The stop signal came before the removal, or too soon after it. */
-const drainRace: Rule = (input) => {
-  const races = drainRaces(input);
-  const [worst] = races;
-  if (!worst) return undefined;
-  const { container, stoppedAtOnce, evidence } = worst;
-  const services = servicesNamed(serviceNames(races.map(({ endpoint }) => endpoint)));
-  const lost = stoppedAtOnce
-    ? `${container.name} was gone or refused connections less than 1s later`
-    : servedText(container);
-  const due = `due ${leadText(worst.lead)} removal from ${services}`;
-  return {
-    code: 'drain-race',
-    severity: stoppedAtOnce ? 'warning' : 'info',
-    container: container.name,
-    message: `${signalName(container)} ${isCertain(worst) ? 'arrived' : 'may have arrived'} before load balancers could stop sending traffic to ${container.name}: ${due}${lost === undefined ? '' : `; ${lost}`}`,
-    clause: `${signalName(container)} was ${due}${container.preStop ? '' : ', no preStop hook'}`,
-    advice:
-      'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
-    evidence: [...evidence],
-  };
-};
-
-/** Not certain if the lead may have been long enough. */
-const isCertain = ({ lead }: DrainLead): boolean => lead.max < minLeadMs;
-
-const lastEndpoint: Rule = ({ trace, timeline }) => {
-  if (needsNoReplacement(timeline)) return undefined;
-  const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
-  return serviceNames(lastOnes).map((service) => {
-    const own = endpointsOf(lastOnes, service);
-    const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
+export const trafficRules: Rules = {
+  /** Requests that a probe lost, except before the deletion, which did not cause those. */
+  'requests-lost': ({ timeline }) => {
+    const loss = lossOf(timeline);
+    if (!loss || loss.cause === 'before-deletion') return undefined;
+    const mains = mainContainers(timeline);
     return {
-      code: 'last-endpoint',
-      severity: 'warning',
-      message: `${clause} when the pod was removed from it`,
-      clause,
-      advice: replicaAdvice(timeline),
-      evidence: own.flatMap(({ unroutedAt, counted }) => [...(unroutedAt?.evidence ?? []), ...counted]),
+      severity: 'error',
+      container: mains.length === 1 ? mains[0]?.name : undefined,
+      message: `${loss.what}: ${loss.why}`,
+      clause: loss.what,
+      why: loss.why,
+      advice: loss.advice,
+      evidence: loss.evidence,
     };
-  });
+  },
+
+  /** The stop signal came before the removal, or too soon after it. */
+  'drain-race': (input) => {
+    const race = drainRace(input);
+    if (!race) return undefined;
+    const { container, lead, stoppedAtOnce, evidence } = race;
+    const lost = stoppedAtOnce
+      ? `${container.name} was gone or refused connections less than 1s later`
+      : servedText(container);
+    // Not certain if the lead may have been long enough.
+    const arrived = lead.max < minLeadMs ? 'arrived' : 'may have arrived';
+    return {
+      severity: stoppedAtOnce ? 'warning' : 'info',
+      container: container.name,
+      message: `${signalName(container)} ${arrived} before load balancers could stop sending traffic to ${container.name}: ${dueText(race)}${lost === undefined ? '' : `; ${lost}`}`,
+      clause: `${signalName(container)} was ${dueText(race)}${container.preStop ? '' : ', no preStop hook'}`,
+      advice:
+        'Add a preStop sleep, so that the application keeps serving until load balancers know, and raise terminationGracePeriodSeconds by as much.',
+      evidence,
+    };
+  },
+
+  'last-endpoint': ({ trace, timeline }) => {
+    if (needsNoReplacement(timeline)) return undefined;
+    const lastOnes = timeline.endpoints.filter(({ unroutedAt, otherReady }) => unroutedAt && otherReady === 0);
+    return byService(lastOnes).map(({ service, own }) => {
+      const clause = `Service ${service} had no other ready ${familyWord(trace, service, own)}endpoint`;
+      return {
+        message: `${clause} when the pod was removed from it`,
+        clause,
+        advice: replicaAdvice(timeline),
+        evidence: own.map(({ unroutedAt, counted }) => [unroutedAt?.evidence, counted]),
+      };
+    });
+  },
+
+  'no-ready-endpoint': ({ trace, timeline, exit }) => {
+    const isWholeWorkload = isCascade(timeline);
+    if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
+    return emptySpells(trace, exit).map(({ service, ms, open, evidence }) => {
+      const length = lengthText({ min: ms, max: ms, shown: ms });
+      const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
+      return {
+        severity: isWholeWorkload ? 'info' : 'warning',
+        message: `${clause}${open ? ', until the trace ended' : ''}`,
+        clause,
+        advice: isWholeWorkload
+          ? 'Expected: the whole workload was deleted.'
+          : `New connections had no ready backend meanwhile. ${replicaAdvice(timeline)}`,
+        evidence,
+      };
+    });
+  },
+
+  'stays-ready': ({ timeline }) => {
+    return byService(timeline.endpoints.filter(stayedReady)).map(({ service, own }) => ({
+      severity: 'info',
+      message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
+      clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
+      advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
+      evidence: own.map(({ counted, removedAt }) => [counted, removedAt?.evidence]),
+    }));
+  },
+
+  /** The serving container had ended while its endpoint was still ready: the endpoint controller did not act. */
+  'endpoint-not-removed': (input) => {
+    const { trace, timeline } = input;
+    if (!isWatched(trace)) return undefined;
+    const notRemoved = timeline.endpoints.flatMap((endpoint) => {
+      const ended = endOfServing(input, endpoint);
+      const { unroutedAt } = endpoint;
+      if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
+      const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
+      const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
+      return stayed > needed ? [{ endpoint, stayed }] : [];
+    });
+    const [longest] = notRemoved.sort((a, b) => b.stayed - a.stayed);
+    if (!longest) return undefined;
+    const endpoints = notRemoved.map(({ endpoint }) => endpoint);
+    const isOpen = !longest.endpoint.unroutedAt;
+    const length = isOpen ? '' : `for ${secondsText(longest.stayed)} `;
+    const clause = `${servicesNamed(serviceNames(endpoints))} kept the pod ready ${length}after its container had ended`;
+    return {
+      message: isOpen ? `${clause}, and still did when the trace ended` : clause,
+      clause,
+      why: 'the endpoint controller did not act',
+      advice:
+        'Look at kube-controller-manager (or whatever manages the EndpointSlice): clients could still be sent to a pod that could not answer.',
+      evidence: endpoints.map(({ counted, unroutedAt }) => [counted, unroutedAt?.evidence]),
+    };
+  },
 };
+
+/** The endpoints of each Service; those without one by their slice. */
+const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
+  serviceNames(endpoints).map((service) => ({ service, own: endpoints.filter((one) => serviceOf(one) === service) }));
 
 /** maxUnavailable: 0 helps only a Deployment's rolling update. */
 function replicaAdvice({ workload }: Timeline): string {
@@ -97,73 +147,9 @@ function familyWord(trace: Trace, service: string, endpoints: readonly EndpointT
   return ownTypes.size < allTypes.size ? `${[...ownTypes].join(' or ')} ` : '';
 }
 
-const noReadyEndpoint: Rule = ({ trace, timeline, exit }) => {
-  const isWholeWorkload = isCascade(timeline);
-  if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
-  return emptySpells(trace, exit).map(({ service, ms, open, evidence }) => {
-    const length = lengthText({ min: ms, max: ms, shown: ms });
-    const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
-    return {
-      code: 'no-ready-endpoint',
-      severity: isWholeWorkload ? 'info' : 'warning',
-      message: `${clause}${open ? ', until the trace ended' : ''}`,
-      clause,
-      advice: isWholeWorkload
-        ? 'Expected: the whole workload was deleted.'
-        : `New connections had no ready backend meanwhile. ${replicaAdvice(timeline)}`,
-      evidence,
-    };
-  });
-};
-
-const staysReady: Rule = ({ timeline }) => {
-  const stayed = timeline.endpoints.filter(stayedReady);
-  return serviceNames(stayed).map((service) => ({
-    code: 'stays-ready',
-    severity: 'info',
-    message: `Service ${service} sets publishNotReadyAddresses: it sent traffic to the pod until the endpoint was removed`,
-    clause: `Service ${service} kept it ready (publishNotReadyAddresses)`,
-    advice: 'Keep publishNotReadyAddresses for peer discovery, and let clients use another Service.',
-    evidence: endpointsOf(stayed, service).flatMap(({ counted, removedAt }) => [
-      ...counted,
-      ...(removedAt?.evidence ?? []),
-    ]),
-  }));
-};
-
 /** With publishNotReadyAddresses: the endpoint was ready until its removal, if it was removed at all. */
 const stayedReady = ({ staysReady, wasReady, unroutedAt, removedAt, counted }: EndpointTimeline): boolean =>
   staysReady && wasReady && (!unroutedAt || counted.some((seq) => removedAt?.evidence.includes(seq)));
-
-/** The serving container had ended while its endpoint was still ready: the endpoint controller did not act. */
-const endpointNotRemoved: Rule = (input) => {
-  const { trace, timeline } = input;
-  if (!isWatched(trace)) return undefined;
-  const notRemoved = timeline.endpoints.flatMap((endpoint) => {
-    const ended = endOfServing(input, endpoint);
-    const { unroutedAt } = endpoint;
-    if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
-    const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
-    const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
-    return stayed > needed ? [{ endpoint, stayed }] : [];
-  });
-  const [longest] = notRemoved.sort((a, b) => b.stayed - a.stayed);
-  if (!longest) return undefined;
-  const endpoints = notRemoved.map(({ endpoint }) => endpoint);
-  const isOpen = !longest.endpoint.unroutedAt;
-  const length = isOpen ? '' : `for ${secondsText(longest.stayed)} `;
-  const clause = `${servicesNamed(serviceNames(endpoints))} kept the pod ready ${length}after its container had ended`;
-  return {
-    code: 'endpoint-not-removed',
-    severity: 'warning',
-    message: isOpen ? `${clause}, and still did when the trace ended` : clause,
-    clause,
-    why: 'the endpoint controller did not act',
-    advice:
-      'Look at kube-controller-manager (or whatever manages the EndpointSlice): clients could still be sent to a pod that could not answer.',
-    evidence: endpoints.flatMap(({ counted, unroutedAt }) => [...counted, ...(unroutedAt?.evidence ?? [])]),
-  };
-};
 
 /** ms by which all containers that serve the endpoint's Service had ended; undefined if that is not certain. */
 function endOfServing(input: RuleInput, { service }: EndpointTimeline): number | undefined {
@@ -175,5 +161,3 @@ function endOfServing(input: RuleInput, { service }: EndpointTimeline): number |
 
 const isWatched = ({ gaps, refused, resumes }: Trace): boolean =>
   [...gaps, ...refused, ...resumes].every(({ value }) => value.stream !== 'endpointslices');
-
-export const trafficRules = [requestsLost, drainRace, lastEndpoint, noReadyEndpoint, staysReady, endpointNotRemoved];

@@ -74,19 +74,9 @@ const badExitCauses: readonly FindingCode[] = [
   'exit-nonzero',
 ];
 
-/** Causes of a slow exit, if the containers ended well. */
-const delayCauses: readonly FindingCode[] = [
-  'node-silent',
-  'runtime-unavailable',
-  'kubelet-restarted',
-  'finalizer-held',
-  'slow-cleanup',
-  'slow-start',
-  'prestop-heavy',
-];
-
 /** Worth a mention even if they cost no time. */
 const noteworthy: readonly FindingCode[] = [
+  'runtime-unavailable',
   'requests-lost',
   'endpoint-not-removed',
   'oom-in-container',
@@ -100,10 +90,10 @@ function causeOf(timeline: Timeline, { outcome, findings }: JudgedVerdict): Judg
   const isBad = !['graceful', 'removed', 'stuck', 'unknown', 'not-started'].includes(outcome);
   const ending = isBad ? firstOf(badExitCauses, findingsOfBadExits(timeline, findings)) : undefined;
   if (ending) return ending;
-  const slowest = findings
-    .filter(({ code, delayMs }) => delayCauses.includes(code) && delayMs !== undefined)
-    .sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0))[0];
-  return slowest ?? firstOf([...delayCauses, ...noteworthy], findings);
+  const [slowest] = findings
+    .filter(({ delayMs }) => delayMs !== undefined)
+    .sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0));
+  return slowest ?? firstOf(noteworthy, findings);
 }
 
 /** Findings about containers that ended badly: a long but harmless hook explains no other container's kill. */

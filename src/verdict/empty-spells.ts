@@ -15,6 +15,7 @@ export interface EmptySpell {
   readonly evidence: number[];
 }
 
+/** The longest spell of each Service. */
 export function emptySpells(trace: Trace, { deletion, network }: PodExit): EmptySpell[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
@@ -31,37 +32,33 @@ export function emptySpells(trace: Trace, { deletion, network }: PodExit): Empty
 /** One sync writes several slices one after another: a shorter spell may be only the time between them. */
 const minSpellMs = 100;
 
-interface Spell {
-  from: number;
-  to: number;
-  open: boolean;
-  evidence: number[];
+interface Spell extends Pick<EmptySpell, 'open' | 'evidence'> {
+  readonly from: number;
+  readonly to: number;
 }
 
 function spellsOf(trace: Trace, network: PodNetwork, service: string): Spell[] {
-  const slices = [...trace.slices].filter(([, facts]) => facts.service === service);
-  const changes = slices
+  const changes = [...trace.slices]
+    .filter(([, facts]) => facts.service === service)
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
     .sort((a, b) => a.state.seq - b.state.seq);
-  const current = new Map<string, Fact<SliceState>>();
-  const spells: Spell[] = [];
+  const current = new Map<string, SliceState>();
+  const ended: Spell[] = [];
+  let last: Spell | undefined;
   let hadReady = false;
   for (const { name, state } of changes) {
-    current.set(name, state);
+    current.set(name, state.value);
     const isDeleted = state.value.deleted === true;
-    const ready = [...current.values()].reduce((sum, { value }) => sum + readyIn(value), 0);
-    const open = spells.at(-1)?.open === true ? spells.at(-1) : undefined;
-    if ((ready > 0 || isDeleted) && open)
-      Object.assign(open, {
-        to: earliestTimeOf(trace, network, state),
-        open: false,
-        evidence: [...open.evidence, state.seq],
-      });
-    if (ready === 0 && hadReady && !open && !isDeleted)
-      spells.push({ from: latestTimeOf(network, state), to: watchedUntil(trace), open: true, evidence: [state.seq] });
+    const ready = [...current.values()].reduce((sum, value) => sum + readyIn(value), 0);
+    if (last && (ready > 0 || isDeleted)) {
+      const evidence = [...last.evidence, state.seq];
+      ended.push({ ...last, to: earliestTimeOf(trace, network, state), open: false, evidence });
+      last = undefined;
+    } else if (ready === 0 && hadReady && !last && !isDeleted)
+      last = { from: latestTimeOf(network, state), to: watchedUntil(trace), open: true, evidence: [state.seq] };
     hadReady = ready > 0 || (hadReady && !isDeleted);
   }
-  return spells;
+  return last ? [...ended, last] : ended;
 }
 
 /** A spell that has not ended is counted only for as long as the stream was watched. */

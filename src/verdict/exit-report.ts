@@ -3,29 +3,14 @@ import { assumptions } from '../model/assumptions.ts';
 import type {
   Mark as MarkModel,
   ContainerTimeline,
-  EndpointTimeline,
   Interval,
   Length,
-  Phase as PhaseModel,
-  ReplacementTimeline,
   Timeline,
   TimelineGap,
 } from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
-import type {
-  ContainerReport,
-  EndpointReport,
-  ExitReport,
-  Finding,
-  GapReport,
-  Instant,
-  Mark,
-  Phase,
-  Range,
-  ReplacementReport,
-  TrafficReport,
-} from '../model/report.ts';
+import type { ExitReport, GapReport, Instant, Mark, Range } from '../model/report.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Report } from './report.ts';
 import { allNotes } from './rule-input.ts';
@@ -35,7 +20,7 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
   const { mode, pod, grace, trigger, clocks } = timeline;
   const owner = controllerOf(pod);
   const isGone = timeline.marks.some(({ name }) => name === 'removed');
-  const report: Omit<ExitReport, 'observations'> = {
+  const report: Omit<ExitReport, 'observations'> = serialised({
     apiVersion: 'podexit/v1',
     kind: 'ExitReport',
     mode,
@@ -49,38 +34,68 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
       reason: (!timeline.deleted && isFinished(pod) && pod.status.reason) || undefined,
     },
     grace: {
-      requestedSeconds: grace.requestedSeconds,
-      specSeconds: grace.specSeconds,
-      effectiveSeconds: grace.effectiveSeconds,
+      ...pick(grace, 'requestedSeconds', 'specSeconds', 'effectiveSeconds'),
       deadline: printTime(grace.deadline, 'earlier'),
     },
-    trigger: { kind: trigger.kind, evidence: [...trigger.evidence], note: trigger.note },
+    trigger: pick(trigger, 'kind', 'evidence', 'note'),
     marks: timeline.marks.filter(({ provisional }) => isGone || !provisional).map(markReport),
-    phases: timeline.phases.map(phaseReport),
+    phases: timeline.phases.map(({ length, ofGrace, ...phase }) => ({
+      ...phase,
+      seconds: length,
+      ofGrace: thousandths(ofGrace.min, ofGrace.max),
+    })),
     containers: timeline.containers.map(containerReport),
-    endpoints: timeline.endpoints.map(endpointReport),
-    replacement: timeline.replacement && replacementReport(timeline.replacement),
-    verdict: { ...verdict, findings: verdict.findings.map(findingReport) },
+    endpoints: timeline.endpoints.map((endpoint) =>
+      pick(endpoint, 'service', 'slice', 'addressType', 'unroutedAt', 'removedAt', 'otherReady'),
+    ),
+    replacement: timeline.replacement,
+    verdict: {
+      ...verdict,
+      // Without the fields that only people see.
+      findings: verdict.findings.map((finding) => pick(finding, 'code', 'severity', 'message', 'advice', 'evidence')),
+    },
     summary: answer.summary,
     totalSeconds: timeline.total && toThousandths(timeline.total.shown / 1000),
     cause: answer.cause,
     traffic: trafficReport(answer.traffic, timeline),
-    fix: answer.fix.length > 0 ? [...answer.fix] : undefined,
+    fix: answer.fix.length > 0 ? answer.fix : undefined,
     run,
     clocks: { api: clocks.api && offsetReport(clocks.api), node: clocks.node && offsetReport(clocks.node) },
     assumes: timeline.assumes.map((name) => ({ name, seconds: assumptions[name] })),
     gaps: timeline.gaps.map(gapReport),
-  };
-  return withoutUndefined({ ...report, observations: citedIn(report, timeline.notes) });
+  });
+  return { ...report, observations: citedIn(report, timeline.notes) };
 }
 
-/** YAML, jsonpath and go-templates cannot express `undefined`. */
-function withoutUndefined<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(withoutUndefined) as T;
+const pick = <T, Key extends keyof T>(object: T, ...keys: Key[]): Pick<T, Key> =>
+  Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<T, Key>;
+
+type Serialised<T> = T extends Interval
+  ? Instant
+  : T extends Length
+    ? Range
+    : T extends readonly (infer Item)[]
+      ? Serialised<Item>[]
+      : T extends object
+        ? { [Key in keyof T]: Serialised<T[Key]> }
+        : T;
+
+/**
+ * Makes instants of intervals and seconds of lengths. Leaves out what is undefined, which YAML, jsonpath and go-templates
+ * cannot express.
+ */
+function serialised<T>(value: T): Serialised<T>;
+function serialised(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => serialised(item as unknown));
   if (typeof value !== 'object' || value === null) return value;
+  if (isInterval(value)) return instant(value);
+  if (isLength(value)) return secondsRange(value);
   const defined = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(defined.map(([key, item]) => [key, withoutUndefined(item as unknown)])) as T;
+  return Object.fromEntries(defined.map(([key, item]) => [key, serialised(item as unknown)]));
 }
+
+const isInterval = (value: object): value is Interval => 'shown' in value && 'earliest' in value;
+const isLength = (value: object): value is Length => 'shown' in value && 'min' in value;
 
 /** Rounded outward to milliseconds. */
 const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({
@@ -90,25 +105,15 @@ const instant = ({ earliest, latest, basis, evidence }: Interval): Instant => ({
   evidence: [...evidence],
 });
 
-export const markReport = ({ id, name, subject, at, note }: MarkModel): Mark =>
-  withoutUndefined({ id, name, subject, at: instant(at), note });
+export const markReport = (mark: MarkModel): Mark => serialised(pick(mark, 'id', 'name', 'subject', 'at', 'note'));
 
 export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport =>
-  withoutUndefined({
+  serialised({
     resource,
     from: printTime(from, 'earlier'),
     to: to === undefined ? undefined : printTime(to, 'later'),
     cause,
   });
-
-const phaseReport = ({ name, subject, start, end, length, ofGrace }: PhaseModel): Phase => ({
-  name,
-  subject,
-  start: instant(start),
-  end: instant(end),
-  seconds: secondsRange(length),
-  ofGrace: thousandths(ofGrace.min, ofGrace.max),
-});
 
 /** Rounded outward to milliseconds; may be infinite. */
 export const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
@@ -121,48 +126,25 @@ const thousandths = (min: number, max: number): Range => ({
   max: Math.ceil(max * 1000) / 1000,
 });
 
-function containerReport(container: ContainerTimeline): ContainerReport {
-  const { preStop, stopSignal, kill, exit, drain, pastGrace, servedUntil } = container;
+function containerReport(container: ContainerTimeline) {
+  const { preStop, stopSignal, exit } = container;
   const hook = preStop?.end && !preStop.provisional ? { ...preStop, end: preStop.end } : undefined;
   const signal = stopSignal?.provisional ? undefined : stopSignal;
   return {
-    name: container.name,
-    kind: container.kind,
-    outcome: container.outcome,
+    ...pick(container, 'name', 'kind', 'outcome'),
     probable: container.probable || undefined,
-    preStop: hook && { kind: hook.kind, outcome: hook.outcome, start: instant(hook.start), end: instant(hook.end) },
+    preStop: hook && pick(hook, 'kind', 'outcome', 'start', 'end'),
     stopSignal: signal && { ...instant(signal), signal: signal.signal },
-    kill: kill && instant(kill),
-    exit: exit?.code === undefined ? undefined : { at: instant(exit.at), code: exit.code, reason: exit.reason },
-    preStopSeconds: hook?.length && secondsRange(hook.length),
-    drainSeconds: drain && secondsRange(drain),
-    pastGraceSeconds: pastGrace && secondsRange(pastGrace),
-    servedUntil: servedUntil && instant(servedUntil),
+    kill: container.kill,
+    exit: exit?.code === undefined ? undefined : { at: exit.at, code: exit.code, reason: exit.reason },
+    preStopSeconds: hook?.length,
+    drainSeconds: container.drain,
+    pastGraceSeconds: container.pastGrace,
+    servedUntil: container.servedUntil,
   };
 }
 
-const endpointReport = (endpoint: EndpointTimeline): EndpointReport => ({
-  service: endpoint.service,
-  slice: endpoint.slice,
-  addressType: endpoint.addressType,
-  unroutedAt: endpoint.unroutedAt && instant(endpoint.unroutedAt),
-  removedAt: endpoint.removedAt && instant(endpoint.removedAt),
-  otherReady: endpoint.otherReady,
-});
-
-const replacementReport = (replacement: ReplacementTimeline): ReplacementReport => ({
-  name: replacement.name,
-  uid: replacement.uid,
-  createdAt: instant(replacement.createdAt),
-  scheduledAt: replacement.scheduledAt && instant(replacement.scheduledAt),
-  startedAt: replacement.startedAt && instant(replacement.startedAt),
-  readyAt: replacement.readyAt && instant(replacement.readyAt),
-});
-
-const trafficReport = (
-  { judgement, reason, measured, services }: TrafficAnswer,
-  { probes }: Timeline,
-): TrafficReport => ({
+const trafficReport = ({ judgement, reason, measured, services }: TrafficAnswer, { probes }: Timeline) => ({
   judgement,
   reason: measured === undefined ? reason : `${reason} · ${measured}`,
   services: services.map(({ name, otherReady, noReady }) => ({
@@ -172,11 +154,6 @@ const trafficReport = (
   })),
   probes: probes.length > 0 ? probes.map(probeReportOf) : undefined,
 });
-
-/** Drops the fields that only people see. */
-const findingReport = ({ code, severity, message, advice, evidence }: Finding): Finding => {
-  return { code, severity, message, advice, evidence };
-};
 
 const offsetReport = ({ min, max }: Range): { offsetMs: Range } => ({
   offsetMs: { min: Math.floor(min), max: Math.ceil(max) },

@@ -4,13 +4,8 @@
  */
 import type { ContainerTimeline, Length } from '../infer/timeline.ts';
 
-/** A length in ms. `shown` is the single value to print; an observed length is exact. */
-interface ShownLength {
-  readonly basis?: 'observed' | 'inferred';
-  readonly min: number;
-  readonly max: number;
-  readonly shown: number;
-}
+/** A length in ms; an observed one is exact. */
+type ShownLength = Omit<Length, 'basis'> & Partial<Pick<Length, 'basis'>>;
 
 /** A length known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;

@@ -1,5 +1,12 @@
 /** Requests lost, as probes measured them: how many, when, why, and what would have prevented the loss. Pure. */
-import type { ContainerTimeline, FailureStretch, FailureWindow, ProbeResult, Timeline } from '../infer/timeline.ts';
+import type {
+  ContainerTimeline,
+  FailureStretch,
+  FailureWindow,
+  Interval,
+  ProbeResult,
+  Timeline,
+} from '../infer/timeline.ts';
 import { lossProbes, lostBy } from '../infer/probes.ts';
 import type { NotMeasuredReason, ProbeFailureKind } from '../model/probe-observation.ts';
 import type { ProbeReport } from '../model/report.ts';
@@ -7,22 +14,14 @@ import { lengthText, secondsText } from './length-text.ts';
 import { signalName } from './rule-input.ts';
 import { byFrequency, list, plural, servicesNamed } from './words.ts';
 
-type LossCause =
-  /** Requests failed before the deletion began, so the deletion did not cause it. */
-  | 'before-deletion'
-  /** No other endpoint was ready between this pod and its replacement. */
-  | 'no-ready-backend'
-  /** Only the kept-alive connection failed. */
-  | 'kept-connection-cut'
-  /** The app accepted requests and did not answer them while it shut down. */
-  | 'unanswered-while-draining'
-  /** Requests still arrived after the app had stopped accepting them. */
-  | 'sent-too-late'
-  /** None of these fits the observations. */
-  | 'unexplained';
-
 interface Loss {
-  readonly cause: LossCause;
+  readonly cause:
+    | 'before-deletion'
+    | 'no-ready-backend'
+    | 'kept-connection-cut'
+    | 'unanswered-while-draining'
+    | 'sent-too-late'
+    | 'unexplained';
   /** For `sent-too-late`: seconds of a preStop sleep that would have covered the loss, with a margin. */
   readonly preStopSeconds?: number;
   /** `3 of 412 requests failed from +0.4s to +0.9s (connection refused)`. */
@@ -42,27 +41,88 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   const windows = probes.flatMap((probe) => probe.windows).sort((a, b) => a.start - b.start);
   const first = windows[0]?.start;
   if (first === undefined) return undefined;
-  const stretches = windows.flatMap((window) => window.stretches);
   const last = Math.max(...windows.map(({ end }) => end));
-  const moments = momentsOf(timeline);
-  const sentAfterRemovalMs = last - (moments.unrouted ?? last);
-  const context = { timeline, ...moments, probes, windows, stretches, first, last, sentAfterRemovalMs };
-  const cause = causes.find(({ holds }) => holds(context));
+  const stretches = windows.flatMap((window) => window.stretches);
   return {
-    cause: cause?.name ?? 'unexplained',
-    preStopSeconds: cause?.name === 'sent-too-late' ? preStopSecondsFor(sentAfterRemovalMs) : undefined,
+    ...causeOf(timeline, { probes, windows, stretches, first, last }),
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
-    why: cause?.why(context) ?? 'nothing observed during the shutdown explains it',
-    advice: cause?.advice?.(context),
     evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
   };
 }
 
+interface Failures {
+  readonly probes: readonly ProbeResult[];
+  readonly windows: readonly FailureWindow[];
+  readonly stretches: readonly FailureStretch[];
+  /** When the first and the last request failed, ms on the client's clock. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The first cause that fits the observations. */
+function causeOf(
+  timeline: Timeline,
+  { probes, windows, stretches, first, last }: Failures,
+): Omit<Loss, 'what' | 'evidence'> {
+  const { containers, endpoints, replacement } = timeline;
+  if (last < timeline.zero) return { cause: 'before-deletion', why: 'they failed before the deletion began' };
+  const isOnlyKept =
+    probes.every((probe) => probe.new.failed === 0) && probes.some(({ kept }) => (kept?.failed ?? 0) > 0);
+  // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
+  if (isOnlyKept && windows.every(({ failed }) => failed <= 2))
+    return {
+      cause: 'kept-connection-cut',
+      why: 'the connection that clients keep was cut, while new connections were served',
+      advice: 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
+    };
+  const signal = Math.min(...shownOf(containers.map(({ stopSignal }) => stopSignal)));
+  if (first < signal - slackMs) return unexplained;
+  const ready = replacement?.readyAt?.shown;
+  const hadNoBackend = endpoints.length > 0 && endpoints.every(({ otherReady }) => otherReady === 0);
+  if (hadNoBackend && first <= (ready ?? Infinity) + slackMs)
+    return {
+      cause: 'no-ready-backend',
+      why: `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
+      advice: 'run at least two replicas, and start the new pod before the old one is deleted (maxUnavailable: 0)',
+    };
+  const mostFrequent = byFrequency(stretches.map(({ kind, count }) => [kind, count]))[0]?.[0];
+  if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
+    return {
+      cause: 'unanswered-while-draining',
+      why: 'requests were accepted and not answered while the containers shut down',
+      advice:
+        'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
+    };
+  const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
+  if (unrouted === undefined) return unexplained;
+  // One second more than measured, rounded up to the next 5 s.
+  const preStopSeconds = Math.max(5, Math.ceil(((last - unrouted) / 1000 + 1) / 5) * 5);
+  const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
+  const services = servicesNamed([...new Set(endpoints.flatMap(({ service }) => service ?? []))]);
+  const length = secondsText(last - unrouted);
+  return {
+    cause: 'sent-too-late',
+    preStopSeconds,
+    why: `${who} kept sending for ${length} after removal from ${services}`,
+    advice: `load balancer kept sending for ${length} after removal: preStop sleep of at least ${preStopSeconds}s`,
+  };
+}
+
+const unexplained = { cause: 'unexplained', why: 'nothing observed during the shutdown explains it' } as const;
+
+/** Moments are estimates, so an effect may seem to come this much before its cause. */
+const slackMs = 250;
+
+const shownOf = (intervals: readonly (Interval | undefined)[]): number[] =>
+  intervals.flatMap((interval) => interval?.shown ?? []);
+
 /** `no loss measured (412 requests)`; undefined if no probe ran or requests were lost. */
 export function noLossText(timeline: Timeline): string | undefined {
   const { sent, failed } = lostBy(timeline.probes);
-  return sent === 0 || failed > 0 ? undefined : `no loss measured (${plural(sent, 'request')})`;
+  return sent === 0 || failed > 0 ? undefined : noneLost(sent);
 }
+
+const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
 /**
  * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due …`. `race`: the
@@ -83,7 +143,7 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
       ...(refusedBy ? [`connections refused from ${offsetText(timeline, refusedBy.at)}`] : []),
     ];
   const [firstWindow] = windows;
-  if (!firstWindow) return [`no loss measured (${plural(sent, 'request')})`];
+  if (!firstWindow) return [noneLost(sent)];
   const span = spanText(timeline, firstWindow.start, Math.max(...windows.map(({ end }) => end)));
   return [
     count,
@@ -96,10 +156,7 @@ const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>
 
 /** One probe of a run over several pods: `6030 sent · 14 failed (connection refused)`. */
 export function rolloutRequestsText({ sent, failed, failures, latencyMs }: ProbeReport): string {
-  const counts =
-    failed === 0
-      ? [`no loss measured (${plural(sent, 'request')})`]
-      : [`${sent} sent`, `${failed} failed (${failuresText(failures)})`];
+  const counts = failed === 0 ? [noneLost(sent)] : [`${sent} sent`, `${failed} failed (${failuresText(failures)})`];
   return [...counts, ...latencyText(latencyMs)].join(' · ');
 }
 
@@ -124,106 +181,6 @@ export function servedText(container: ContainerTimeline): string | undefined {
   if (max >= 0) return undefined;
   return `${name} stopped answering ${lengthText({ min: -max, max: -min, shown: -shown })} before ${signal}`;
 }
-
-/** ms on the client's clock. */
-interface Moments {
-  /** The first removal from a Service's ready endpoints. */
-  unrouted?: number;
-  /** The first stop signal of a container. */
-  signal?: number;
-  /** The last exit of a container. */
-  exit?: number;
-  /** When the replacement became ready. */
-  ready?: number;
-}
-
-interface LossContext extends Moments {
-  timeline: Timeline;
-  probes: readonly ProbeResult[];
-  windows: readonly FailureWindow[];
-  stretches: readonly FailureStretch[];
-  /** When the first and the last request failed. */
-  first: number;
-  last: number;
-  /** How long requests still failed after the pod was removed from its Services. */
-  sentAfterRemovalMs: number;
-}
-
-interface CauseRow {
-  name: LossCause;
-  holds(context: LossContext): boolean;
-  why(context: LossContext): string;
-  advice?(context: LossContext): string;
-}
-
-/** Moments are estimates, so an effect may seem to come this much before its cause. */
-const slackMs = 250;
-
-const isAfterSignal = ({ first, signal = Infinity }: LossContext): boolean => first >= signal - slackMs;
-
-/** The first cause that holds is reported. */
-const causes: readonly CauseRow[] = [
-  {
-    name: 'before-deletion',
-    holds: ({ timeline, last }) => last < timeline.zero,
-    why: () => 'they failed before the deletion began',
-  },
-  {
-    name: 'kept-connection-cut',
-    // A client reconnects after one failure: more failures mean that nothing accepted the new connection.
-    holds: ({ probes, windows }) =>
-      probes.every((probe) => probe.new.failed === 0) &&
-      probes.some(({ kept }) => (kept?.failed ?? 0) > 0) &&
-      windows.every(({ failed }) => failed <= 2),
-    why: () => 'the connection that clients keep was cut, while new connections were served',
-    advice: () => 'answer with "Connection: close" (HTTP/2: GOAWAY) while draining, and close idle connections last',
-  },
-  {
-    name: 'no-ready-backend',
-    holds: (context) =>
-      context.timeline.endpoints.length > 0 &&
-      context.timeline.endpoints.every(({ otherReady }) => otherReady === 0) &&
-      isAfterSignal(context) &&
-      context.first <= (context.ready ?? Infinity) + slackMs,
-    why: ({ timeline, ready }) =>
-      `no other endpoint was ready${ready === undefined ? '' : ` until the replacement was, at ${offsetText(timeline, ready)}`}`,
-    advice: () => 'run at least two replicas, and start the new pod before the old one is deleted (maxUnavailable: 0)',
-  },
-  {
-    name: 'unanswered-while-draining',
-    holds: (context) =>
-      byFrequency(context.stretches.map(({ kind, count }) => [kind, count]))[0]?.[0] === 'timeout' &&
-      isAfterSignal(context) &&
-      context.first <= (context.exit ?? -Infinity),
-    why: () => 'requests were accepted and not answered while the containers shut down',
-    advice: () =>
-      'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
-  },
-  {
-    name: 'sent-too-late',
-    holds: (context) => context.unrouted !== undefined && isAfterSignal(context),
-    why: ({ timeline, stretches, sentAfterRemovalMs }) => {
-      const who = stretches.some(({ kind }) => kind === 'http') ? 'a proxy, mesh or load balancer' : 'load balancers';
-      const services = servicesNamed([...new Set(timeline.endpoints.flatMap(({ service }) => service ?? []))]);
-      return `${who} kept sending for ${secondsText(sentAfterRemovalMs)} after removal from ${services}`;
-    },
-    advice: ({ sentAfterRemovalMs }) =>
-      `load balancer kept sending for ${secondsText(sentAfterRemovalMs)} after removal: preStop sleep of at least ${preStopSecondsFor(sentAfterRemovalMs)}s`,
-  },
-];
-
-function momentsOf({ containers, endpoints, replacement }: Timeline): Moments {
-  const inOrder = (values: number[]): number[] => values.sort((a, b) => a - b);
-  return {
-    unrouted: inOrder(endpoints.flatMap(({ unroutedAt }) => unroutedAt?.shown ?? []))[0],
-    signal: inOrder(containers.flatMap(({ stopSignal }) => stopSignal?.shown ?? []))[0],
-    exit: inOrder(containers.flatMap(({ exit }) => exit?.at.shown ?? [])).at(-1),
-    ready: replacement?.readyAt?.shown,
-  };
-}
-
-/** One second more than measured, rounded up to the next 5 s. */
-const preStopSecondsFor = (ms: number): number => Math.max(5, Math.ceil((ms / 1000 + 1) / 5) * 5);
 
 const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   refused: 'connection refused',

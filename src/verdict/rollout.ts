@@ -8,7 +8,7 @@ import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import { signalName } from './rule-input.ts';
+import { markOf, signalName } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
@@ -61,7 +61,7 @@ export interface RolloutNumbers {
   readonly sentence: string;
 }
 
-export interface TrafficCount {
+interface TrafficCount {
   readonly judgement: TrafficAnswer['judgement'];
   readonly pods: number;
   /** What these pods have in common, or the most frequent reason. */
@@ -69,12 +69,9 @@ export interface TrafficCount {
 }
 
 /** What a rollout knows beyond the reports of its pods. */
-interface RolloutExtras {
+interface RolloutExtras extends Partial<Pick<RolloutNumbers, 'unseen' | 'incomplete' | 'probes'>> {
   /** Exit codes that no report accounts for, such as of a file that could not be written. */
   readonly codes?: readonly number[];
-  readonly unseen?: readonly string[];
-  readonly incomplete?: string | undefined;
-  readonly probes?: readonly ProbeReport[];
 }
 
 export function rolloutNumbers(
@@ -82,25 +79,27 @@ export function rolloutNumbers(
   reports: readonly Report[],
   { codes = [], unseen = [], incomplete, probes = [] }: RolloutExtras = {},
 ): RolloutNumbers {
-  const [slowest] = reports
-    .flatMap(({ timeline }) =>
-      timeline.total ? [{ timeline, total: timeline.total, drain: slowestOf(timeline, drainOf)[0] }] : [],
+  const timelines = reports.map(({ timeline }) => timeline);
+  const verdicts = reports.map(({ verdict }) => verdict);
+  const [slowest] = timelines
+    .flatMap((timeline) =>
+      timeline.total ? [{ timeline, total: timeline.total, drain: greatest(timeline, drainOf) }] : [],
     )
     .sort((a, b) => b.total.shown - a.total.shown);
   const outcomes: Partial<Record<Outcome, number>> = {};
-  for (const { verdict } of reports) outcomes[verdict.outcome] = (outcomes[verdict.outcome] ?? 0) + 1;
+  for (const { outcome } of verdicts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   const numbers = {
     scope,
-    target: sharedWorkload(reports) ?? scope,
+    target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
     outcomes,
-    killed: reports.filter(wasKilled).map(({ timeline }) => timeline.pod.metadata.name),
-    total: totalOf(reports.map(({ timeline }) => timeline)),
+    killed: timelines.filter(wasKilled).map(nameOf),
+    total: totalOf(timelines),
     slowest,
-    drain: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, drainOf))),
-    graceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, ({ graceUsed }) => graceUsed?.shown))),
-    maxGraceUsed: quantilesOf(reports.flatMap(({ timeline }) => slowestOf(timeline, maxGraceUsedOf))),
-    traffic: trafficOf(reports),
+    drain: quantilesOf(timelines, drainOf),
+    graceUsed: quantilesOf(timelines, ({ graceUsed }) => graceUsed?.shown),
+    maxGraceUsed: quantilesOf(timelines, maxGraceUsedOf),
+    traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
     worst: worstOf(reports),
@@ -110,7 +109,7 @@ export function rolloutNumbers(
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
-      ...reports.map(({ verdict }) => verdict.exitCode),
+      ...verdicts.map(({ exitCode }) => exitCode),
       ...(unseen.length > 0 ? [exitCodes.unknown] : []),
       ...codes,
     ]),
@@ -118,48 +117,48 @@ export function rolloutNumbers(
   return { ...numbers, sentence: sentenceOf(numbers) };
 }
 
+const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
+
 /** `deployment/checkout`; undefined if the pods belong to several workloads, or to none. */
-function sharedWorkload(reports: readonly Report[]): string | undefined {
-  const names = new Set(
-    reports.map(({ timeline: { workload } }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`),
-  );
+function sharedWorkload(timelines: readonly Timeline[]): string | undefined {
+  const names = new Set(timelines.map(({ workload }) => workload && `${workload.kind.toLowerCase()}/${workload.name}`));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
 function totalOf(timelines: readonly Timeline[]): number | undefined {
-  const ends = timelines.flatMap(({ marks }) => marks.find(({ name }) => name === 'removed')?.at.shown ?? []);
+  const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
 }
 
-const wasKilled = ({ timeline }: Report): boolean => timeline.containers.some(({ outcome }) => outcome === 'killed');
+const wasKilled = ({ containers }: Timeline): boolean => containers.some(({ outcome }) => outcome === 'killed');
+
+type ValueOf = (container: ContainerTimeline) => number | undefined;
+
+const drainOf: ValueOf = ({ drain }) => drain?.shown;
 
 /** The upper bound, rounded up to three decimals; undefined if there is none. */
-const maxGraceUsedOf = ({ graceUsed }: ContainerTimeline): number | undefined =>
+const maxGraceUsedOf: ValueOf = ({ graceUsed }) =>
   graceUsed && Number.isFinite(graceUsed.max) ? Math.ceil(graceUsed.max * 1000) / 1000 : undefined;
 
-const drainOf = ({ drain }: ContainerTimeline): number | undefined => drain?.shown;
-
-function slowestOf({ containers }: Timeline, valueOf: (container: ContainerTimeline) => number | undefined): number[] {
+/** The greatest value of a pod's containers. */
+function greatest({ containers }: Timeline, valueOf: ValueOf): number | undefined {
   const values = containers.flatMap((container) => valueOf(container) ?? []);
-  return values.length === 0 ? [] : [Math.max(...values)];
+  return values.length === 0 ? undefined : Math.max(...values);
 }
 
-function quantilesOf(values: readonly number[]): Quantiles | undefined {
-  if (values.length === 0) return undefined;
-  const sorted = [...values].sort((a, b) => a - b);
+/** Over the greatest value of each pod. */
+function quantilesOf(timelines: readonly Timeline[], valueOf: ValueOf): Quantiles | undefined {
+  const sorted = timelines.flatMap((timeline) => greatest(timeline, valueOf) ?? []).sort((a, b) => a - b);
+  if (sorted.length === 0) return undefined;
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-const judgements = ['lost', 'at-risk', 'safe', 'not-judged'] as const;
-
-function trafficOf(reports: readonly Report[]): TrafficCount[] {
-  return judgements.flatMap((judgement) => {
-    const own = reports.filter(({ answer }) => answer.traffic.judgement === judgement);
-    if (own.length === 0) return [];
-    return [{ judgement, pods: own.length, reason: sharedReason(own.map(({ answer }) => answer.traffic)) }];
+const trafficOf = (answers: readonly TrafficAnswer[]): TrafficCount[] =>
+  (['lost', 'at-risk', 'safe', 'not-judged'] as const).flatMap((judgement) => {
+    const own = answers.filter((answer) => answer.judgement === judgement);
+    return own.length === 0 ? [] : [{ judgement, pods: own.length, reason: sharedReason(own) }];
   });
-}
 
 /** If all are drain races, one interval that contains them all; else the most frequent reason, as an example if several. */
 function sharedReason(answers: readonly TrafficAnswer[]): string {
@@ -206,16 +205,13 @@ function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
     .filter(({ verdict }) => verdict.exitCode !== 0)
     .sort((a, b) => weight(a) - weight(b) || (b.timeline.total?.shown ?? 0) - (a.timeline.total?.shown ?? 0))
     .slice(0, 3)
-    .map(({ timeline, answer }) => ({ pod: timeline.pod.metadata.name, summary: answer.summary }));
+    .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
 }
 
 function commonFix(reports: readonly Report[]): FixAnswer | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
-  // The workload with most fixes, and of its pods the most frequent command.
-  const target = mostFrequent(fixes.map((fix) => `${fix.target.kind}/${fix.target.name}`));
-  const ofTarget = fixes.filter((fix) => `${fix.target.kind}/${fix.target.name}` === target);
-  const mostSuggested = mostFrequent(ofTarget.map(({ command }) => command));
-  return ofTarget.find(({ command }) => command === mostSuggested);
+  const mostSuggested = mostFrequent(fixes.map(({ command }) => command));
+  return fixes.find(({ command }) => command === mostSuggested);
 }
 
 const mostFrequent = (texts: readonly string[]): string | undefined =>
@@ -237,22 +233,20 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
-export interface RolloutSummary {
+type SharedNumbers = Pick<
+  RolloutNumbers,
+  'pods' | 'outcomes' | 'killed' | 'unseen' | 'exitCode' | 'incomplete' | 'sentence'
+>;
+
+export interface RolloutSummary extends SharedNumbers {
   apiVersion: 'podexit/v1';
   kind: 'RolloutSummary';
   target: string;
-  pods: number;
-  outcomes: Partial<Record<Outcome, number>>;
-  killed: readonly string[];
-  unseen: readonly string[];
   /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
   slowest?: { name: string; seconds: Range };
   /** Ratio of the grace period that each pod's slowest container used at most. */
   graceUsed?: Quantiles;
-  exitCode: number;
-  incomplete?: string;
   probes?: readonly ProbeReport[];
-  sentence: string;
 }
 
 /** The JSON summary. */
@@ -266,7 +260,7 @@ export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
     outcomes,
     killed,
     unseen,
-    slowest: slowest && { name: slowest.timeline.pod.metadata.name, seconds: secondsRange(slowest.total) },
+    slowest: slowest && { name: nameOf(slowest.timeline), seconds: secondsRange(slowest.total) },
     graceUsed: maxGraceUsed,
     exitCode,
     incomplete,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Timeline } from '../infer/timeline.ts';
-import type { FixAnswer } from '../verdict/fix.ts';
+import type { FixReport } from '../model/report.ts';
 import { imagesOf } from '../model/pod.ts';
 import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
@@ -202,7 +202,7 @@ function cardBox(linesAt: (columns: number) => string[]): Html {
   return join([card('wide', 80), card('narrow', 50)]);
 }
 
-function fixOf(fixes: readonly FixAnswer[]): Html | false {
+function fixOf(fixes: readonly FixReport[]): Html | false {
   if (fixes.length === 0) return false;
   const copied = (what: string, text: string): Html =>
     tag(

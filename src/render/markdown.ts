@@ -1,6 +1,6 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { Interval } from '../infer/timeline.ts';
-import type { FixAnswer } from '../verdict/fix.ts';
+import type { FixReport } from '../model/report.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import { requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
@@ -84,7 +84,7 @@ function answerSection(report: Report): string {
 }
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
-function fix(fixes: readonly FixAnswer[], advice: readonly string[] = []): string {
+function fix(fixes: readonly FixReport[], advice: readonly string[] = []): string {
   const patches = fixes.map(({ reason, command }) => {
     const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
     const what = `${advice.length > 0 ? 'then ' : ''}${reason}`;

@@ -4,9 +4,9 @@
  * have no final full stop and use `lengthText` for every length. Pure.
  */
 import type { Timeline } from '../infer/timeline.ts';
-import type { FindingCode } from '../model/report.ts';
+import type { FindingCode, FixReport } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
-import { fixesOf, longerGrace, manifestAdvice, type FixAnswer } from './fix.ts';
+import { fixesOf, longerGrace, manifestAdvice } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import { lossOf } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -31,7 +31,7 @@ export interface Answer {
   /** What to change if no patch can: the command of the image, the node, a pod without a template. */
   readonly advice: readonly string[];
   /** Patches, the most useful first; empty where nothing can be patched. */
-  readonly fix: readonly FixAnswer[];
+  readonly fix: readonly FixReport[];
 }
 
 /** `input` is absent if no deletion was observed. */

@@ -67,10 +67,14 @@ export function drainRace(input: RuleInput): Race | undefined {
 const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
   lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !container.preStop && container.kind !== 'sidecar');
 
+/** The deletion made it unready: traffic to it followed its readiness. */
+export const isRouted = ({ staysReady, wasReady }: Pick<EndpointExit, 'staysReady' | 'wasReady'>): boolean =>
+  wasReady && !staysReady;
+
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
 export const drainLeads = (input: RuleInput): DrainLead[] =>
   input.timeline.endpoints
-    .filter(({ staysReady, wasReady }) => wasReady && !staysReady)
+    .filter(isRouted)
     .flatMap((endpoint) =>
       (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
     );

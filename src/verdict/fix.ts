@@ -4,28 +4,19 @@
  * bare pod has no template, and nothing helps against a forced deletion or the deletion of a whole namespace. Pure.
  */
 import type { ContainerTimeline, Timeline, Workload } from '../infer/timeline.ts';
-import type { FindingCode } from '../model/report.ts';
+import type { FindingCode, FixReport } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
 import { containerSpec, ranContainers } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
-export interface FixAnswer {
-  readonly reason: string;
-  readonly target: { readonly kind: string; readonly name: string };
-  /** A strategic merge patch. */
-  readonly patch: object;
-  /** To paste into a shell. */
-  readonly command: string;
-}
-
 interface FixInput {
   readonly timeline: Timeline;
   readonly verdict: JudgedVerdict;
 }
 
-export function fixesOf(input: FixInput): FixAnswer[] {
+export function fixesOf(input: FixInput): FixReport[] {
   const { workload, pod } = input.timeline;
   if (!workload || !isPatchable(workload) || isUnfixable(input)) return [];
   const namespace = pod.metadata.namespace ?? 'default';
@@ -47,10 +38,7 @@ const isUnfixable = ({ timeline: { trigger, workload }, verdict }: FixInput): bo
   trigger.kind === 'namespace-deletion' ||
   trigger.kind === 'owner-deleted';
 
-interface Change {
-  readonly reason: string;
-  readonly patch: object;
-}
+type Change = Pick<FixReport, 'reason' | 'patch'>;
 
 /** Kinds whose pod template can be patched: a Job's cannot, and a pod has none. */
 export const templatePaths: Readonly<Record<string, readonly string[]>> = {
@@ -65,7 +53,7 @@ export const templatePaths: Readonly<Record<string, readonly string[]>> = {
 const isPatchable = ({ kind, name }: Workload): boolean =>
   Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
-function fixAnswer(workload: Workload, namespace: string, { reason, patch }: Change): FixAnswer {
+function fixAnswer(workload: Workload, namespace: string, { reason, patch }: Change): FixReport {
   const { kind, name } = workload;
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';

@@ -24,27 +24,28 @@ import {
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';
+import { isRouted, leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';
+
+type Result = Pick<Gate, 'passed' | 'message'>;
 
 /** Judges one gate. */
 export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: readonly Finding[]): Gate {
   if (spec.kind === 'fail-on') return failOnGate(spec.code, findings);
-  if (!input)
-    return { name: spec.kind, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
+  const name = spec.kind;
+  if (!input) return { name, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
   if (spec.kind === 'max-lost') return lostWithin(input.trace, spec);
-  if (spec.kind === 'max-duration') return durationGate(input, spec.ms);
-  if (spec.kind === 'max-grace-used') return graceUsedGate(input, spec.share);
-  return drainLeadGate(input, spec.ms);
+  if (spec.kind === 'max-grace-used') return { name, limit: percent(spec.share), ...graceUsed(input, spec.share) };
+  const judge = spec.kind === 'max-duration' ? duration : drainLead;
+  return { name, limit: limitText(spec.ms), ...judge(input, spec.ms) };
 }
 
 function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
   const found = findings.filter((finding) => finding.code === code);
-  const name = `fail-on ${code}`;
-  if (found.length === 0) return { name, passed: true, message: `no finding ${code}` };
-  return { name, passed: false, message: found.map(({ message }) => message).join('; ') };
+  const message = found.map((finding) => finding.message).join('; ') || `no finding ${code}`;
+  return { name: `fail-on ${code}`, passed: found.length === 0, message };
 }
 
-function durationGate({ trace, timeline, exit }: RuleInput, limit: number): Gate {
+function duration({ trace, timeline, exit }: RuleInput, limit: number): Result {
   const { ours, accepted } = exit.deletion;
   const start = ours ? onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, []) : accepted;
   const end = exit.removal.removed;
@@ -52,21 +53,17 @@ function durationGate({ trace, timeline, exit }: RuleInput, limit: number): Gate
   const text = end
     ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
     : `not finished after ${secondsText(took.lo)}`;
-  const gate = { name: 'max-duration', limit: limitText(limit) };
-  if (end && timeline.total && timeline.total.shown > limit) return { ...gate, passed: false, message: text };
-  return { ...gate, ...atMost(took, limit, text, (ms) => secondsText(ms, 2)) };
+  if (end && timeline.total && timeline.total.shown > limit) return { passed: false, message: text };
+  return atMost(took, limit, text, (ms) => secondsText(ms, 2));
 }
 
 /** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
-function graceUsedGate(input: RuleInput, limit: number): Gate {
-  const gate = { name: 'max-grace-used', limit: percent(limit) };
+function graceUsed(input: RuleInput, limit: number): Result {
   const used = ranExitsOf(input.exit).map((container) => ({ name: container.spec.name, ...usedBy(input, container) }));
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
-  if (!most)
-    return { ...gate, passed: true, message: 'no container was running, so none of the grace period was used' };
+  if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
-  const text = `${most.name} used ${usedText(input.timeline, most.name, share)}`;
-  return { ...gate, ...atMost(share, limit, text, percent) };
+  return atMost(share, limit, `${most.name} used ${usedText(input.timeline, most.name, share)}`, percent);
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
@@ -106,25 +103,27 @@ function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerEx
 }
 
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */
-function drainLeadGate(input: RuleInput, limit: number): Gate {
-  const { trace } = input;
-  const gate = { name: 'min-drain-lead', limit: limitText(limit) };
+function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
-  if (unseen !== undefined) return { ...gate, passed: false, message: unseen };
+  if (unseen !== undefined) return { passed: false, message: unseen };
   const endpoints = routedEndpoints(input);
-  if (endpoints.length === 0) return { ...gate, ...resultWithoutEndpoints(input) };
+  if (endpoints.length === 0) return resultWithoutEndpoints(input);
   const leads = endpoints.flatMap((endpoint) =>
-    servingOf(input, endpoint).map((container) => ({ endpoint, container, ...leadSpan(trace, endpoint, container) })),
+    servingOf(input, endpoint).map((container) => ({
+      endpoint,
+      container,
+      ...leadSpan(input.trace, endpoint, container),
+    })),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
-  if (!least) return { ...gate, passed: true, message: 'no container was running, so no stop signal was sent' };
+  if (!least) return { passed: true, message: 'no container was running, so no stop signal was sent' };
   const { endpoint, container, lo, hi } = least;
   const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const text = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
-  if (lo >= limit || hi < limit) return { ...gate, passed: lo >= limit, message: text };
+  const message = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
+  if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
   const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'it has no lower bound';
-  return { ...gate, passed: false, message: `${text}, not proven to be above the limit: ${possible}` };
+  return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
 
 /** If it is unknown which container serves the Service, each main container may. */
@@ -137,7 +136,7 @@ type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Est
 
 /** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
 const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
-  ...exit.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady),
+  ...exit.endpoints.filter(isRouted),
   ...unroutedBefore(exit, exit.endpoints).filter(
     ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
   ),
@@ -154,11 +153,10 @@ function leadSpan(trace: Trace, { unrouted }: RoutedEndpoint, container: Contain
 const notBeforeNow = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
 
 /** Compares an interval with its limit. `format` prints the upper bound. */
-function atMost({ lo, hi }: Span, limit: number, text: string, format: (value: number) => string): Omit<Gate, 'name'> {
-  if (hi <= limit) return { passed: true, message: text };
-  if (lo > limit) return { passed: false, message: text };
+function atMost({ lo, hi }: Span, limit: number, message: string, format: (value: number) => string): Result {
+  if (hi <= limit || lo > limit) return { passed: hi <= limit, message };
   const most = Number.isFinite(hi) ? `it may have been ${format(hi)}` : 'it has no upper bound';
-  return { passed: false, message: `${text}, not proven to be within the limit: ${most}` };
+  return { passed: false, message: `${message}, not proven to be within the limit: ${most}` };
 }
 
 const signedText = (ms: number): string => (ms < 0 ? `${secondsText(-ms, 2)} before it` : secondsText(ms, 2));

@@ -1,10 +1,9 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
 import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
-import type { FindingCode, Outcome, ProbeReport, Range } from '../model/report.ts';
+import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
-import type { FixAnswer } from './fix.ts';
 import { secondsText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
@@ -55,7 +54,7 @@ export interface RolloutNumbers {
   /** The same results, one line each. */
   readonly requests: readonly string[];
   /** The fix that most pods need. */
-  readonly fix?: FixAnswer;
+  readonly fix?: FixReport;
   readonly exitCode: number;
   /** The card's last line, without icon. */
   readonly sentence: string;
@@ -208,7 +207,7 @@ function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
     .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
 }
 
-function commonFix(reports: readonly Report[]): FixAnswer | undefined {
+function commonFix(reports: readonly Report[]): FixReport | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
   const mostSuggested = mostFrequent(fixes.map(({ command }) => command));
   return fixes.find(({ command }) => command === mostSuggested);

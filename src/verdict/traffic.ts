@@ -9,6 +9,7 @@ import {
   minLeadMs,
   leadText,
   drainRace,
+  isRouted,
   serviceNames,
   whyEndpointsUnknown,
   resultWithoutEndpoints,
@@ -51,13 +52,11 @@ interface ServiceAnswer {
   readonly noReady?: EmptySpell;
 }
 
-interface Traffic {
-  readonly traffic: TrafficAnswer;
-  /** Says that new connections had no ready backend, if `traffic` does not say so. */
-  readonly capacity?: string;
-}
-
-export function trafficOf(input: RuleInput | undefined, findings: readonly JudgedFinding[]): Traffic {
+/** `capacity`: says that new connections had no ready backend, if `traffic` does not say so. */
+export function trafficOf(
+  input: RuleInput | undefined,
+  findings: readonly JudgedFinding[],
+): { traffic: TrafficAnswer; capacity?: string } {
   if (!input) return { traffic: { ...notJudged('no deletion was observed'), services: [] } };
   const { timeline } = input;
   const services = servicesOf(input);
@@ -86,6 +85,7 @@ const safe = (reason: string): Judgement => ({ judgement: 'safe', reason });
 const notJudged = (reason: string): Judgement => ({ judgement: 'not-judged', reason });
 const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason });
 
+/** Safe only if every serving container certainly had the minimum lead. */
 function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
   const { endpoints } = input.timeline;
   if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
@@ -98,34 +98,34 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
   // No Service sent it traffic.
   if (!endpoints.some(({ wasReady }) => wasReady))
     return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
-  return (
-    connectionRisk(input, findings) ??
-    capacityRisk(input, capacity) ??
-    leadJudgement(input) ??
-    notJudged('the stop signal or the removal was not observed')
-  );
+  const risk = connectionRisk(input, findings);
+  if (risk !== undefined) return atRisk(risk);
+  const [shortest] = drainLeads(input).sort((a, b) => a.lead.min - b.lead.min);
+  const lead = shortest && leadSentence(shortest);
+  // Connected clients were not at risk, but new connections had no ready backend.
+  if (capacity !== undefined && !needsNoReplacement(input.timeline))
+    return atRisk(lead === undefined ? capacity : `${capacity}; ${lead}`);
+  const unknown = endpoints.find((one) => isRouted(one) && servingContainers(input, one.service) === undefined);
+  if (unknown)
+    return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
+  if (!shortest || lead === undefined) return notJudged('the stop signal or the removal was not observed');
+  if (shortest.lead.min >= minLeadMs) return safe(lead);
+  return notJudged(`${lead}, perhaps as early as ${secondsText(Math.max(0, shortest.lead.min), 1)}`);
 }
 
-/** What put requests of connected clients at risk; the first two reasons are printed. */
-function connectionRisk(input: RuleInput, findings: readonly JudgedFinding[]): Judgement | undefined {
+/** What put requests of connected clients at risk: the first two reasons. */
+function connectionRisk({ timeline }: RuleInput, findings: readonly JudgedFinding[]): string | undefined {
   const clausesOf = (code: FindingCode): string[] =>
     findings.filter((finding) => finding.code === code).flatMap(({ clause }) => clause ?? []);
   const clauses = [
     ...clausesOf('endpoint-not-removed'),
-    ...(wasForced(input.timeline) ? ['a forced deletion leaves no time to drain'] : []),
+    ...(wasForced(timeline) ? ['a forced deletion leaves no time to drain'] : []),
     ...clausesOf('drain-race'),
     ...clausesOf('stays-ready'),
   ];
-  const fewest = otherReadyOf(input.timeline) ?? 0;
-  const others = clauses.length === 1 && fewest > 0 ? ` · ${plural(fewest, 'other endpoint')} ready` : '';
-  return clauses.length > 0 ? atRisk(clauses.slice(0, 2).join('; ') + others) : undefined;
-}
-
-/** Connected clients were not at risk, but new connections had no ready backend. */
-function capacityRisk(input: RuleInput, capacity: string | undefined): Judgement | undefined {
-  if (capacity === undefined || needsNoReplacement(input.timeline)) return undefined;
-  const shortest = shortestLead(input);
-  return atRisk(shortest ? `${capacity}; ${leadSentence(shortest)}` : capacity);
+  if (clauses.length === 0) return undefined;
+  const others = clauses.length === 1 ? (otherReadyOf(timeline) ?? 0) : 0;
+  return clauses.slice(0, 2).join('; ') + (others > 0 ? ` · ${plural(others, 'other endpoint')} ready` : '');
 }
 
 const capacityCodes: ReadonlySet<FindingCode> = new Set(['last-endpoint', 'no-ready-endpoint']);
@@ -145,9 +145,6 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
 }
 
-const shortestLead = (input: RuleInput): DrainLead | undefined =>
-  drainLeads(input).sort((a, b) => a.lead.min - b.lead.min)[0];
-
 const leadSentence = ({ container, lead, endpoint }: DrainLead): string =>
   `${signalName(container)} was due ${leadText(lead)} removal from ${servicesText([endpoint])}`;
 
@@ -156,19 +153,6 @@ function otherReadyOf(timeline: Timeline): number | undefined {
   if (needsNoReplacement(timeline)) return undefined;
   const fewest = Math.min(...timeline.endpoints.flatMap(({ wasReady, otherReady }) => (wasReady ? otherReady : [])));
   return Number.isFinite(fewest) ? fewest : undefined;
-}
-
-/** Safe only if every serving container certainly had the minimum lead. */
-function leadJudgement(input: RuleInput): Judgement | undefined {
-  const routed = input.timeline.endpoints.filter(({ wasReady, staysReady }) => wasReady && !staysReady);
-  const unknown = routed.find(({ service }) => servingContainers(input, service) === undefined);
-  if (unknown && mainContainers(input.timeline).length > 1)
-    return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
-  const shortest = shortestLead(input);
-  if (!shortest) return undefined;
-  const text = leadSentence(shortest);
-  if (shortest.lead.min >= minLeadMs) return safe(text);
-  return notJudged(`${text}, perhaps as early as ${secondsText(Math.max(0, shortest.lead.min), 1)}`);
 }
 
 function servicesText(endpoints: readonly EndpointTimeline[]): string {

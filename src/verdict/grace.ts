@@ -17,7 +17,7 @@ function loweredGrace({ trace, exit }: RuleInput): { asked: number; spec: number
 export const isForced = (input: RuleInput): boolean => loweredGrace(input)?.asked === 0;
 
 /** What would have helped. */
-export interface Remedy {
+interface Remedy {
   /** The advice if the spec's own grace period was too short: a sentence. */
   readonly usual: string;
   /** What the pod itself can do about it, printed after "or". */

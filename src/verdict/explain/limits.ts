@@ -100,20 +100,16 @@ export const gapTexts: Record<GapReport['cause'], Explanation> = {
 const wider = 'If your cluster exceeds it, intervals may be too narrow: please report it.';
 const look = 'Nothing, unless a moment contradicts what you know: then see whether -v names this.';
 
-interface Assumed extends Pick<Explanation, 'is' | 'wrong' | 'advice'> {
-  /** What else is known about the assumption. */
-  readonly more?: string;
-}
-
 const signalSent = "From the kubelet's call to the delivery of the signal";
 
-const assumed: Record<AssumptionName, Assumed> = {
+/** `known`: what else is known about the assumption. */
+const assumed: Record<AssumptionName, Pick<Explanation, 'is'> & Partial<Explanation>> = {
   'clock-drift': {
     is: 'How much two clocks drift apart in each second.',
-    more: 'NTP slews by at most 0.0005 s per second.',
+    known: 'NTP slews by at most 0.0005 s per second.',
     wrong: 'A clock that is set steps instead: see clock-stepped.',
   },
-  'signal-lag': { is: `${signalSent}, with containerd.`, more: 'Measured: 0.001 to 0.006 s.', wrong: wider },
+  'signal-lag': { is: `${signalSent}, with containerd.`, known: 'Measured: 0.001 to 0.006 s.', wrong: wider },
   'signal-lag-exec': {
     is: `${signalSent}, where the runtime starts a process for it (CRI-O, docker).`,
     wrong: wider,
@@ -137,12 +133,12 @@ const assumed: Record<AssumptionName, Assumed> = {
   'log-end': { is: 'How soon after its container a log ends, where no status reports the exit.', wrong: wider },
   'event-lag': {
     is: 'How soon after its stamp the kubelet posts an Event or renews its Lease.',
-    more: 'Dropped where an arrival contradicts it.',
+    known: 'Dropped where an arrival contradicts it.',
     wrong: 'A paused node posts later; this is used only where something shows that it ran.',
   },
   'delivery-lag': {
     is: 'How long after it was written a change arrives here on a live stream.',
-    more: 'Where stamps prove that a change took longer, what they allow counts, at most 15 s.',
+    known: 'Where stamps prove that a change took longer, what they allow counts, at most 15 s.',
     wrong: 'An API server or network under great load takes longer, and no stamp shows it.',
   },
   'kill-at-once': {
@@ -152,7 +148,7 @@ const assumed: Record<AssumptionName, Assumed> = {
   },
   'server-skew': {
     is: 'How far the clocks of the API servers of one control plane are apart.',
-    more: 'NTP keeps them to milliseconds.',
+    known: 'NTP keeps them to milliseconds.',
     wrong: 'Servers further apart may make our DELETE look like one that came too late.',
     advice: 'Keep the clocks of the control plane in step (NTP).',
   },
@@ -162,7 +158,7 @@ export const assumptionNames = Object.keys(assumed) as AssumptionName[];
 
 /** The explanation of an assumption (model/assumptions.ts), which the API neither shows nor proves. */
 export function assumptionText(name: AssumptionName): Explanation {
-  const { is, more, wrong, advice = look } = assumed[name];
-  const known = `An assumption: at most ${assumptions[name]} s${name === 'clock-drift' ? ' per second' : ''}. -v lists those that a report used.`;
-  return { is, known: more === undefined ? known : `${known} ${more}`, wrong, advice };
+  const { known, ...text } = assumed[name];
+  const bound = `An assumption: at most ${assumptions[name]} s${name === 'clock-drift' ? ' per second' : ''}. -v lists those that a report used.`;
+  return { advice: look, ...text, known: known === undefined ? bound : `${bound} ${known}` };
 }

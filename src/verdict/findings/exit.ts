@@ -1,7 +1,7 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import type { ContainerRules } from '../finding.ts';
-import { graceAdvice, type Remedy } from '../grace.ts';
+import { graceAdvice } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
@@ -42,7 +42,7 @@ export const exitRules: ContainerRules = {
       clause,
       advice:
         kind === 'sidecar'
-          ? sidecarAdvice(input, container)
+          ? killAdvice(input, container)
           : `Leave ${name} before the pod is deleted; this says nothing about the application itself.`,
     };
   },
@@ -122,7 +122,7 @@ export const exitRules: ContainerRules = {
         ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
         : `${clause}: a slower shutdown will be SIGKILLed`,
       clause,
-      advice: graceAdvice(input, headroomRemedy(timeline, container, used)),
+      advice: headroomAdvice(input, container, used),
       needsGrace: true,
     };
   },
@@ -133,22 +133,18 @@ const afterSignal = (container: ContainerTimeline): string =>
 
 /** A longer grace period helps only an application that reacts to its signal. */
 function killAdvice(input: RuleInput, container: ContainerTimeline): string {
-  const { name, reaction } = container;
+  const { name, kind, reaction } = container;
+  if (kind === 'sidecar' && reaction !== 'none')
+    return graceAdvice(input, {
+      usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
+      faster: `let ${name} stop faster`,
+    });
   if (containerSpec(input.timeline.pod, name)?.ignoresTerm) return handlingAdvice(input.timeline, name);
-  if (reaction === 'none')
-    return `Make ${name} handle ${signalName(container)}; a longer grace period would only delay the SIGKILL.`;
+  const signal = signalName(container);
+  if (reaction === 'none') return `Make ${name} handle ${signal}; a longer grace period would only delay the SIGKILL.`;
   return graceAdvice(input, {
-    usual: `Make ${name} exit sooner after ${signalName(container)}, or set terminationGracePeriodSeconds above what it needs.`,
-    faster: `make ${name} exit sooner after ${signalName(container)}`,
-  });
-}
-
-function sidecarAdvice(input: RuleInput, container: ContainerTimeline): string {
-  if (container.reaction === 'none') return killAdvice(input, container);
-  const { name } = container;
-  return graceAdvice(input, {
-    usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
-    faster: `let ${name} stop faster`,
+    usual: `Make ${name} exit sooner after ${signal}, or set terminationGracePeriodSeconds above what it needs.`,
+    faster: `make ${name} exit sooner after ${signal}`,
   });
 }
 
@@ -192,21 +188,17 @@ function usedText(timeline: Timeline, { kind, graceUsed }: ContainerTimeline, le
   return lengthText({ min: least, max: most, shown });
 }
 
-function headroomRemedy(timeline: Timeline, container: ContainerTimeline, used: number): Remedy {
-  const { name, preStop } = container;
+function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string {
+  const blocking = blockingContainer(input.timeline, container);
   const neededSeconds = used / 1000 / nearlySpentShare;
-  const blocking = blockingContainer(timeline, container);
-  if (blocking !== undefined) {
-    const faster = `make ${blocking} exit sooner`;
-    return {
-      usual: `${name} stops after ${blocking}: ${faster}, or raise terminationGracePeriodSeconds.`,
-      faster,
-      neededSeconds,
-    };
-  }
-  const hook = preStop?.length?.min ?? 0;
-  const faster = hook * 2 >= used ? 'shorten the preStop hook' : `make ${name} exit sooner`;
-  return { usual: `Raise terminationGracePeriodSeconds, or ${faster}.`, faster, neededSeconds };
+  const isHook = (container.preStop?.length?.min ?? 0) * 2 >= used;
+  const faster =
+    isHook && blocking === undefined ? 'shorten the preStop hook' : `make ${blocking ?? container.name} exit sooner`;
+  const usual =
+    blocking === undefined
+      ? `Raise terminationGracePeriodSeconds, or ${faster}.`
+      : `${container.name} stops after ${blocking}: ${faster}, or raise terminationGracePeriodSeconds.`;
+  return graceAdvice(input, { usual, faster, neededSeconds });
 }
 
 /** The last main container that a sidecar still waited for when its own hook was certainly over (SIGNALS.md §2 S7). */

@@ -176,25 +176,24 @@ interface Sign {
  */
 function firstSign(input: RuleInput): Sign | undefined {
   const { trace, exit } = input;
-  const ofPod = ({ at, seq }: Sign): Sign => ({ at: deliverableSince(trace, 'pod', at), seq });
+  const { accepted, facts } = exit.deletion;
+  const ofPod = ({ at, seq }: Fact<unknown>): Sign =>
+    // A status found by the first look may be as old as the deletion.
+    facts.underWay && seq === facts.seenSeq
+      ? { at: accepted.client.lo, seq, isOld: true }
+      : { at: deliverableSince(trace, 'pod', at), seq };
   const signs: Sign[] = [
     ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(input, name, killings)),
-    ...(trace.acknowledged ? [asEarliest(input, ofPod(trace.acknowledged))] : []),
-    ...(trace.terminal ? [ofPod(trace.terminal)] : []),
-    ...renewalsSince(input),
+    ...[trace.acknowledged, trace.terminal].flatMap((status) => (status ? ofPod(status) : [])),
+    // The kubelet renews its node's Lease every 10 s, whatever its pods do. A renewal shows that it runs, and that something
+    // else delays its work on this pod (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
+    ...trace.nodeSigns.renewals
+      .filter(({ at }) => at > accepted.client.hi + millisecondsOf('delivery-lag'))
+      .map(({ at }) => ({ at })),
     ...applicationSigns(input),
   ];
   return signs.sort((a, b) => a.at - b.at)[0];
 }
-
-/**
- * The kubelet renews its node's Lease every 10 s, whatever its pods do. A renewal shows that it runs, and that something
- * else delays its work on this pod (SIGNALS.md §2 S2). One that arrives just after the deletion may be older: not counted.
- */
-const renewalsSince = ({ trace, exit }: RuleInput): Sign[] =>
-  trace.nodeSigns.renewals
-    .filter(({ at }) => at > exit.deletion.accepted.client.hi + millisecondsOf('delivery-lag'))
-    .map(({ at }) => ({ at }));
 
 /** An Event in the first list is older than that list: its own timestamp shows how old. */
 function killingSigns({ trace, exit }: RuleInput, name: string, killings: readonly Occurrence[]): Sign[] {
@@ -205,12 +204,6 @@ function killingSigns({ trace, exit }: RuleInput, name: string, killings: readon
     const deliverable = deliverableSince(trace, 'events', at);
     return isOld && cameLate ? { at: Math.min(deliverable, since), seq, isOld } : { at: deliverable, seq };
   });
-}
-
-/** A status found by the first look may be as old as the deletion. */
-function asEarliest({ exit }: RuleInput, sign: Sign): Sign {
-  const { underWay, seenSeq } = exit.deletion.facts;
-  return underWay && sign.seq === seenSeq ? { ...sign, at: exit.deletion.accepted.client.lo, isOld: true } : sign;
 }
 
 /**

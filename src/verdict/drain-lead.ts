@@ -4,6 +4,7 @@
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
+import type { Evidence } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { EndpointExit } from '../infer/context.ts';
@@ -21,7 +22,7 @@ export interface DrainLead {
   readonly lead: Length;
   /** The container exited, or refused connections, less than a second after the removal. */
   readonly stoppedAtOnce: boolean;
-  readonly evidence: readonly number[];
+  readonly evidence: Evidence;
 }
 
 /** Load balancers and proxies learn of a removal later than the API: a shorter lead gives them no time to react. */
@@ -89,7 +90,7 @@ function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: Contain
   const stoppedAtOnce = [container.exit?.at.latest, container.servedUntil?.latest, portClosedBy(input, container)].some(
     (latest) => latest !== undefined && latest - unroutedAt.earliest < second,
   );
-  const evidence = [...new Set([...unroutedAt.evidence, ...call.evidence])];
+  const evidence = [unroutedAt.evidence, call.evidence];
   return [{ endpoint, container, lead: { min, max, shown, basis: 'inferred' }, stoppedAtOnce, evidence }];
 }
 

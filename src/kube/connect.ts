@@ -7,7 +7,7 @@ import { createClient, urlOf } from './http/client.ts';
 import { chooseProxy } from './http/proxy.ts';
 import { countingTransport, createTransport, createWire } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
-import type { ClusterEntry } from './kubeconfig/kubeconfig.ts';
+import type { ClusterEntry } from './kubeconfig/parse.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
 import { createRedactor, showUrl } from './redact.ts';
 import type { Env } from './env.ts';

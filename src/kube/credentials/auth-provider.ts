@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { PodexitError } from '../../errors.ts';
-import type { UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { UserEntry } from '../kubeconfig/parse.ts';
 import type { ResolveOptions, CredentialSource } from './credentials.ts';
 
 type Provider = NonNullable<UserEntry['authProvider']>;

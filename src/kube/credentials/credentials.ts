@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
-import type { ClusterEntry, UserEntry } from '../kubeconfig/kubeconfig.ts';
+import type { ClusterEntry, UserEntry } from '../kubeconfig/parse.ts';
 import type { Redactor } from '../redact.ts';
 import type { Env } from '../env.ts';
 

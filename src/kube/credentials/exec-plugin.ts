@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, isAbsolute, resolve, sep } from 'node:path';
+import { basename } from 'node:path';
 import { kill } from 'node:process';
 import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
-import type { ClusterEntry, ExecEntry } from '../kubeconfig/kubeconfig.ts';
+import type { ClusterEntry, ExecEntry } from '../kubeconfig/parse.ts';
 import { asText } from '../status.ts';
 import type { Env } from '../env.ts';
 import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
@@ -146,8 +146,8 @@ function killWithChildren(child: ChildProcess, isGroup: boolean, platform: strin
 }
 
 function launchOf(exec: ExecEntry, { variables, platform }: Env): Launch {
-  if (platform === 'win32') return windowsLaunch(commandOf(exec), exec.args, { variables, exists: existsSync });
-  return { file: commandOf(exec), args: exec.args, verbatim: false };
+  if (platform === 'win32') return windowsLaunch(exec.command, exec.args, { variables, exists: existsSync });
+  return { file: exec.command, args: exec.args, verbatim: false };
 }
 
 /** Throws PodexitError if spawn itself throws: for an empty command, or a NUL in an argument. */
@@ -157,12 +157,6 @@ function spawnPlugin(exec: ExecEntry, { file, args, verbatim }: Launch, options:
   } catch (error) {
     throw notStarted(exec, (error as NodeJS.ErrnoException).code ?? 'unknown error');
   }
-}
-
-/** A bare name is looked up in PATH. A relative path is relative to the kubeconfig, as in kubectl. */
-function commandOf({ command, directory }: ExecEntry): string {
-  const hasPath = command.includes('/') || command.includes(sep);
-  return !hasPath || isAbsolute(command) ? command : resolve(directory, command);
 }
 
 /** Only the command's name: arguments may hold secrets. */

@@ -1,11 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import {
-  isOverTls,
-  readIfThere,
-  type Impersonation,
-  type UserEntry,
-  type ClusterEntry,
-} from '../kubeconfig/kubeconfig.ts';
+import { isOverTls, readIfThere, type ClusterEntry, type Impersonation, type UserEntry } from '../kubeconfig/parse.ts';
 import type { Credentials, Identity, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';

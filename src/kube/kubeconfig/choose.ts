@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../connect-options.ts';
+import type { Loaded } from './load.ts';
 import {
-  assertUsable,
+  isOverTls,
   type ClusterEntry,
   type ContextEntry,
   type Impersonation,
   type Kubeconfig,
   type UserEntry,
-} from './kubeconfig.ts';
-import type { Loaded } from './load.ts';
+} from './parse.ts';
 
 /** The cluster and the user of this run. */
 export interface Chosen {
@@ -178,5 +178,55 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
     'kubeconfig.missing',
     `no kubeconfig was found (looked at ${files.join(', ')}), and podexit does not run inside a cluster`,
     'Set KUBECONFIG, use --kubeconfig, or try `kubectl podexit demo`, which needs no cluster.',
+  );
+}
+
+/**
+ * Refuses contradictory settings, as client-go does before it sends anything: to choose one would be a guess. Throws
+ * PodexitError `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
+ */
+function assertUsable(cluster: ClusterEntry & { server: string }, user: UserEntry): void {
+  const isTls = isOverTls(cluster.server);
+  assertTrust(cluster, isTls);
+  assertOneCredential(user, isTls);
+  assertCertificate(user);
+}
+
+/** client-go validateClusterInfo, and with TLS TLSConfigFor. */
+function assertTrust(cluster: ClusterEntry, isTls: boolean): void {
+  const { certificateAuthority, certificateAuthorityData, insecureSkipTlsVerify } = cluster;
+  if (certificateAuthority && certificateAuthorityData)
+    throw contradictory('certificate-authority', 'certificate-authority-data');
+  if (isTls && insecureSkipTlsVerify && (certificateAuthority || certificateAuthorityData))
+    throw contradictory('a certificate-authority', 'insecure-skip-tls-verify');
+}
+
+/** client-go validateAuthInfo, and with TLS HTTPWrappersForConfig. */
+function assertOneCredential(user: UserEntry, isTls: boolean): void {
+  const isBasic = Boolean(user.username || user.password);
+  if (user.token && isBasic) throw contradictory('a token', 'basic authentication (username, password)');
+  if (isTls && user.tokenFile && user.username) throw contradictory('a tokenFile', 'basic authentication (username)');
+  if (user.exec && user.authProvider) throw contradictory('an exec plugin', 'an auth-provider');
+}
+
+/** client-go validateAuthInfo, which checks a key only if there is a certificate. */
+function assertCertificate(user: UserEntry): void {
+  const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
+  if (!clientCertificate && !clientCertificateData) return;
+  if (clientCertificate && clientCertificateData) throw contradictory('client-certificate', 'client-certificate-data');
+  if (clientKey && clientKeyData) throw contradictory('client-key', 'client-key-data');
+  if (clientKey || clientKeyData) return;
+  throw new PodexitError(
+    'kubeconfig.no-client-key',
+    'the client certificate of the user has no key and is useless without one',
+    'Give client-key or client-key-data in the kubeconfig, or --client-key.',
+  );
+}
+
+function contradictory(first: string, second: string): PodexitError {
+  return new PodexitError(
+    'kubeconfig.contradictory',
+    `${first} and ${second} cannot be used together`,
+    'Keep one of them, in the kubeconfig and the flags taken together.',
   );
 }

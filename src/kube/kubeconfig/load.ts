@@ -4,8 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { Variables } from '../env.ts';
-import { invalid, parseKubeconfig } from './parse.ts';
-import { readIfThere, type Kubeconfig } from './kubeconfig.ts';
+import { invalid, parseKubeconfig, readIfThere, type Kubeconfig } from './parse.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
 export interface LoadOptions {

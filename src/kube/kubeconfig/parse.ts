@@ -1,8 +1,28 @@
-import { dirname, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { asObject } from '../../model/observe/read.ts';
-import type { ClusterEntry, ContextEntry, ExecEntry, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import { PodexitError } from '../../errors.ts';
 import { asArray } from '../status.ts';
+
+/** The contents of a kubeconfig, with entries by name; every path is absolute. */
+export interface Kubeconfig {
+  currentContext?: string;
+  clusters: ReadonlyMap<string, ClusterEntry>;
+  users: ReadonlyMap<string, UserEntry>;
+  contexts: ReadonlyMap<string, ContextEntry>;
+}
+
+export type ClusterEntry = Partial<ReturnType<typeof readCluster>>;
+export type UserEntry = Partial<ReturnType<typeof readUser>>;
+export type ExecEntry = ReturnType<typeof readExec>;
+export type ContextEntry = Partial<ReturnType<typeof readContext>>;
+
+export interface Impersonation {
+  user?: string;
+  uid?: string;
+  groups: readonly string[];
+  extra: readonly (readonly [key: string, value: string])[];
+}
 
 /**
  * Reads `document`, the YAML of one kubeconfig file. Relative paths are relative to the file's directory. An empty file
@@ -11,11 +31,10 @@ import { asArray } from '../status.ts';
  */
 export function parseKubeconfig(document: unknown, file: string): Kubeconfig {
   const root = readFields(document, file);
-  const directory = dirname(resolve(file));
   return {
     currentContext: root.text('current-context'),
-    clusters: readNamed(root, 'clusters', 'cluster', (entry) => readCluster(entry, directory)),
-    users: readNamed(root, 'users', 'user', (entry) => readUser(entry, directory)),
+    clusters: readNamed(root, 'clusters', 'cluster', readCluster),
+    users: readNamed(root, 'users', 'user', readUser),
     contexts: readNamed(root, 'contexts', 'context', readContext),
   };
 }
@@ -32,55 +51,58 @@ function readNamed<T>(root: Fields, list: string, key: string, read: (entry: Fie
   return named;
 }
 
-function readCluster(raw: Fields, directory: string): ClusterEntry {
+function readCluster(raw: Fields) {
   const extensions = raw
     .mappings('extensions')
     .map((each) => [each.text('name') ?? '', each.raw('extension')] as const);
   return {
     server: raw.text('server'),
-    certificateAuthority: path(raw, 'certificate-authority', directory),
+    certificateAuthority: raw.path('certificate-authority'),
+    /** Base64, as in the file. */
     certificateAuthorityData: raw.data('certificate-authority-data'),
     insecureSkipTlsVerify: raw.flag('insecure-skip-tls-verify'),
     tlsServerName: raw.text('tls-server-name'),
     proxyUrl: raw.text('proxy-url'),
     disableCompression: raw.flag('disable-compression'),
+    /** By name; `client.authentication.k8s.io/exec` is passed to exec plugins. */
     extensions: extensions.length === 0 ? undefined : new Map(extensions),
   };
 }
 
-function readUser(raw: Fields, directory: string): UserEntry {
+function readUser(raw: Fields) {
   const exec = raw.mapping('exec');
   return {
     token: raw.text('token'),
-    tokenFile: path(raw, 'tokenFile', directory),
+    tokenFile: raw.path('tokenFile'),
     username: raw.text('username'),
     password: raw.text('password'),
-    clientCertificate: path(raw, 'client-certificate', directory),
+    clientCertificate: raw.path('client-certificate'),
     clientCertificateData: raw.data('client-certificate-data'),
-    clientKey: path(raw, 'client-key', directory),
+    clientKey: raw.path('client-key'),
     clientKeyData: raw.data('client-key-data'),
-    exec: exec === undefined ? undefined : readExec(exec, directory),
+    exec: exec === undefined ? undefined : readExec(exec),
     authProvider: readProvider(raw.mapping('auth-provider')),
     impersonate: readImpersonation(raw),
   };
 }
 
-function readExec(raw: Fields, directory: string): ExecEntry {
+function readExec(raw: Fields) {
+  const command = raw.text('command') ?? '';
+  const isRelative = (command.includes('/') || command.includes(sep)) && !isAbsolute(command);
   const mode = raw.text('interactiveMode');
-  const installHint = raw.text('installHint');
   return {
     apiVersion: raw.text('apiVersion') ?? '',
-    command: raw.text('command') ?? '',
+    /** A bare name is looked up in PATH. A relative path is relative to the kubeconfig, as in kubectl. */
+    command: (isRelative && raw.path('command')) || command,
     args: raw.texts('args'),
     env: raw.mappings('env').map((each) => ({ name: each.text('name') ?? '', value: each.text('value') ?? '' })),
     provideClusterInfo: raw.flag('provideClusterInfo') ?? false,
     interactiveMode: mode === 'Never' || mode === 'Always' ? mode : 'IfAvailable',
-    directory,
-    installHint,
+    installHint: raw.text('installHint'),
   };
 }
 
-function readProvider(raw: Fields | undefined): UserEntry['authProvider'] {
+function readProvider(raw: Fields | undefined) {
   const config = raw?.mapping('config');
   const settings = (config?.names() ?? []).map((name) => [name, config?.text(name) ?? ''] as const);
   const name = raw?.text('name');
@@ -96,13 +118,8 @@ function readImpersonation(raw: Fields): Impersonation | undefined {
   return isGiven ? { user, uid, groups, extra } : undefined;
 }
 
-function readContext(raw: Fields): ContextEntry {
+function readContext(raw: Fields) {
   return { cluster: raw.text('cluster'), user: raw.text('user'), namespace: raw.text('namespace') };
-}
-
-function path(raw: Fields, name: string, directory: string): string | undefined {
-  const written = raw.text(name);
-  return written === undefined ? undefined : resolve(directory, written);
 }
 
 /**
@@ -113,10 +130,12 @@ function path(raw: Fields, name: string, directory: string): string | undefined 
 interface Fields {
   /** Undefined if it is empty. */
   text(name: string): string | undefined;
+  /** As an absolute path; a relative one starts at the file's directory. */
+  path(name: string): string | undefined;
   /** Valid base64; undefined if it is empty. */
   data(name: string): string | undefined;
   /** Undefined if it is false. */
-  flag(name: string): true | undefined;
+  flag(name: string): boolean | undefined;
   texts(name: string): string[];
   /** Undefined if it is absent. */
   mapping(name: string): Fields | undefined;
@@ -142,6 +161,10 @@ function readFields(value: unknown, file: string, place = ''): Fields {
   const text = (name: string) => asText(raw[name], file, at(name)) || undefined;
   return {
     text,
+    path(name) {
+      const written = text(name);
+      return written === undefined ? undefined : resolve(dirname(file), written);
+    },
     data(name) {
       const found = text(name);
       if (found !== undefined && !isBase64(found)) throw invalid(file, `"${at(name)}" is not valid base64`);
@@ -193,4 +216,18 @@ export function invalid(file: string, what: string): PodexitError {
     `the kubeconfig ${file} cannot be read: ${what}`,
     'Correct the file; `kubectl config view` shows what kubectl makes of it.',
   );
+}
+
+/** Without TLS credentials are not sent, and no certificate is verified. */
+export function isOverTls(server: string): boolean {
+  return URL.canParse(server) && new URL(server).protocol === 'https:';
+}
+
+/** The text of a file that a kubeconfig names; undefined if the file cannot be read. */
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

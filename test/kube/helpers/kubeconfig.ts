@@ -1,5 +1,4 @@
-import type { Kubeconfig } from '../../../src/kube/kubeconfig/kubeconfig.ts';
-import { parseKubeconfig } from '../../../src/kube/kubeconfig/parse.ts';
+import { parseKubeconfig, type Kubeconfig } from '../../../src/kube/kubeconfig/parse.ts';
 import { readYaml } from '../../../src/kube/kubeconfig/yaml.ts';
 
 /** A kubeconfig from its text, as the YAML library reads it. */

@@ -28,8 +28,7 @@ export interface Credentials {
 
 /** The credentials that a source gives for the next request. */
 export interface Credential {
-  /** For `Authorization: Bearer`. */
-  token?: string;
+  /** The header: a scheme, a space and the secret. */
   authorization?: string;
   cert?: string;
   key?: string;

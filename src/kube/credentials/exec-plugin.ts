@@ -2,6 +2,7 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { kill } from 'node:process';
+import type { Readable } from 'node:stream';
 import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
@@ -9,14 +10,14 @@ import type { ClusterEntry, ExecEntry } from '../kubeconfig/parse.ts';
 import { asText } from '../status.ts';
 import type { Env } from '../env.ts';
 import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
-import { windowsLaunch, type Launch } from './windows-launch.ts';
+import { windowsLaunch } from './windows-launch.ts';
 
 /**
  * Credentials from an exec plugin (client.authentication.k8s.io). As in kubectl, the plugin runs once, and again after
  * its expirationTimestamp or a 401. Its stderr is shown to the user, its stdout never is. Throws PodexitError
  * `auth.exec-failed` (with the plugin's installHint if it is not installed) and `auth.exec-needs-terminal`.
  */
-export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: ResolveOptions): CredentialSource {
+export function execSource(exec: ExecEntry, { cluster, env, closed }: ResolveOptions): CredentialSource {
   let current: Promise<ExpiringCredential> | undefined;
   return {
     async getCredential() {
@@ -34,10 +35,7 @@ export function execSource(exec: ExecEntry, { cluster, env, redactor, closed }: 
   };
 
   async function refresh(): Promise<ExpiringCredential> {
-    const output = await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed);
-    const expiring = readCredential(exec, output);
-    [expiring.credential.token, expiring.credential.key].forEach((secret) => redactor.hide(secret));
-    return expiring;
+    return readCredential(exec, await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed));
   }
 }
 
@@ -53,7 +51,7 @@ const maxOutputBytes = 1_048_576;
 /** A login in a browser takes minutes. kubectl waits without a limit. */
 const timeoutMs = { unattended: 60_000, interactive: 600_000 };
 
-function run(
+async function run(
   exec: ExecEntry,
   info: { interactive: boolean; json: string },
   env: Env,
@@ -66,70 +64,50 @@ function run(
       'Run it at a terminal, or log in beforehand.',
     );
   }
-  return new Promise((done, reject) => {
-    const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
-    const isGroup = !info.interactive && env.platform !== 'win32';
-    const child = spawnPlugin(exec, launchOf(exec, env), {
-      env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },
-      stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-      detached: isGroup,
-    });
-    const output = collectOutput(
-      child,
-      (text) => env.stderr.write(text),
-      () => stop(tooMuchOutput),
-    );
-    const limit = info.interactive ? timeoutMs.interactive : timeoutMs.unattended;
-    const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
-    const abandon = (): void => stop('was stopped because its result is no longer needed');
-    closed.addEventListener('abort', abandon, { once: true });
-    const settle = (): void => {
-      cancel();
-      closed.removeEventListener('abort', abandon);
-    };
-    function stop(why: string): void {
-      settle();
-      killWithChildren(child, isGroup, env.platform);
-      reject(failed(exec, why));
-    }
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      settle();
-      reject(notStarted(exec, error.code ?? 'unknown error'));
-    });
-    child.on('close', (code, signal) => {
-      settle();
-      if (code === 0) done(output());
-      else reject(failed(exec, signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
-    });
-    if (closed.aborted) abandon();
+  const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
+  // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
+  const isGroup = !info.interactive && env.platform !== 'win32';
+  const child = spawnPlugin(exec, env, {
+    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },
+    stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    detached: isGroup,
   });
+  const limit = info.interactive ? timeoutMs.interactive : timeoutMs.unattended;
+  let stop = (_why: string): void => {};
+  const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
+  const abandon = (): void => stop('was stopped because its result is no longer needed');
+  closed.addEventListener('abort', abandon, { once: true });
+  try {
+    return await new Promise((done, reject) => {
+      stop = (why) => {
+        killWithChildren(child, isGroup, env.platform);
+        reject(failed(exec, why));
+      };
+      const output: Buffer[] = [];
+      const decoder = new TextDecoder();
+      readLimited(child.stdout, (chunk) => output.push(chunk), stop);
+      readLimited(child.stderr, (chunk) => env.stderr.write(decoder.decode(chunk, { stream: true })), stop);
+      child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(exec, error)));
+      child.on('close', (code, signal) => {
+        if (code === 0) done(Buffer.concat(output).toString('utf8'));
+        else reject(failed(exec, signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
+      });
+      if (closed.aborted) abandon();
+    });
+  } finally {
+    cancel();
+    closed.removeEventListener('abort', abandon);
+  }
 }
 
-const tooMuchOutput = `wrote more than ${maxOutputBytes / 2 ** 20} MiB`;
-
-/** Returns a function that reads the collected stdout, and shows stderr to the user. Both have the same size limit. */
-function collectOutput(child: ChildProcess, show: (text: string) => void, onTooMuch: () => void): () => string {
-  const output: Buffer[] = [];
-  const limited = (take: (chunk: Buffer) => void) => {
-    let bytes = 0;
-    return (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes <= maxOutputBytes) take(chunk);
-      else onTooMuch();
-    };
-  };
-  child.stdout?.on(
-    'data',
-    limited((chunk) => void output.push(chunk)),
-  );
-  const decoder = new TextDecoder();
-  child.stderr?.on(
-    'data',
-    limited((chunk) => show(decoder.decode(chunk, { stream: true }))),
-  );
-  return () => Buffer.concat(output).toString('utf8');
+function readLimited(stream: Readable | null, take: (chunk: Buffer) => void, stop: (why: string) => void): void {
+  let bytes = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxOutputBytes) take(chunk);
+    else stop(`wrote more than ${maxOutputBytes / 2 ** 20} MiB`);
+  });
 }
 
 /** Also kills the plugin's children if the platform allows. Never waits for a process that still holds its pipes. */
@@ -145,17 +123,16 @@ function killWithChildren(child: ChildProcess, isGroup: boolean, platform: strin
   child.stderr?.destroy();
 }
 
-function launchOf(exec: ExecEntry, { variables, platform }: Env): Launch {
-  if (platform === 'win32') return windowsLaunch(exec.command, exec.args, { variables, exists: existsSync });
-  return { file: exec.command, args: exec.args, verbatim: false };
-}
-
 /** Throws PodexitError if spawn itself throws: for an empty command, or a NUL in an argument. */
-function spawnPlugin(exec: ExecEntry, { file, args, verbatim }: Launch, options: SpawnOptions): ChildProcess {
+function spawnPlugin(exec: ExecEntry, { variables, platform }: Env, options: SpawnOptions): ChildProcess {
+  const { file, args, verbatim } =
+    platform === 'win32'
+      ? windowsLaunch(exec.command, exec.args, { variables, exists: existsSync })
+      : { file: exec.command, args: exec.args, verbatim: false };
   try {
     return spawn(file, [...args], { ...options, windowsVerbatimArguments: verbatim });
   } catch (error) {
-    throw notStarted(exec, (error as NodeJS.ErrnoException).code ?? 'unknown error');
+    throw notStarted(exec, error as NodeJS.ErrnoException);
   }
 }
 
@@ -174,7 +151,7 @@ function readCredential(exec: ExecEntry, output: string): ExpiringCredential {
   if (!token && !(cert && key)) throw failed(exec, 'gave neither a token nor a client certificate with its key');
   const expiry = Date.parse(asText(status['expirationTimestamp']));
   return {
-    credential: { ...(token ? { token } : {}), ...(cert && key ? { cert, key } : {}) },
+    credential: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...(cert && key ? { cert, key } : {}) },
     expiresAt: Number.isNaN(expiry) ? Number.POSITIVE_INFINITY : expiry,
   };
 }
@@ -187,7 +164,7 @@ function failed(
   return new PodexitError('auth.exec-failed', `the credential plugin ${nameOf(exec)} ${what}`, hint);
 }
 
-function notStarted(exec: ExecEntry, code: string): PodexitError {
+function notStarted(exec: ExecEntry, { code = 'unknown error' }: NodeJS.ErrnoException): PodexitError {
   const why = code === 'ENOENT' ? 'is not installed (no such command)' : `cannot be started (${code})`;
   const hint = 'Install it, or put its directory into PATH; the kubeconfig names it under users[].user.exec.';
   return failed(exec, why, exec.installHint ?? hint);

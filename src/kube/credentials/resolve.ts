@@ -20,12 +20,11 @@ export async function resolveCredentials(options: ResolveOptions): Promise<Crede
   return {
     async identify(): Promise<Identity> {
       const at = generation;
-      const credential = await source.getCredential();
-      const { token, authorization: header, key } = credential;
-      [token, header?.split(' ')[1], key].forEach((secret) => redactor.hide(secret));
+      const { authorization, cert, key } = await source.getCredential();
+      [authorization?.replace(/^\S+ /, ''), key].forEach((secret) => redactor.hide(secret));
       return {
-        headers: { ...authorization(credential), ...impersonation },
-        tls: withCertificate(tls, credential),
+        headers: { ...(authorization === undefined ? {} : { authorization }), ...impersonation },
+        tls: cert === undefined || key === undefined ? tls : { ...tls, cert, key },
         generation: at,
       };
     },
@@ -38,22 +37,16 @@ export async function resolveCredentials(options: ResolveOptions): Promise<Crede
   };
 }
 
-function authorization({ token, authorization: whole }: Credential): OutgoingHttpHeaders {
-  if (token !== undefined) return { authorization: `Bearer ${token}` };
-  return whole === undefined ? {} : { authorization: whole };
-}
-
-function withCertificate(tls: TlsOptions, { cert, key }: Credential): TlsOptions {
-  return cert === undefined || key === undefined ? tls : { ...tls, cert, key };
-}
-
 async function chooseSource(options: ResolveOptions): Promise<CredentialSource> {
   const { cluster, user, redactor } = options;
   [user.token, user.password].forEach((secret) => redactor.hide(secret));
   // Without TLS anybody on the network could read credentials.
   if (!isOverTls(cluster.server)) return fixedSource({});
   if (user.tokenFile !== undefined || user.token !== undefined) return tokenSource(user);
-  if (user.username) return fixedSource({ authorization: basic(user.username, user.password ?? '') });
+  if (user.username) {
+    const pair = Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64');
+    return fixedSource({ authorization: `Basic ${pair}` });
+  }
   // With a client certificate no plugin runs (client-go exec.UpdateTransportConfig).
   if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
@@ -66,10 +59,6 @@ function fixedSource(credential: Credential): CredentialSource {
   return { getCredential: async () => credential, forget: () => false };
 }
 
-function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-}
-
 /** A token file is read for every request, since its owner renews it (client-go caches it for a minute). */
 function tokenSource({ token, tokenFile }: UserEntry): CredentialSource {
   let last = token;
@@ -77,7 +66,7 @@ function tokenSource({ token, tokenFile }: UserEntry): CredentialSource {
     async getCredential() {
       if (tokenFile !== undefined) last = readIfThere(tokenFile)?.trim() || last;
       if (last === undefined) throw unreadableFile('tokenFile', tokenFile ?? '');
-      return { token: last };
+      return { authorization: `Bearer ${last}` };
     },
     // The file may contain a new token by now.
     forget: () => tokenFile !== undefined,

@@ -57,7 +57,8 @@ export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Below the server's address, e.g. `/api/v1/namespaces/shop/pods`. */
   path: string;
-  query?: Readonly<Record<string, string>>;
+  /** Without the undefined ones. */
+  query?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON with a Content-Length. */
   body?: unknown;
   accept?: string;

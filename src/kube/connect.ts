@@ -61,7 +61,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
       counts.others += 1;
       const wire = await createWire(base, chooseProxy(proxyOptions));
       const { headers, tls } = await credentials.identify();
-      return await upgrade(wire, { url: urlOf(base, { path, query }), headers, tls, signal });
+      return await upgrade(wire, { url: urlOf(base, path, query), headers, tls, signal });
     },
     clean: (text) => redactor.clean(text),
     closed: closing.signal,

@@ -17,7 +17,7 @@ export type Outcome =
   /** No answer. Without `failure`: the credential plugin gave no credentials. */
   | { kind: 'unanswered'; failure?: TransportFailure }
   /** An unsuccessful HTTP status, or (`isErrorLine`) the code of an ERROR line inside a 200. */
-  | { kind: 'refused'; refusal: Refusal; isErrorLine: boolean; verb: Verb }
+  | { kind: 'refused'; refusal: Refusal; isErrorLine?: boolean; verb: Verb }
   /** The server does not support streaming lists: it refused, or the end mark does not come. */
   | { kind: 'no-streaming-list' }
   /** A line, or a list of one object, that is too large to hold in memory. */

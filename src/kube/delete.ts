@@ -7,7 +7,7 @@ import { backoffMs } from './decide.ts';
 import { decideDelete, isUidConflict, type Tried } from './delete-decide.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { tryGetPod } from './get.ts';
+import { tryGet } from './get.ts';
 import { podPath } from './resource-path.ts';
 import { asText, isFailureStatus, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
@@ -129,7 +129,7 @@ async function* wasExecuted(
   signal: AbortSignal,
 ): AsyncGenerator<RawObservation, boolean> {
   for (let failures = 0; ; failures++) {
-    const answer = await tryGetPod(cluster, target, signal);
+    const answer = await tryGet(cluster, podPath(target.namespace, target.name), { signal });
     if (signal.aborted) return false;
     if (answer !== undefined) yield* answer.dated;
     if (answer?.status === 401 || answer?.status === 403) {

@@ -28,13 +28,13 @@ export async function delay(env: Env, ms: number, signal?: AbortSignal): Promise
 }
 
 /**
- * Waits for the promise, but at most `ms`: undefined if the time passed or the signal aborted first. Called for each
+ * Waits for the promise, but at most `ms` if given: undefined if the time passed or the signal aborted first. Called for each
  * chunk of each stream, so it creates no signal of its own: an abort costs more than all other work for a line.
  */
 export function within<T>(
   env: Env,
   promise: Promise<T>,
-  ms: number,
+  ms: number | undefined,
   signal?: AbortSignal,
 ): Promise<{ value: T } | undefined> {
   return new Promise((resolve, reject) => {
@@ -46,28 +46,11 @@ export function within<T>(
       stop();
       resolve(undefined);
     };
-    const cancel = env.setTimeout(giveUp, ms);
+    const cancel = ms === undefined ? () => {} : env.setTimeout(giveUp, ms);
     // Not AbortSignal.any: a signal that lives as long as the trace would keep one dependent signal for each chunk.
     signal?.addEventListener('abort', giveUp, { once: true });
     void promise.then((value) => resolve({ value }), reject).finally(stop);
     // Even then, a promise that has already settled counts.
     if (signal?.aborted) void Promise.resolve().then(giveUp);
   });
-}
-
-/** A deadline that many promises can race against, for the cost of one timer. */
-export interface Alarm {
-  /** Client clock, ms. */
-  at: number;
-  /** Resolves at that time; never settles after `stop`. */
-  rung: Promise<undefined>;
-  stop(): void;
-}
-
-export function setAlarm(env: Env, at: number): Alarm {
-  let stop = (): void => {};
-  const rung = new Promise<undefined>((resolve) => {
-    stop = env.setTimeout(() => resolve(undefined), Math.max(0, at - env.now()));
-  });
-  return { at, rung, stop };
 }

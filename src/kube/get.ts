@@ -2,28 +2,20 @@ import { PodexitError } from '../errors.ts';
 import type { ApiResponse, Cluster, ApiRequest } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
-import { podPath } from './resource-path.ts';
 import { readRefusal } from './status.ts';
 import { delay } from './env.ts';
 import { notReached, unauthorized } from './server-errors.ts';
 
+type GetOptions = Omit<ApiRequest, 'method' | 'path'>;
+
 /**
- * Sends a GET, again while the server is busy, and returns any status but 401 (a 404 is an answer too). Throws
- * PodexitError `server.unreachable`, `server.untrusted` or `auth.unauthorized`, and the signal's reason on abort.
+ * Sends a GET with retries, and returns any status but 401 (a 404 is an answer too). Throws what `requestWithRetries`
+ * throws, and PodexitError `auth.unauthorized`.
  */
-export async function getObject(
-  cluster: Cluster,
-  path: string,
-  options: { signal?: AbortSignal; query?: Readonly<Record<string, string>> } = {},
-): Promise<ApiResponse> {
-  try {
-    const answer = await requestWithRetries(cluster, { method: 'GET', path, ...options });
-    if (answer.status === 401) throw unauthorized(cluster);
-    return answer;
-  } catch (error) {
-    if (error instanceof TransportFailure && !options.signal?.aborted) throw notReached(cluster, error);
-    throw error;
-  }
+export async function getObject(cluster: Cluster, path: string, options: GetOptions = {}): Promise<ApiResponse> {
+  const answer = await requestWithRetries(cluster, { method: 'GET', path, ...options });
+  if (answer.status === 401) throw unauthorized(cluster);
+  return answer;
 }
 
 /** One 429 or 503 must not lose a fact, and no request may wait for ever. */
@@ -32,7 +24,7 @@ const retryLimits = { attempts: 8, totalMs: 20_000 };
 /**
  * Sends a GET, again if the server is busy or starting (429, 5xx), or if the connection fails after the server was once
  * reached. Waits for the time in `Retry-After`, else backs off. Returns the last answer, whatever its status. Throws
- * what `Cluster.request` throws.
+ * PodexitError (without an answer `server.unreachable` or `server.untrusted`), and the signal's reason on abort.
  */
 export async function requestWithRetries(cluster: Cluster, request: ApiRequest): Promise<ApiResponse> {
   const { env } = cluster;
@@ -41,7 +33,7 @@ export async function requestWithRetries(cluster: Cluster, request: ApiRequest):
     const tried = await attempt(cluster, request);
     const wait = retryDelay(cluster, tried, attempts);
     if (wait === undefined || attempts >= retryLimits.attempts || env.now() + wait > deadline) {
-      if (tried instanceof TransportFailure) throw tried;
+      if (tried instanceof TransportFailure) throw notReached(cluster, tried);
       return tried;
     }
     await delay(env, wait, request.signal);
@@ -67,16 +59,12 @@ function retryDelay({ memory }: Cluster, tried: ApiResponse | TransportFailure, 
   return readRefusal(status, body, headers).retryAfterMs ?? growing;
 }
 
-/** Reads a pod for a caller that can do without it. Returns any status; undefined without an answer, or on abort. */
-export async function tryGetPod(
-  cluster: Cluster,
-  { namespace, name }: { namespace: string; name: string },
-  signal: AbortSignal,
-): Promise<ApiResponse | undefined> {
+/** A GET for a caller that can do without it. Returns any status; undefined without an answer, or on abort. */
+export async function tryGet(cluster: Cluster, path: string, options: GetOptions): Promise<ApiResponse | undefined> {
   try {
-    return await requestWithRetries(cluster, { method: 'GET', path: podPath(namespace, name), signal });
+    return await requestWithRetries(cluster, { method: 'GET', path, ...options });
   } catch (error) {
-    if (error instanceof TransportFailure || error instanceof PodexitError || signal.aborted) return undefined;
+    if (error instanceof PodexitError || options.signal?.aborted) return undefined;
     throw error;
   }
 }

@@ -4,41 +4,24 @@ import { within, type Env } from './env.ts';
 export type LineEvent =
   /**
    * `at`: when the chunk that completed the line was read, so that a slow consumer does not make later lines late.
-   * `since`: when its first bytes were read, which is much earlier on a slow link.
+   * `since`: when its first bytes were read, which is much earlier on a slow link. `cut`: it was longer than `maxBytes`.
    */
   | { kind: 'line'; bytes: Buffer; cut: boolean; at: number; since: number }
   /** `clean`: the response ended normally. An incomplete last line is dropped. */
-  | { kind: 'end'; clean: boolean }
-  /** Only with `onLong: 'stop'`: a line was longer than `maxBytes`. */
-  | { kind: 'oversized' };
+  | { kind: 'end'; clean: boolean };
 
-export interface LineOptions {
-  maxBytes: number;
-  /** Whether a line that is too long is cut to `maxBytes`, or ends the reading. */
-  onLong: 'cut' | 'stop';
-  /** Client clock, ms. */
-  now(): number;
-}
-
-/** A body, line by line. */
-export interface Lines {
-  /** The next line that was already read, if any: without a wait, and without a timer. */
-  takeLine(this: void): LineEvent | undefined;
-  /** Resolves when a line or the end can be taken; nothing comes after the end. Never rejects. */
-  untilLine(this: void): Promise<void>;
-}
-
-/** The next line; `undefined` if none came in time (a late one is not lost). No promise for a line already read. */
-export type NextLine = (ms: number, signal: AbortSignal) => LineEvent | undefined | Promise<LineEvent | undefined>;
-
-export const nextLineOf =
-  ({ takeLine, untilLine }: Lines, env: Env): NextLine =>
-  (ms, signal) =>
-    takeLine() ?? within(env, untilLine(), ms, signal).then(takeLine);
+/**
+ * The next line; undefined if none came in `ms` (a late one is not lost), or on abort. For a line that was already read
+ * there is neither a promise nor a timer. Nothing comes after the end. Never rejects.
+ */
+export type NextLine = (
+  ms: number | undefined,
+  signal?: AbortSignal,
+) => LineEvent | undefined | Promise<LineEvent | undefined>;
 
 /** Splits a body at LF, holding no more than one line (and one chunk) in memory. */
-export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): Lines {
-  const chunks = linesOfChunks(body, options);
+export function takeLines(body: AsyncIterable<unknown>, env: Env, maxBytes: number): NextLine {
+  const chunks = linesOfChunks(body, env, maxBytes);
   let buffered: LineEvent[] = [];
   let reading: Promise<void> | undefined;
   const readChunk = async (): Promise<void> => {
@@ -46,66 +29,57 @@ export function takeLines(body: AsyncIterable<unknown>, options: LineOptions): L
     buffered = value ?? [{ kind: 'end', clean: true }];
     reading = undefined;
   };
-  return {
-    takeLine: () => buffered.shift(),
-    untilLine: () => (buffered.length > 0 ? Promise.resolve() : (reading ??= readChunk())),
-  };
+  const take = (): LineEvent | undefined => buffered.shift();
+  return (ms, signal) => take() ?? within(env, (reading ??= readChunk()), ms, signal).then(take);
 }
 
 /** Never throws. Yields no empty arrays. */
-async function* linesOfChunks(body: AsyncIterable<unknown>, options: LineOptions): AsyncGenerator<LineEvent[], void> {
-  const pending = pendingLine(options.maxBytes);
+async function* linesOfChunks(
+  body: AsyncIterable<unknown>,
+  env: Env,
+  maxBytes: number,
+): AsyncGenerator<LineEvent[], void> {
+  const split = createSplitter(maxBytes);
   try {
     for await (const chunk of body) {
-      const lines = linesOf(chunk as Buffer, pending, options);
+      const lines = split(chunk as Buffer, env.now());
       if (lines.length > 0) yield lines;
-      if (lines.at(-1)?.kind === 'oversized') return;
     }
   } catch {
     yield [{ kind: 'end', clean: false }];
   }
 }
 
-function linesOf(bytes: Buffer, pending: ReturnType<typeof pendingLine>, { onLong, now }: LineOptions): LineEvent[] {
-  const at = now();
-  const lines: LineEvent[] = [];
-  let from = 0;
-  for (let to = bytes.indexOf(lineFeed); to !== -1; to = bytes.indexOf(lineFeed, from)) {
-    pending.add(bytes.subarray(from, to), at);
-    const line = pending.take();
-    if (line.cut && onLong === 'stop') return [...lines, { kind: 'oversized' }];
-    lines.push({ kind: 'line', ...line, since: line.since ?? at, at });
-    from = to + 1;
-  }
-  pending.add(bytes.subarray(from), at);
-  return pending.isCut() && onLong === 'stop' ? [...lines, { kind: 'oversized' }] : lines;
-}
-
 const lineFeed = 0x0a;
 
-function pendingLine(maxBytes: number) {
+/** The lines that end in each chunk. A line that is too long ends where it is cut; the rest of it is skipped. */
+function createSplitter(maxBytes: number): (chunk: Buffer, at: number) => LineEvent[] {
   let parts: Buffer[] = [];
   let length = 0;
-  let cut = false;
   let since: number | undefined;
-  return {
-    isCut: () => cut,
-    add(part: Buffer, at: number): void {
-      const room = maxBytes - length;
-      if (part.length > room) cut = true;
-      const kept = part.subarray(0, room);
-      if (kept.length === 0) return;
+  let isSkipping = false;
+  return (chunk, at) => {
+    const lines: LineEvent[] = [];
+    const end = (cut: boolean): void => {
+      const [only = Buffer.alloc(0)] = parts;
+      const bytes = parts.length > 1 ? Buffer.concat(parts) : only;
+      if (!isSkipping) lines.push({ kind: 'line', bytes, cut, at, since: since ?? at });
+      [parts, length, since, isSkipping] = [[], 0, undefined, cut];
+    };
+    const add = (part: Buffer): void => {
+      if (isSkipping || part.length === 0) return;
       since ??= at;
-      parts.push(kept);
-      length += kept.length;
-    },
-    take(): { bytes: Buffer; cut: boolean; since?: number } {
-      const line = { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts), cut, since };
-      since = undefined;
-      parts = [];
-      length = 0;
-      cut = false;
-      return line;
-    },
+      parts.push(part.subarray(0, maxBytes - length));
+      length += part.length;
+      if (length > maxBytes) end(true);
+    };
+    let from = 0;
+    for (let to = chunk.indexOf(lineFeed); to !== -1; to = chunk.indexOf(lineFeed, from)) {
+      add(chunk.subarray(from, to));
+      end(false);
+      from = to + 1;
+    }
+    add(chunk.subarray(from));
+    return lines;
   };
 }

@@ -1,7 +1,6 @@
 import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { takeLines } from './lines.ts';
-import { setAlarm, type Alarm } from './env.ts';
 
 /** What has been read of a log, over all its connections. */
 export interface LogProgress {
@@ -33,29 +32,17 @@ export async function readLines(
   const limit = createLogLimit(reportIntervalMs, matters);
   const report = (received: ReportedLine | undefined, at: number): void =>
     void (received && deliver({ kind: 'line', at, container, ...received }));
-  const lines = takeLines(response.body, { maxBytes: maxLogLineBytes, onLong: 'cut', now: () => env.now() });
+  const next = takeLines(response.body, env, maxLogLineBytes);
   const seen = progress.lastTime;
-  let alarm: Alarm | undefined;
   try {
     for (;;) {
-      let event = lines.takeLine();
-      if (event === undefined) {
-        const due = limit.due();
-        // One timer for all lines of an interval: a timer for each line would be most of the work for a chatty log.
-        if (due !== undefined && alarm?.at !== due) {
-          alarm?.stop();
-          alarm = setAlarm(env, due);
-        }
-        await (due === undefined || alarm === undefined
-          ? lines.untilLine()
-          : Promise.race([lines.untilLine(), alarm.rung]));
-        event = lines.takeLine();
-      }
+      const due = limit.due();
+      const event = await next(due === undefined ? undefined : Math.max(0, due - env.now()));
       if (signal.aborted) return false;
       const now = event?.kind === 'line' ? event.at : env.now();
-      if (event === undefined || event.kind !== 'line') {
+      if (event?.kind !== 'line') {
         report(limit.release(now), now);
-        if (event !== undefined) return event.kind === 'end' && event.clean;
+        if (event !== undefined) return event.clean;
         continue;
       }
       const line = readLogLine(event.bytes);
@@ -65,7 +52,6 @@ export async function readLines(
       report(limit.offer(line, now), now);
     }
   } finally {
-    alarm?.stop();
     response.body.destroy();
   }
 }

@@ -61,10 +61,7 @@ export function keyOf(object: unknown): string {
   return `${asString(namespace)}/${asString(name)}`;
 }
 
-export function selectors({ name, fieldSelector, labelSelector }: WatchTarget): Record<string, string> {
-  const fields = [...(name === undefined ? [] : [`metadata.name=${name}`]), ...(fieldSelector ? [fieldSelector] : [])];
-  return {
-    ...(fields.length === 0 ? {} : { fieldSelector: fields.join(',') }),
-    ...(labelSelector ? { labelSelector } : {}),
-  };
+export function selectors({ name, fieldSelector, labelSelector }: WatchTarget) {
+  const fields = [name === undefined ? undefined : `metadata.name=${name}`, fieldSelector].filter(Boolean);
+  return { fieldSelector: fields.join(',') || undefined, labelSelector: labelSelector || undefined };
 }

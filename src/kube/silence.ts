@@ -44,67 +44,52 @@ export async function askWhatIsNew(
 ): Promise<Comparison> {
   let response: ApiResponse;
   try {
-    response = await cluster.request(
-      target.name === undefined ? collectionRequest(target, delivered, signal) : objectRequest(target, signal),
-    );
+    response = await cluster.request({ method: 'GET', ...question(target, delivered), signal });
   } catch (error) {
     // A failing credential plugin says nothing about an open stream, which needs no new credentials.
     const isNoAnswer = error instanceof TransportFailure || isExecFailure(error) || signal.aborted;
     if (isNoAnswer) return { has: 'unknown', complete: false, dated: [] };
     throw error;
   }
-  const next = continueOf(response.body);
-  const complete = target.name !== undefined || next === '';
-  const compared =
-    target.name === undefined
-      ? compareCollection(response, target, delivered, complete)
-      : compareObject(response, delivered);
   const { status, body, headers, dated } = response;
+  const complete = target.name !== undefined || continueOf(body) === '';
   const retryAfterMs = status === 200 ? undefined : readRefusal(status, body, headers).retryAfterMs;
-  return { ...compared, retryAfterMs, complete, dated };
+  return { ...compare(response, target, delivered, complete), retryAfterMs, complete, dated };
 }
 
-type Compared = Pick<Comparison, 'has' | 'latest'>;
-
-/** A 200 without a version is not from Kubernetes: it proves nothing. */
-function compareObject({ status, body }: ApiResponse, { newest, received, keys }: Delivered): Compared {
-  if (status === 404) return { has: keys.size > 0 ? 'more' : 'same' };
-  const version = versionOf(body);
-  if (status !== 200 || version === undefined) return { has: 'unknown' };
-  // If no object was delivered, only the version of the list can be compared.
-  if (newest === undefined) return isNewer(version, received) ? { has: 'more', latest: version } : { has: 'same' };
-  if (version === newest) return { has: 'same' };
-  return isNewer(newest, version) ? { has: 'less' } : { has: 'more', latest: version };
+/** The object itself if it is named, else the beginning of the list. */
+function question(target: WatchTarget, { keys }: Delivered) {
+  if (target.name !== undefined) {
+    const path = `${target.path}/${encodeURIComponent(target.name)}`;
+    return { path, accept: acceptMetadata('PartialObjectMetadata') };
+  }
+  const narrowed = selectors(target);
+  const enough = Math.max(listLimit.selected, Math.min(keys.size, listLimit.maxSelected));
+  const limit = Object.values(narrowed).some(Boolean) ? enough : listLimit.unselected;
+  const query = { ...narrowed, limit: String(limit) };
+  return { path: target.path, query, accept: acceptMetadata('PartialObjectMetadataList') };
 }
 
-function compareCollection(
+function compare(
   { status, body }: ApiResponse,
   target: WatchTarget,
   { newest, received, keys }: Delivered,
   complete: boolean,
-): Compared {
+): Pick<Comparison, 'has' | 'latest'> {
+  const isNamed = target.name !== undefined;
   const version = versionOf(body);
-  if (status !== 200 || version === undefined) return { has: 'unknown' };
-  const objects = asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));
+  const isGone = isNamed && status === 404;
+  // A 200 without a version is not from Kubernetes: it proves nothing.
+  if (!isGone && (status !== 200 || version === undefined)) return { has: 'unknown' };
+  const found = isNamed ? [body] : asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));
+  const objects = isGone ? [] : found;
   const latest = newestOf(objects);
-  if (latest !== undefined && (newest === undefined || isNewer(latest, newest))) return { has: 'more', latest };
-  if (isNewer(received, version)) return { has: 'less' };
+  // If a named object was never delivered, only the version of its list can be compared.
+  const known = isNamed ? (newest ?? received) : newest;
+  if (latest !== undefined && (known === undefined || isNewer(latest, known))) return { has: 'more', latest };
+  if (isNewer(isNamed ? newest : received, version)) return { has: 'less' };
   const there = new Set(objects.map(keyOf));
   return { has: complete && [...keys].some((key) => !there.has(key)) ? 'more' : 'same' };
-}
-
-function objectRequest(target: WatchTarget, signal: AbortSignal) {
-  const path = `${target.path}/${encodeURIComponent(target.name ?? '')}`;
-  return { method: 'GET', path, accept: acceptMetadata('PartialObjectMetadata'), signal } as const;
-}
-
-function collectionRequest(target: WatchTarget, { keys }: Delivered, signal: AbortSignal) {
-  const narrowed = selectors(target);
-  const enough = Math.max(listLimit.selected, Math.min(keys.size, listLimit.maxSelected));
-  const limit = Object.keys(narrowed).length > 0 ? enough : listLimit.unselected;
-  const query = { ...narrowed, limit: String(limit) };
-  const accept = acceptMetadata('PartialObjectMetadataList');
-  return { method: 'GET', path: target.path, query, accept, signal } as const;
 }
 
 /** A later answer is out of date: the server is asked again. */

@@ -3,11 +3,11 @@ import { asObject, metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import type { Outcome } from './decide.ts';
 import { parseJson } from './http/body.ts';
-import { nextLineOf, takeLines, type LineEvent, type NextLine } from './lines.ts';
+import { takeLines, type LineEvent, type NextLine } from './lines.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 import { maxWatchLineBytes } from './server-errors.ts';
 import { checkSilence, createSilence } from './silence.ts';
-import { isNewer, readRefusal, versionOf, type Refusal } from './status.ts';
+import { isNewer, readRefusal, versionOf } from './status.ts';
 import { doubtBookmark, reportList, resetFailures, type Position, type StreamContext } from './watch-position.ts';
 
 /** A watch that lasts this long resets the backoff even without a line. Longer than any wait between two watches. */
@@ -32,9 +32,7 @@ export async function followWatch(
 }
 
 async function readResponse(context: StreamContext, response: StreamedResponse, initial: boolean): Promise<Outcome> {
-  const { env } = context.cluster;
-  const lines = takeLines(response.body, { maxBytes: maxWatchLineBytes, onLong: 'stop', now: () => env.now() });
-  const next = nextLineOf(lines, env);
+  const next = takeLines(response.body, context.cluster.env, maxWatchLineBytes);
   try {
     if (initial) {
       const outcome = await readInitialState(context, next, response.sentAt);
@@ -69,11 +67,14 @@ async function readInitialState(context: StreamContext, next: NextLine, sentAt: 
     if (event === undefined || env.now() > until) return signal.aborted ? { kind: 'ended' } : noStreamingLists(cluster);
     // It ended normally, and empty: a plain list shows whether this is a Kubernetes API at all.
     if (event.kind === 'end' && event.clean && state.size === 0) return noStreamingLists(cluster);
-    if (event.kind !== 'line') return outcomeOf(event);
-    const line = readWatchLine(event.bytes);
-    if (line.kind === 'malformed') return { kind: state.size === 0 ? 'foreign' : 'cut' };
-    if (line.kind === 'error')
-      return [400, 422].includes(line.refusal.status) ? noStreamingLists(cluster) : refusedByLine(line);
+    if (event.kind === 'end') return endOf(event);
+    const line = readWatchLine(event);
+    if (line.kind === 'failed') {
+      const { outcome } = line;
+      if (outcome.kind === 'cut' && state.size === 0) return { kind: 'foreign' };
+      const isUnsupported = outcome.kind === 'refused' && [400, 422].includes(outcome.refusal.status);
+      return isUnsupported ? noStreamingLists(cluster) : outcome;
+    }
     if (line.kind === 'change') {
       // Changes before the end mark are part of the state.
       if (line.change === 'DELETED') state.delete(keyOf(line.object));
@@ -120,13 +121,13 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
         return { kind: found.kind };
       case 'line': {
         reportSlowLine(context, found);
-        const outcome = handleLine(context, readWatchLine(found.bytes), found.at);
+        const outcome = handleLine(context, readWatchLine(found), found.at);
         if (outcome !== undefined) return outcome;
         silence.lineCame();
         break;
       }
-      default:
-        return outcomeOf(found);
+      case 'end':
+        return endOf(found);
     }
   }
 }
@@ -156,8 +157,7 @@ function reportSlowLine(
 
 /** Delivers one line, then moves the position. */
 function handleLine({ target, position, deliver }: StreamContext, line: WatchLine, at: number): Outcome | undefined {
-  if (line.kind === 'malformed') return { kind: 'cut' };
-  if (line.kind === 'error') return refusedByLine(line);
+  if (line.kind === 'failed') return line.outcome;
   if (line.kind === 'change' && isForeign(target, line.object)) return undefined;
   const { resourceVersion } = line;
   if (resourceVersion === undefined) return line.kind === 'bookmark' ? undefined : { kind: 'unversioned' };
@@ -173,33 +173,21 @@ function handleLine({ target, position, deliver }: StreamContext, line: WatchLin
   return undefined;
 }
 
-/** The outcome of an ERROR line inside a response. */
-const refusedByLine = ({ refusal }: Extract<WatchLine, { kind: 'error' }>): Outcome => ({
-  kind: 'refused',
-  refusal,
-  isErrorLine: true,
-  verb: 'watch',
-});
-
-/** The outcome if there is no line. */
-function outcomeOf(event: Exclude<LineEvent, { kind: 'line' }>): Outcome {
-  if (event.kind === 'oversized') return { kind: 'oversized', verb: 'watch' };
-  return { kind: event.clean ? 'ended' : 'cut' };
-}
+const endOf = ({ clean }: Extract<LineEvent, { kind: 'end' }>): Outcome => ({ kind: clean ? 'ended' : 'cut' });
 
 /** One line of a watch response, with the distinctions that the loop needs. */
 type WatchLine =
   | { kind: 'change'; change: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown; resourceVersion: string | undefined }
   /** `initialEnd`: the end mark of a streaming list: its initial state is complete. */
   | { kind: 'bookmark'; resourceVersion: string | undefined; initialEnd: boolean }
-  | { kind: 'error'; refusal: Refusal }
-  /** Not JSON, or not a line of a watch. */
-  | { kind: 'malformed' };
+  /** An ERROR line, or a line that cannot be read. */
+  | { kind: 'failed'; outcome: Outcome };
 
 const initialEndMark = 'k8s.io/initial-events-end';
 
-/** Never throws: any other bytes are `malformed`. */
-function readWatchLine(bytes: Buffer): WatchLine {
+/** Never throws, whatever the bytes are. */
+function readWatchLine({ bytes, cut }: Extract<LineEvent, { kind: 'line' }>): WatchLine {
+  if (cut) return { kind: 'failed', outcome: { kind: 'oversized', verb: 'watch' } };
   const line = asObject(parseJson(bytes.toString('utf8')));
   const object = line['object'];
   switch (line['type']) {
@@ -214,9 +202,10 @@ function readWatchLine(bytes: Buffer): WatchLine {
     }
     case 'ERROR': {
       const code = asObject(object)['code'];
-      return { kind: 'error', refusal: readRefusal(typeof code === 'number' ? code : 500, object) };
+      const refusal = readRefusal(typeof code === 'number' ? code : 500, object);
+      return { kind: 'failed', outcome: { kind: 'refused', refusal, isErrorLine: true, verb: 'watch' } };
     }
     default:
-      return { kind: 'malformed' };
+      return { kind: 'failed', outcome: { kind: 'cut' } };
   }
 }

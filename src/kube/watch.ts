@@ -114,8 +114,8 @@ const streamingAnswerMs = 10_000;
 
 async function listAndWatch(context: StreamContext, notOlder: boolean): Promise<Outcome> {
   const { cluster, target, position, signal, deliver } = context;
-  const result = await listObjects(cluster, target, { signal, notOlderThan: notOlder ? position.received : undefined });
-  result.dated.forEach(deliver);
+  const notOlderThan = notOlder ? position.received : undefined;
+  const result = await listObjects(cluster, target, { signal, deliver, notOlderThan });
   if (result.kind === 'failed') return result.outcome;
   return reportList(context, result) ?? (await watchFrom('list', context));
 }
@@ -130,7 +130,7 @@ async function watchFrom(start: Start, context: StreamContext): Promise<Outcome>
   const { cluster, target, position, signal, deliver } = context;
   const initial = start === 'state';
   if (initial) position.streamingFailures++;
-  const from: Record<string, string> = initial
+  const from = initial
     ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
     : { resourceVersion: position.resourceVersion ?? '' };
   const query = { ...selectors(target), watch: '1', ...from, allowWatchBookmarks: 'true' };
@@ -145,7 +145,7 @@ async function watchFrom(start: Start, context: StreamContext): Promise<Outcome>
     const refusal = readRefusal(response.status, await readJson(response.body, signal), response.headers);
     doubtBookmark(position, refusal);
     if (initial && [400, 422].includes(response.status)) return noStreamingLists(cluster);
-    return { kind: 'refused', refusal, isErrorLine: false, verb: 'watch' };
+    return { kind: 'refused', refusal, verb: 'watch' };
   }
   if (start === 'cut')
     deliver({ kind: 'resumed', at: response.at, stream: target.stream, since: position.completeUntil });

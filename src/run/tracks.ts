@@ -7,7 +7,8 @@ import { endOf, sharedStreamDelayMs, type End } from './ending.ts';
 import { createDeadline, createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
 import type { ApiResponse } from '../kube/cluster.ts';
-import { tryGetPod } from '../kube/get.ts';
+import { tryGet } from '../kube/get.ts';
+import { podPath } from '../kube/resource-path.ts';
 import { millisecondsOf } from '../model/assumptions.ts';
 import { uidOf } from './watched.ts';
 
@@ -153,11 +154,11 @@ async function readPodOnceMore(run: Run, key: string): Promise<void> {
   const trace = run.traceOf(key);
   const pod = trace?.pod?.value.metadata;
   if (!trace?.deletion || trace.gone || !pod) return;
-  const place = { namespace: pod.namespace ?? run.options.namespace, name: pod.name };
+  const path = podPath(pod.namespace ?? run.options.namespace, pod.name);
   const deadline = createDeadline(clock, lastReadTimeoutMs);
   const begun = clock.now();
   const signal = AbortSignal.any([run.signal, deadline.signal]);
-  const answer = await tryGetPod(cluster, place, signal).finally(deadline.cancel);
+  const answer = await tryGet(cluster, path, { signal }).finally(deadline.cancel);
   for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
   const found = answer && readLook(answer);
   if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));

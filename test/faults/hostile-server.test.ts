@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Health } from '../../src/kube/watch-position.ts';
-import { getObject, tryGetPod } from '../../src/kube/get.ts';
+import { getObject, tryGet } from '../../src/kube/get.ts';
 import { listOnce, listUids } from '../../src/kube/list.ts';
 import { ignoredHealth, watchObjects } from '../kube/helpers/observed.ts';
 import type { Handler } from '../kube/helpers/api.ts';
@@ -121,7 +121,7 @@ describe('one 429 or 503 in between loses no fact', () => {
     const target = { stream: 'siblings', path: pods.path } as const;
     const asking = async () => connected(await serve(after(times, code)), fast());
     expect((await getObject(await asking(), `${pods.path}/web`)).status).toBe(200);
-    expect((await tryGetPod(await asking(), { namespace: 'shop', name: 'web' }, signal))?.status).toBe(200);
+    expect((await tryGet(await asking(), '/api/v1/namespaces/shop/pods/web', { signal }))?.status).toBe(200);
     expect(await listOnce(await asking(), target, { signal })).toMatchObject({ kind: 'listed' });
     expect(await listUids(await asking(), target, signal)).toMatchObject({ uids: ['uid-web'] });
   });

@@ -63,7 +63,7 @@ type AuthenticatedReply = Reply & { generation: number };
 
 /** Follows redirects, but only of a GET within one origin, since a redirected request carries our credentials. */
 async function follow(options: ClientOptions, request: ApiRequest): Promise<AuthenticatedReply> {
-  let url = urlOf(options.base, request);
+  let url = urlOf(options.base, request.path, searchParams(request.query));
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
     if (reply.status === 407)
@@ -173,14 +173,17 @@ function limit(requestedMs: number | undefined, maxMs: number): number {
 }
 
 /** The path in the server's address goes before the request's own. */
-export function urlOf(
-  base: URL,
-  { path, query = {} }: Pick<ApiRequest, 'path'> & { query?: ApiRequest['query'] | URLSearchParams },
-): URL {
+export function urlOf(base: URL, path: string, query: URLSearchParams): URL {
   const url = new URL(base.origin);
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
-  url.search = new URLSearchParams(query).toString();
+  url.search = query.toString();
   return url;
+}
+
+function searchParams(query: ApiRequest['query'] = {}): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
+  return params;
 }
 
 /** Includes the selectors: they are no secrets, and the caller applies `clean`. */

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { RawObservation } from '../model/observation.ts';
 import type { Body } from './http/body.ts';
+import type { Reply } from './http/exchange.ts';
 import type { Upgraded } from './http/upgrade.ts';
 import type { Env } from './env.ts';
 
@@ -71,24 +71,18 @@ export interface ApiRequest {
   onSent?(sentAt: number): void;
 }
 
-interface Head {
-  status: number;
-  headers: IncomingHttpHeaders;
-  /** Client clock, ms: not later than the moment the request left. */
-  sentAt: number;
-  /** Client clock, ms: when the headers (StreamedResponse) or the whole body (ApiResponse) had arrived. */
-  at: number;
+interface Answered {
   /** The server's clock, from the answer's `Date` header: at most one raw observation. */
   dated: RawObservation[];
 }
 
-export interface ApiResponse extends Head {
+/** `at`: when the whole body had arrived. */
+export interface ApiResponse extends Omit<Reply, 'body'>, Answered {
   /** The parsed JSON; undefined if it is not JSON. */
   body: unknown;
 }
 
-export interface StreamedResponse extends Head {
-  body: Body;
+export interface StreamedResponse extends Reply, Answered {
   /** For a 401 inside the body: true if there are new credentials to try. */
   renew(): Promise<boolean>;
 }

@@ -26,46 +26,40 @@ const maxAmbiguousTries = 8;
 
 /** With `dryRun` nothing is ever executed, so a GET would not show the result. */
 export function decideDelete(tried: Tried, failures: number, dryRun = false): DeleteStep {
-  const step = decideReal(tried, failures);
-  if (!dryRun) return step;
-  if (step.next === 'look') return { next: 'again', ms: step.ms };
-  return step.next === 'last-look' ? { next: 'give-up' } : step;
-}
-
-function decideReal(tried: Tried, failures: number): DeleteStep {
-  switch (tried.kind) {
-    case 'accepted':
-      return { next: 'done' };
-    case 'refused':
-      return afterRefusal(tried.refusal, failures);
-    case 'failed':
-      if (isUntrusted(tried.failure)) return { next: 'give-up' };
-      // No connection, or no TLS handshake: the server has read nothing of the request.
-      if (!tried.failure.sent)
-        return failures < maxUnsentTries ? { next: 'again', ms: retryMs(failures) } : { next: 'give-up' };
-      return afterAmbiguous(failures);
+  if (tried.kind === 'accepted') return { next: 'done' };
+  const retryAfterMs = tried.kind === 'refused' ? tried.refusal.retryAfterMs : undefined;
+  const ms = retryAfterMs ?? backoffMs(failures, 100);
+  switch (tried.kind === 'refused' ? effectOfRefused(tried.refusal) : effectOfFailed(tried.failure)) {
+    case 'final':
+      return { next: 'give-up' };
+    case 'none':
+      return failures < maxUnsentTries ? { next: 'again', ms } : { next: 'give-up' };
+    case 'unknown':
+      if (failures >= maxAmbiguousTries) return { next: dryRun ? 'give-up' : 'last-look' };
+      return { next: dryRun ? 'again' : 'look', ms };
   }
 }
 
-function afterRefusal(refusal: Refusal, failures: number): DeleteStep {
-  const { status, retryAfterMs } = refusal;
-  // A budget refuses until the application is healthy again; the user decides whether to wait for that.
-  if (isRefusedByBudget(refusal)) return { next: 'give-up' };
-  // Flow control rejects a request before it is executed (429, API Priority and Fairness).
-  if (status === 429)
-    return failures < maxUnsentTries ? { next: 'again', ms: retryAfterMs ?? retryMs(failures) } : { next: 'give-up' };
-  if (isUidConflict(refusal)) return { next: 'give-up' };
-  // With two budgets for one pod the 500 is permanent (SIGNALS §1, Eviction).
-  if (/more than one PodDisruptionBudget/i.test(refusal.message)) return { next: 'give-up' };
-  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. 404 without a Status: from
-  // a proxy, so the pod may exist.
-  if (status === 409 || status >= 500 || (status === 404 && refusal.reason === ''))
-    return afterAmbiguous(failures, retryAfterMs);
-  return { next: 'give-up' };
+/** `final`: another try gives the same; `none`: it was not executed; `unknown`: it may have been executed. */
+type Effect = 'final' | 'none' | 'unknown';
+
+function effectOfFailed(failure: TransportFailure): Effect {
+  if (isUntrusted(failure)) return 'final';
+  // No connection, or no TLS handshake: the server has read nothing of the request.
+  return failure.sent ? 'unknown' : 'none';
 }
 
-function afterAmbiguous(failures: number, retryAfterMs?: number): DeleteStep {
-  return failures < maxAmbiguousTries ? { next: 'look', ms: retryAfterMs ?? retryMs(failures) } : { next: 'last-look' };
+function effectOfRefused(refusal: Refusal): Effect {
+  const { status, reason, message } = refusal;
+  // A budget refuses until the application is healthy again; the user decides whether to wait for that.
+  if (isRefusedByBudget(refusal) || isUidConflict(refusal)) return 'final';
+  // Flow control rejects a request before it is executed (429, API Priority and Fairness).
+  if (status === 429) return 'none';
+  // With two budgets for one pod the 500 is permanent (SIGNALS §1, Eviction).
+  if (/more than one PodDisruptionBudget/i.test(message)) return 'final';
+  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. 404 without a Status: from
+  // a proxy, so the pod may exist.
+  return status === 409 || status >= 500 || (status === 404 && reason === '') ? 'unknown' : 'final';
 }
 
 /** A PodDisruptionBudget refused the eviction. Flow control answers 429 too, without this cause. */
@@ -81,5 +75,3 @@ export function isRefusedByBudget({ status, causes }: Refusal): boolean {
 export function isUidConflict({ status, message }: Refusal): boolean {
   return status === 409 && /UID in the precondition|Precondition failed: UID in precondition/.test(message);
 }
-
-const retryMs = (failures: number): number => backoffMs(failures, 100);

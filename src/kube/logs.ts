@@ -3,7 +3,7 @@ import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { readJson } from './http/body.ts';
-import { answerIfAny } from './http/failure.ts';
+import { TransportFailure } from './http/failure.ts';
 import { readLines, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
@@ -76,10 +76,9 @@ async function openLog(
     const refusal =
       response &&
       readRefusal(response.status, await readJson(response.body, signal).catch(() => undefined), response.headers);
-    const step = await confirmGone(cluster, target, decideLog(refusal, failures), failures, signal);
+    const next = await decideLog(cluster, target, refusal, failures, signal);
     if (signal.aborted) return undefined;
-    if (step.next === 'stop') throw unauthorized(cluster);
-    if (step.next === 'refused') {
+    if (next === 'refused') {
       const log = { stream: 'logs', path: pathOf(target), container: target.container } as const;
       deliver(refusedBy(cluster, log, { refusal, verb: 'get' }));
     }
@@ -88,44 +87,38 @@ async function openLog(
       const at = cluster.env.now();
       deliver({ kind: 'gap', at, stream: 'logs', container: target.container, from: at, cause: 'not-synced' });
     }
-    if (step.next !== 'again' || !(await delay(cluster.env, step.ms, signal))) return undefined;
+    if (typeof next === 'string' || !(await delay(cluster.env, next, signal))) return undefined;
   }
 }
 
-type LogStep = { next: 'again'; ms: number } | { next: 'gone' | 'refused' | 'stop' };
-
-/** What to do with a log that does not open. `refusal` is undefined if there was no answer. */
-function decideLog(refusal: Refusal | undefined, failures: number): LogStep {
-  if (refusal === undefined) return { next: 'again', ms: backoffMs(failures) };
-  const { status, message, retryAfterMs } = refusal;
+/**
+ * What to do with a log that does not open: ms until the next try, or how it ends. `refusal` is undefined if there was
+ * no answer. Throws PodexitError `auth.unauthorized`.
+ */
+async function decideLog(
+  cluster: Cluster,
+  { namespace, pod, uid }: LogTarget,
+  refusal: Refusal | undefined,
+  failures: number,
+  signal: AbortSignal,
+): Promise<number | 'gone' | 'refused'> {
+  if (refusal === undefined || isServerTrouble(refusal)) return refusal?.retryAfterMs ?? backoffMs(failures);
+  const { status, message } = refusal;
   // errors.ndjson: `container "pend" in pod "pend" is waiting to start: …`
-  if (status === 400 && message.includes('waiting to start')) return { next: 'again', ms: containerStartRetryMs };
-  if (status === 401) return { next: 'stop' };
+  if (status === 400 && message.includes('waiting to start')) return containerStartRetryMs;
+  if (status === 401) throw unauthorized(cluster);
+  if (status !== 404) return 'refused';
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
-  if (status === 404) return { next: 'gone' };
-  if (isServerTrouble(refusal)) return { next: 'again', ms: retryAfterMs ?? backoffMs(failures) };
-  return { next: 'refused' };
+  const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
+  if (answer?.status === 404) return 'gone';
+  const received = asText(metadataOf(answer?.body)['uid']);
+  if (answer?.status !== 200 || received === '') return backoffMs(failures);
+  return uid !== undefined && received !== uid ? 'gone' : 'refused';
 }
 
 /** A problem of the server or the connection, not of this log. */
 const isServerTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined || refusal.status === 429 || refusal.status >= 500;
-
-/** Checks whether the pod is gone too. If it exists, its log was refused; if that is unknown, try again. */
-async function confirmGone(
-  cluster: Cluster,
-  { namespace, pod, uid }: LogTarget,
-  step: LogStep,
-  failures: number,
-  signal: AbortSignal,
-): Promise<LogStep> {
-  if (step.next !== 'gone') return step;
-  const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
-  const received = asText(metadataOf(answer?.body)['uid']);
-  if (answer?.status === 404) return step;
-  if (answer?.status !== 200 || received === '') return { next: 'again', ms: backoffMs(failures) };
-  return uid !== undefined && received !== uid ? step : { next: 'refused' };
-}
 
 async function requestLog(
   cluster: Cluster,
@@ -147,5 +140,15 @@ async function requestLog(
 /** From now on; a log that broke before its first line, from its first opening, whatever the server's clock shows. */
 const fromOpening = ({ openedAt }: LogProgress, now: number): Record<string, string> =>
   openedAt === undefined ? { tailLines: '0' } : { sinceSeconds: String(Math.floor((now - openedAt) / 1000) + 1) };
+
+/** The answer; undefined if none came, or on abort. */
+async function answerIfAny<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof TransportFailure || signal.aborted) return undefined;
+    throw error;
+  }
+}
 
 const pathOf = ({ namespace, pod }: LogTarget): string => podPath(namespace, pod, 'log');

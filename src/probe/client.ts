@@ -18,11 +18,17 @@ export interface ProbeClient {
   readonly resent: number;
   /** The next request opens a new kept connection: after a standstill nobody knows which side closed the old one. */
   forgetKept(): void;
+  /** Closes the kept connection. Open requests end when they are cancelled. */
   close(): void;
 }
 
 /** For a client that makes a new connection for each request. */
-export const noKeptConnection = { isKeptFree: false, resent: 0, forgetKept: (): void => undefined };
+export const noKeptConnection = {
+  isKeptFree: false,
+  resent: 0,
+  forgetKept: (): void => undefined,
+  close: (): void => undefined,
+};
 
 export interface OutgoingRequest {
   method: string;

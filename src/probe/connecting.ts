@@ -6,20 +6,20 @@ import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
   address: Address;
-  /** Speaks the negotiated protocol on an open connection. `resend`: see http2.ts. */
-  speak(socket: Socket, protocol: string | false, isKept: boolean, resend?: (settle: Settle) => Cancel): Connection;
+  /** Speaks the negotiated protocol on an open connection. Only a kept connection has `resend` (see http2.ts). */
+  speak(socket: Socket, protocol: string | false, resend?: (settle: Settle) => Cancel): Connection;
   /** Sends this probe's request. */
   ask(connection: Connection, settle: Settle): Cancel;
 }
 
 export function createConnectingClient(speaker: Speaker): ProbeClient {
-  const open = new Set<() => void>();
   let kept: Connection | undefined;
   let isKeptBusy = false;
   let resent = 0;
+  const askOnce = (settle: Settle): Cancel => connectAndAsk(speaker, settle, (connection) => connection.close());
   const resend = (settle: Settle): Cancel => {
     resent += 1;
-    return askOnce(speaker, open, settle);
+    return askOnce(settle);
   };
 
   function askKept(settle: Settle): Cancel {
@@ -33,7 +33,7 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
     else {
       kept?.close();
       kept = undefined;
-      cancel = connectAndAsk({ speaker, open, resend }, settled, (connection) => (kept = connection));
+      cancel = connectAndAsk(speaker, settled, (connection) => (kept = connection), resend);
     }
     return () => {
       isKeptBusy = false;
@@ -49,54 +49,36 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
     get resent() {
       return resent;
     },
-    send: (connection, settle) => (connection === 'kept' ? askKept(settle) : askOnce(speaker, open, settle)),
+    send: (connection, settle) => (connection === 'kept' ? askKept(settle) : askOnce(settle)),
     forgetKept() {
       if (isKeptBusy) return;
       kept?.close();
       kept = undefined;
     },
-    close() {
-      open.forEach((end) => end());
-      kept?.close();
-    },
+    close: () => kept?.close(),
   };
 }
 
-interface Attempt {
-  speaker: Speaker;
-  /** Functions that cancel the open requests. */
-  open: Set<() => void>;
-  /** Only for a kept connection. */
-  resend?: (settle: Settle) => Cancel;
-}
-
 /** Connects, sends the request, and passes the connection to `then` when the request is settled. */
-function connectAndAsk({ speaker, open, resend }: Attempt, settle: Settle, then: (made: Connection) => void): Cancel {
+function connectAndAsk(
+  { address, speak, ask }: Speaker,
+  settle: Settle,
+  then: (made: Connection) => void,
+  resend?: (settle: Settle) => Cancel,
+): Cancel {
   let cancel: Cancel = dial(
-    speaker.address,
+    address,
     (socket, protocol) => {
-      const connection = speaker.speak(socket, protocol, resend !== undefined, resend);
-      cancel = speaker.ask(connection, (result, answeredAt) => {
-        open.delete(end);
+      const connection = speak(socket, protocol, resend);
+      cancel = ask(connection, (result, answeredAt) => {
         settle(result, answeredAt);
         then(connection);
       });
     },
-    (error) => {
-      open.delete(end);
-      settle(resultOfError(error));
-    },
+    (error) => settle(resultOfError(error)),
   );
-  const end = (): 'dns' | undefined => {
-    open.delete(end);
-    return cancel();
-  };
-  open.add(end);
-  return end;
+  return () => cancel();
 }
-
-const askOnce = (speaker: Speaker, open: Attempt['open'], settle: Settle): Cancel =>
-  connectAndAsk({ speaker, open }, settle, (connection) => connection.close());
 
 export interface Address {
   host: string;

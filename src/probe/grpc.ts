@@ -18,7 +18,7 @@ export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, us
   const tls = isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined;
   return createConnectingClient({
     address: { host, port, tls },
-    speak: (socket, _protocol, _isKept, resend) => http2Connection(socket, `${scheme}://${authority}`, resend),
+    speak: (socket, _protocol, resend) => http2Connection(socket, `${scheme}://${authority}`, resend),
     ask: (connection, settle) => connection.exchange(request, message, judgeHealth, settle),
   });
 }

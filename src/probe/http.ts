@@ -24,8 +24,8 @@ export function createHttpClient({ url }: HttpTarget, settings: ProbeSettings, u
       port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
       tls: isSecure ? tls : undefined,
     },
-    speak: (socket, protocol, isKept, resend) =>
-      protocol === 'h2' ? http2Connection(socket, url.origin, resend) : http1Connection(socket, isKept),
+    speak: (socket, protocol, resend) =>
+      protocol === 'h2' ? http2Connection(socket, url.origin, resend) : http1Connection(socket, resend !== undefined),
     ask: (connection, settle) => connection.exchange(request, undefined, judgeStatus(settings), settle),
   });
 }

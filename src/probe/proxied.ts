@@ -26,27 +26,19 @@ export interface ProxyContext {
 export function createProxiedClient(target: ProxyTarget, settings: ProbeSettings, context: ProxyContext): ProbeClient {
   const path = proxyPath(target, context);
   const judge = judgeStatus(settings);
-  const open = new Set<AbortController>();
   return {
     ...noKeptConnection,
-    close: () => open.forEach((request) => request.abort()),
     send(_connection, settle) {
       const abort = new AbortController();
-      open.add(abort);
       const { method, headers } = settings;
       void context
         .ask({ method, path, headers, signal: abort.signal })
         .then(async ({ status, body }) => judgeProxied(await readStart(body), status, judge))
         .catch((error: Error): Result => ({ kind: 'not-measured', reason: 'api-server', said: error.message }))
         .then((result) => {
-          open.delete(abort);
           if (!abort.signal.aborted) settle(result);
         });
-      return () => {
-        open.delete(abort);
-        abort.abort();
-        return undefined;
-      };
+      return () => void abort.abort();
     },
   };
 }

@@ -11,10 +11,8 @@ const aliveAfterMs = 50;
 const closedTooLate: Result = { kind: 'not-measured', reason: 'standstill', said: 'accepted and closed' };
 
 export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
-  const open = new Set<() => void>();
   return {
     ...noKeptConnection,
-    close: () => open.forEach((end) => end()),
     send(_connection, settle) {
       let timer: NodeJS.Timeout | undefined;
       let end = (): void => undefined;
@@ -22,7 +20,6 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
       const isLate = (): boolean => performance.now() - (connectedAt ?? Infinity) > 2 * aliveAfterMs;
       const finish = (result: Result): void => {
         clearTimeout(timer);
-        open.delete(end);
         settle(result, connectedAt);
         end();
       };
@@ -31,7 +28,6 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
         (socket) => {
           // Reset instead of closed: thousands of closed sockets would stay in TIME_WAIT on this machine.
           end = () => void socket.resetAndDestroy();
-          open.add(end);
           connectedAt = performance.now();
           socket.once('data', () => finish(succeeded('connected')));
           socket.once('error', (error) => finish(resultOfError(error)));
@@ -44,7 +40,6 @@ export function createTcpClient({ host, port }: TcpTarget): ProbeClient {
       );
       return () => {
         clearTimeout(timer);
-        open.delete(end);
         return cancel();
       };
     },

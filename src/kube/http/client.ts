@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
@@ -101,6 +102,8 @@ function send(
   identity: Identity,
   request: Omit<Exchange, 'tls' | 'now'>,
 ): Promise<Reply> {
+  // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
+  if (request.signal !== undefined) setMaxListeners(0, request.signal);
   return transport.exchange({
     ...request,
     headers: inUtf8({ ...request.headers, 'user-agent': userAgent, ...identity.headers }),

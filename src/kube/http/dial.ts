@@ -1,24 +1,24 @@
 import { connect, isIP, type Socket } from 'node:net';
+import type * as http2 from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../credentials/credentials.ts';
 import { asFailure, closedBefore, socketHost, socketPort, timeoutError, withUsable } from './failure.ts';
 
-export interface Dial<T> {
+interface Dial {
   base: URL;
   tls: TlsOptions;
   /** ms until the TLS handshake is done, in real time. */
   timeoutMs: number;
   /** Aborts the attempt. */
   signal: AbortSignal;
-  /** Slow work to do during the handshake. */
-  meanwhile(): Promise<T>;
 }
 
 /**
- * Opens a TLS connection. The server chooses HTTP/2 or HTTP/1.1 (`alpnProtocol`, RFC 7301). Throws TransportFailure
- * (never `sent`), and PodexitError `auth.unusable` for an invalid key.
+ * Opens a TLS connection, and loads Node's module for HTTP/2 during the handshake. The server chooses HTTP/2 or
+ * HTTP/1.1 (`alpnProtocol`, RFC 7301). Throws TransportFailure (never `sent`), and PodexitError `auth.unusable` for an
+ * invalid key.
  */
-export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): Promise<{ socket: TLSSocket; done: T }> {
+export function dial({ base, tls, timeoutMs, signal }: Dial): Promise<{ socket: TLSSocket; http2: typeof http2 }> {
   return new Promise((resolve, reject) => {
     const plain = connect({ host: socketHost(base), port: socketPort(base) });
     plain.setNoDelay(true);
@@ -44,12 +44,12 @@ export function dial<T>({ base, tls, timeoutMs, signal, meanwhile }: Dial<T>): P
     const secured = (secure: TLSSocket) => {
       socket = secure;
       rejectOnLoss(secure);
-      const work = nextTurn().then(meanwhile);
+      const loading = nextTurn().then(() => import('node:http2'));
       secure.once('secureConnect', () => {
         settled();
         // Detects a peer that vanished silently, as the agent of HTTP/1.1 does.
         secure.setKeepAlive(true, 15_000);
-        void work.then((done) => resolve({ socket: secure, done }), rejectWith);
+        void loading.then((http2) => resolve({ socket: secure, http2 }), rejectWith);
       });
     };
     secureOver(plain, base, tls).then(secured, (error: Error) => {

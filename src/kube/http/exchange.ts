@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Agent, ClientRequest, IncomingHttpHeaders, OutgoingHttpHeaders, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -45,8 +44,6 @@ export interface Wire {
  * `auth.unusable`, and an AbortError on abort.
  */
 export function exchange(wire: Wire, options: Exchange): Promise<Reply> {
-  // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
-  if (options.signal !== undefined) setMaxListeners(0, options.signal);
   return new Promise((resolve, reject) => {
     let sentAt = options.now();
     let sent = false;

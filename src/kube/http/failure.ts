@@ -111,13 +111,3 @@ export function withUsable<T>(use: () => T): T {
     );
   }
 }
-
-/** The answer; undefined if none came, or on abort. */
-export async function answerIfAny<T>(answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof TransportFailure || signal.aborted) return undefined;
-    throw error;
-  }
-}

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { validateHeaderName, validateHeaderValue, type IncomingHttpHeaders } from 'node:http';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpStatusHeader, OutgoingHttpHeaders } from 'node:http2';
 import type * as http2 from 'node:http2';
@@ -24,10 +23,7 @@ export function createSessions(base: URL) {
   let isHttp1 = false;
 
   async function addConnection({ tls, connectTimeoutMs }: Exchange): Promise<void> {
-    const { socket, done: http2 } = await dial({
-      ...{ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal },
-      meanwhile: () => import('node:http2'),
-    });
+    const { socket, http2 } = await dial({ base, tls, timeoutMs: connectTimeoutMs, signal: stop.signal });
     if (stop.signal.aborted) return void socket.destroy();
     isHttp1 = socket.alpnProtocol !== 'h2';
     if (isHttp1) spare = socket;
@@ -162,8 +158,6 @@ function endWhenDead(connection: ClientHttp2Session): void {
 /** Like `exchange`, but on a stream of an HTTP/2 connection. */
 function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
   const { signal, headersTimeoutMs } = options;
-  // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
-  if (signal !== undefined) setMaxListeners(0, signal);
   const headers = headersOf(options);
   return new Promise((resolve, reject) => {
     const wasUsed = session.hasAnswered();

@@ -28,8 +28,6 @@ const catchUpMs = 50;
 /** Ticks are never further apart, even if no request is due. */
 const maxTickMs = 100;
 
-export type Schedule = ReturnType<typeof startSchedule>;
-
 /** Begins at once. */
 export function startSchedule({ ratePerSecond, now, send, onStandstill }: ScheduleOptions) {
   const intervalMs = 1000 / ratePerSecond;

@@ -20,8 +20,6 @@ interface SenderOptions {
 /** Open requests; each holds a socket. */
 const maxWaiting = 2000;
 
-export type Sender = ReturnType<typeof createSender>;
-
 export function createSender(options: SenderOptions) {
   const { client, timeoutMs, hasKept, now, tally, onSettled } = options;
   const waiting = new Set<() => void>();

@@ -4,12 +4,12 @@ import type { ProbeClient } from './client.ts';
 import { createGrpcClient } from './grpc.ts';
 import { createHttpClient } from './http.ts';
 import { createProxiedClient, type ProxiedPod, type ProxyRequest } from './proxied.ts';
-import { startSchedule, type Schedule } from './schedule.ts';
-import { createSender, type Sender } from './sender.ts';
-import { createTally, type Tally } from './tally.ts';
+import { startSchedule } from './schedule.ts';
+import { createSender } from './sender.ts';
+import { createTally } from './tally.ts';
 import { keepsConnection, viaOf, type ProbeSettings } from './target.ts';
 import { createTcpClient } from './tcp.ts';
-import { createTrial, trialMs, type Trial } from './trial.ts';
+import { createTrial } from './trial.ts';
 
 export interface ProbeOptions {
   probes: readonly ProbeSettings[];
@@ -56,23 +56,40 @@ type OneProbe = Omit<ProbeOptions, 'probes'> & { settings: ProbeSettings; probe:
 
 function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSignal) {
   const { settings, probe, now } = options;
+  const { target, ratePerSecond, timeoutMs } = settings;
+  const hasKept = keepsConnection(settings);
   const started = now();
   const client = clientFor(settings, options);
-  const tally = createTally(probe, keepsConnection(settings), started);
-  const trial = createTrial(settings.target, started);
+  const tally = createTally(probe, hasKept, started);
+  deliver({ at: started, ...probeStarted(options) });
+  const trial = createTrial(target, started);
   const flush = (): void => {
     const at = now();
     const counts = tally.take(at);
     if (counts) deliver({ at, ...counts });
   };
-  deliver({ at: started, ...probeStarted(options) });
-  const { sender, schedule } = startSending(options, { client, tally, trial, flush });
+  let lastFailure = -Infinity;
+  const sender = createSender({
+    ...{ client, tally, now, timeoutMs, hasKept },
+    standstill: () => schedule.standstill(),
+    onSettled(settled) {
+      tally.add(settled);
+      trial.settled(settled);
+      if (settled.result.kind !== 'failed') return;
+      const isNews = settled.settledAt - lastFailure > failureNewsMs;
+      lastFailure = settled.settledAt;
+      if (isNews) flush();
+    },
+  });
+  const send = (): void => {
+    const at = now();
+    if (sender.send()) trial.sent(at);
+  };
+  const schedule = startSchedule({ ratePerSecond, now, send, onStandstill: sender.stoodStill });
   const slices = setInterval(flush, sliceMs);
-  const trialTimer = setTimeout(trial.over, trialMs);
   const halt = (): void => {
     schedule.stop();
     clearInterval(slices);
-    clearTimeout(trialTimer);
     trial.cancel();
   };
   const abort = (): void => {
@@ -106,40 +123,6 @@ const probeStarted = ({ settings, probe, pod }: OneProbe): ProbeStarted => ({
   keepalive: keepsConnection(settings),
   pod: settings.target.kind === 'pod' ? pod?.uid : undefined,
 });
-
-/** Starts the schedule, and handles the results. The first failure after a while is delivered at once. */
-function startSending(
-  { settings, now }: OneProbe,
-  { client, tally, trial, flush }: { client: ProbeClient; tally: Tally; trial: Trial; flush(): void },
-): { sender: Sender; schedule: Schedule } {
-  let lastFailure = -Infinity;
-  const sender = createSender({
-    client,
-    tally,
-    now,
-    timeoutMs: settings.timeoutMs,
-    hasKept: keepsConnection(settings),
-    standstill: () => schedule.standstill(),
-    onSettled(settled) {
-      tally.add(settled);
-      trial.settled(settled);
-      if (settled.result.kind !== 'failed') return;
-      const isNews = settled.settledAt - lastFailure > failureNewsMs;
-      lastFailure = settled.settledAt;
-      if (isNews) flush();
-    },
-  });
-  const schedule = startSchedule({
-    ratePerSecond: settings.ratePerSecond,
-    now,
-    send() {
-      const at = now();
-      if (sender.send()) trial.sent(at);
-    },
-    onStandstill: sender.stoodStill,
-  });
-  return { sender, schedule };
-}
 
 function clientFor(settings: ProbeSettings, { userAgent, ask, namespace, pod }: OneProbe): ProbeClient {
   const { target } = settings;

@@ -6,10 +6,9 @@ import type { Settled } from './tally.ts';
 import type { ProbeTarget } from './target.ts';
 
 /** Client ms. */
-export const trialMs = 1000;
+const trialMs = 1000;
 
-export type Trial = ReturnType<typeof createTrial>;
-
+/** Begins at once. */
 export function createTrial(target: ProbeTarget, start: number) {
   let [open, answered] = [0, 0];
   let isOver = false;
@@ -17,13 +16,15 @@ export function createTrial(target: ProbeTarget, start: number) {
   let resolve = (): void => undefined;
   let reject = (_error: Error): void => undefined;
   const passed = new Promise<void>((done, failed) => ([resolve, reject] = [done, failed]));
-  // If nobody awaits it, a rejection must not crash the process.
-  passed.catch(() => undefined);
   const conclude = (): void => {
     if (!isOver || open > 0) return;
     if (answered > 0) resolve();
     else reject(notAnswering(target, ownTrouble));
   };
+  const timer = setTimeout(() => {
+    isOver = true;
+    conclude();
+  }, trialMs);
   return {
     /** Resolves when the second is over and all its requests were answered; rejects with `probe.not-answering`. */
     passed,
@@ -36,13 +37,11 @@ export function createTrial(target: ProbeTarget, start: number) {
       if (result.kind === 'failed') reject(notAnswering(target, result));
       conclude();
     },
-    /** The second is over. */
-    over(): void {
-      isOver = true;
-      conclude();
-    },
     /** Nobody awaits it any more. */
-    cancel: resolve,
+    cancel(): void {
+      clearTimeout(timer);
+      resolve();
+    },
   };
 }
 

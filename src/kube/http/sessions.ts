@@ -43,14 +43,14 @@ export function createSessions(base: URL) {
   return {
     /**
      * Sends a request on a session with a free stream; undefined if the server has chosen HTTP/1.1. Throws what `dial`
-     * and `exchangeOver` throw, and the signal's reason on abort.
+     * and the session's `exchange` throw, and the signal's reason on abort.
      */
     async exchange(request: Exchange): Promise<Reply | undefined> {
       for (let dials = 0; dials < maxDials; dials++) {
         if (isHttp1) return undefined;
         const found = pool.find(({ session, tls }) => session.hasRoom() && isSameIdentity(tls, request.tls));
         // In the same turn, or concurrent requests would all take the last free stream.
-        if (found) return await exchangeOver(found.session, request);
+        if (found) return await found.session.exchange(request);
         await unlessAborted(dialOnce(request), request.signal);
       }
       const options = { sent: false, code: 'ECONNRESET' };
@@ -116,29 +116,60 @@ function startSession({ connect, constants }: typeof http2, socket: TLSSocket, b
   connection.on('goaway', (_code: number, lastStreamId: number) => (lastAcceptedId = lastStreamId));
   endWhenDead(connection);
 
+  /** Like `exchange` of HTTP/1.1, on one stream. Throws TransportFailure if the session has ended: nothing was sent. */
+  function exchange(options: Exchange): Promise<Reply> {
+    const { signal, headersTimeoutMs } = options;
+    const headers = headersOf(options);
+    return new Promise((resolve, reject) => {
+      const wasUsed = hasAnswered;
+      const sentAt = options.now();
+      const stream = openStream(connection, headers, signal);
+      streams++;
+      options.onSent?.(sentAt);
+      stream.end(options.body);
+      const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
+      let error: NodeJS.ErrnoException = closedBefore('the answer came');
+      // Never removed: a reader of the body gets its error, and an unread body must not crash the process.
+      stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
+      stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+        clearTimeout(timer);
+        hasAnswered = true;
+        const status = Number(answer[':status']);
+        resolve({ status, headers: answer, sentAt, at: options.now(), body: bodyOf(stream) });
+      });
+      stream.once('close', () => {
+        clearTimeout(timer);
+        streams--;
+        if (signal?.aborted) return reject(signal.reason as Error);
+        const { id, rstCode } = stream;
+        // Provably not executed: the server refused it, or sent GOAWAY before it (RFC 9113 §8.7, §6.8).
+        const isRefused = id === undefined || id > lastAcceptedId || rstCode === constants.NGHTTP2_REFUSED_STREAM;
+        // A refused request may be sent again at once, and so may a GET on a kept connection that just ended.
+        const hasJustEnded = wasUsed && !isOpen() && error.code === 'ECONNRESET';
+        reject(asFailure(error, { sent: !isRefused, stale: isRefused || hasJustEnded }));
+      });
+    });
+  }
+
   return {
     isOpen,
     /** It is open, and below the server's limit of concurrent streams. */
     hasRoom: (): boolean => isOpen() && streams < (connection.remoteSettings.maxConcurrentStreams ?? Infinity),
-    /** The server has answered on it before. */
-    hasAnswered: (): boolean => hasAnswered,
-    /** Throws TransportFailure if the session has ended meanwhile; then nothing was sent. */
-    open(headers: OutgoingHttpHeaders, signal: AbortSignal | undefined): ClientHttp2Stream {
-      try {
-        const stream = connection.request(headers, { endStream: false, signal });
-        streams++;
-        stream.once('close', () => streams--);
-        stream.once('response', () => (hasAnswered = true));
-        return stream;
-      } catch (error) {
-        throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
-      }
-    },
-    /** The request provably was not executed: the server refused it, or sent GOAWAY before it (RFC 9113 §8.7, §6.8). */
-    hasRefused: ({ id, rstCode }: ClientHttp2Stream): boolean =>
-      id === undefined || id > lastAcceptedId || rstCode === constants.NGHTTP2_REFUSED_STREAM,
+    exchange,
     destroy: (): void => connection.destroy(),
   };
+}
+
+function openStream(
+  connection: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  signal: AbortSignal | undefined,
+): ClientHttp2Stream {
+  try {
+    return connection.request(headers, { endStream: false, signal });
+  } catch (error) {
+    throw asFailure(error as NodeJS.ErrnoException, { sent: false, stale: true });
+  }
 }
 
 /** Closes a dead connection. The requests that check a silent stream use it too, so it needs its own test. */
@@ -153,36 +184,6 @@ function endWhenDead(connection: ClientHttp2Session): void {
     });
   });
   connection.once('close', () => clearTimeout(pingTimer));
-}
-
-/** Like `exchange`, but on a stream of an HTTP/2 connection. */
-function exchangeOver(session: Session, options: Exchange): Promise<Reply> {
-  const { signal, headersTimeoutMs } = options;
-  const headers = headersOf(options);
-  return new Promise((resolve, reject) => {
-    const wasUsed = session.hasAnswered();
-    const sentAt = options.now();
-    const stream = session.open(headers, signal);
-    options.onSent?.(sentAt);
-    stream.end(options.body);
-    const timer = setTimeout(() => stream.destroy(timeoutError('no answer', headersTimeoutMs)), headersTimeoutMs);
-    let error: NodeJS.ErrnoException = closedBefore('the answer came');
-    // Never removed: a reader of the body gets its error, and an unread body must not crash the process.
-    stream.on('error', (why: NodeJS.ErrnoException) => (error = why));
-    stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
-      clearTimeout(timer);
-      const status = Number(answer[':status']);
-      resolve({ status, headers: answer, sentAt, at: options.now(), body: bodyOf(stream) });
-    });
-    stream.once('close', () => {
-      clearTimeout(timer);
-      if (signal?.aborted) return reject(signal.reason as Error);
-      // A refused request may be sent again at once, and so may a GET on a kept connection that just ended.
-      const isRefused = session.hasRefused(stream);
-      const hasJustEnded = wasUsed && !session.isOpen() && error.code === 'ECONNRESET';
-      reject(asFailure(error, { sent: !isRefused, stale: isRefused || hasJustEnded }));
-    });
-  });
 }
 
 /** Validates the headers, which Node does itself only for HTTP/1.1. */

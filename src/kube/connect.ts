@@ -30,9 +30,9 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
   const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
-  const proxyOptions = { base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl };
+  const proxy = chooseProxy({ base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl });
   const counts = { watches: 0, logs: 0, others: 0 };
-  const transport = countingTransport(await createTransport(proxyOptions), counts);
+  const transport = countingTransport(await createTransport(base, proxy, env.variables), counts);
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
@@ -59,7 +59,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     async upgrade(path, query, signal) {
       const { upgrade } = await import('./http/upgrade.ts');
       counts.others += 1;
-      const wire = await createWire(base, chooseProxy(proxyOptions));
+      const wire = await createWire(base, proxy);
       const { headers, tls } = await credentials.identify();
       return await upgrade(wire, { url: urlOf(base, path, query), headers, tls, signal });
     },

@@ -165,11 +165,9 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
     isLost = false;
   };
   return {
-    /** ms to wait for a line before the server is asked. */
+    /** ms to wait for a line before the server is asked, at least its Retry-After or our own backoff. */
     waitMs: (isDoubted: boolean): number =>
       Math.max(isDoubted ? askAfterMs.whenDoubted : askAfterMs.whenUndoubted, notBefore - now()),
-    /** It is too early to ask again, by the server's Retry-After or our own backoff. */
-    isTooEarly: (): boolean => now() < notBefore,
     /** A line came: nothing before it can be missing. */
     lineCame,
     /** The server answered. */

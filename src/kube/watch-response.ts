@@ -106,7 +106,7 @@ async function readChanges(context: StreamContext, next: NextLine): Promise<Outc
     if (signal.aborted) return { kind: 'ended' };
     // The doubt is new: first check whether the object is gone, since that needs no question.
     const isNewDoubt = health.doubted.aborted && !isDoubted && !position.whole;
-    if (event === undefined && (silence.isTooEarly() || isNewDoubt)) continue;
+    if (event === undefined && isNewDoubt) continue;
     const found = event ?? (await checkSilence(context, next));
     switch (found.kind) {
       case 'alive':

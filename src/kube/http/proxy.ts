@@ -5,7 +5,7 @@ import type { Variables } from '../env.ts';
 import type { Redactor } from '../redact.ts';
 import { socketHost, socketPort } from './failure.ts';
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** The server. */
   base: URL;
   /** `proxy-url` of the cluster; it wins over the environment. */

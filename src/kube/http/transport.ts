@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { exchange, type Exchange, type Reply, type Wire } from './exchange.ts';
-import { chooseProxy, type ProxyOptions } from './proxy.ts';
+import type { Variables } from '../env.ts';
 
 /** All connections of a run. */
 export interface Transport {
@@ -13,12 +13,9 @@ export interface Transport {
 
 /**
  * HTTP/2 if the server offers it, so that all streams share one connection; else HTTP/1.1 with one agent. HTTP/1.1 also
- * without TLS, through a proxy, or with DISABLE_HTTP2 (client-go transport.go respects it too). Throws PodexitError
- * `kubeconfig.invalid`.
+ * without TLS, through a proxy, or with DISABLE_HTTP2 (client-go transport.go respects it too).
  */
-export async function createTransport(options: ProxyOptions): Promise<Transport> {
-  const { base, variables } = options;
-  const proxy = chooseProxy(options);
+export async function createTransport(base: URL, proxy: URL | undefined, variables: Variables): Promise<Transport> {
   if (proxy !== undefined || base.protocol !== 'https:' || variables['DISABLE_HTTP2']) {
     const wire = await createWire(base, proxy);
     return { exchange: (request) => exchange(wire, request), destroy: () => wire.agent.destroy() };

@@ -1,55 +1,37 @@
-/** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. Pure. */
-import type { Attributes, HrTime } from '@opentelemetry/api';
+/** An exit as the spans of one trace: the exit is the root, its phases are the children, its marks are events. */
+import { ROOT_CONTEXT, SpanStatusCode, trace, type Attributes, type HrTime } from '@opentelemetry/api';
+import type { Link, Tracer } from '@opentelemetry/api';
 import type { ExitReport, Finding, Instant, Mark, Phase, ProbeReport, Time } from '../model/report.ts';
 
-interface SpanEvent {
-  name: string;
-  time: HrTime;
-  attributes: Attributes;
-}
-
-interface PlannedSpan {
-  name: string;
-  start: HrTime;
-  end: HrTime;
-  attributes: Attributes;
-}
-
-export interface PlannedTrace {
-  root: PlannedSpan;
-  /** Of the root. */
-  events: SpanEvent[];
-  children: PlannedSpan[];
-  /** Absent if the exit code is 0. */
-  error?: string;
-}
-
 /**
- * A span has one start and one end, but the report has intervals: spans and events get the middle of their interval, and
- * its bounds and basis as attributes. No child begins before the root or ends after it.
+ * Records and ends all spans of a report. A span has one start and one end, but the report has intervals: spans and events
+ * get the middle of their interval, and its bounds and basis as attributes. No child begins before the root or ends after
+ * it. `links`: of the root.
  */
-export function planTrace(report: ExitReport): PlannedTrace {
+export function recordSpans(tracer: Tracer, report: ExitReport, links: Link[]): void {
   const { verdict, marks, phases, traffic } = report;
   const probes = traffic?.probes ?? [];
   const stretches = [...phases, ...probes.flatMap(({ windows }) => windows)];
   const instants = [...marks.map(({ at }) => at), ...stretches.flatMap(({ start, end }) => [start, end])];
   // An exit that never began is a trace at the deadline, the only time that every report has.
   const moments = instants.length > 0 ? instants.map(middle) : [millis(report.grace.deadline)];
-  const end = toHrTime(Math.max(...moments));
-  return {
-    root: {
-      name: 'pod exit',
-      start: toHrTime(Math.min(...moments)),
-      end,
-      attributes: exitAttributes(report),
-    },
-    events: [...marks.map(markEvent), ...verdict.findings.map((finding) => findingEvent(finding, end))],
-    children: [
-      ...phases.map((phase) => phaseSpan(report, phase)),
-      ...probes.flatMap((probe) => probe.windows.map((window) => failureSpan(probe, window))),
-    ],
-    error: verdict.exitCode === 0 ? undefined : errorOf(report),
+  const startTime = toHrTime(Math.min(...moments));
+  const endTime = toHrTime(Math.max(...moments));
+  const root = tracer.startSpan('pod exit', { startTime, links, attributes: exitAttributes(report) }, ROOT_CONTEXT);
+  for (const mark of marks) root.addEvent(mark.name, markAttributes(mark), toHrTime(middle(mark.at)));
+  for (const finding of verdict.findings) root.addEvent(`finding ${finding.code}`, findingAttributes(finding), endTime);
+  if (verdict.exitCode !== 0) root.setStatus({ code: SpanStatusCode.ERROR, message: errorOf(report) });
+
+  const below = trace.setSpan(ROOT_CONTEXT, root);
+  const recordChild = (name: string, { start, end }: { start: Instant; end: Instant }, own: Attributes): void => {
+    const attributes = known({ ...own, ...bounds('podexit.start', start), ...bounds('podexit.end', end) });
+    const child = tracer.startSpan(name, { startTime: toHrTime(middle(start)), attributes }, below);
+    child.end(toHrTime(Math.max(middle(start), middle(end))));
   };
+  for (const phase of phases) recordChild(phase.name, phase, phaseAttributes(report, phase));
+  for (const probe of probes)
+    for (const window of probe.windows) recordChild('requests failed', window, failureAttributes(probe, window));
+  root.end(endTime);
 }
 
 /** Milliseconds since the epoch as seconds and nanoseconds: a single number of nanoseconds would not be exact. */
@@ -96,17 +78,10 @@ function exitAttributes({ pod, grace, trigger, mode, verdict }: ExitReport): Att
 const known = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 
-const spanOf = (name: string, start: Instant, end: Instant, attributes: Attributes): PlannedSpan => ({
-  name,
-  start: toHrTime(middle(start)),
-  end: toHrTime(Math.max(middle(start), middle(end))),
-  attributes: known({ ...attributes, ...bounds('podexit.start', start), ...bounds('podexit.end', end) }),
-});
-
-function phaseSpan({ containers }: ExitReport, { name, subject, start, end, seconds, ofGrace }: Phase): PlannedSpan {
+function phaseAttributes({ containers }: ExitReport, { name, subject, seconds, ofGrace }: Phase): Attributes {
   const container = containers.find((one) => one.name === subject);
   const drained = name === 'drain' ? container : undefined;
-  return spanOf(name, start, end, {
+  return {
     'podexit.subject': subject,
     'k8s.container.name': container?.name,
     'podexit.seconds.min': seconds.min,
@@ -115,37 +90,30 @@ function phaseSpan({ containers }: ExitReport, { name, subject, start, end, seco
     'podexit.of_grace.max': ofGrace.max,
     'podexit.container.outcome': drained?.outcome,
     'podexit.container.exit_code': drained?.exit?.code,
-  });
+  };
 }
 
 /** A stretch in which requests of `--probe` failed. */
-const failureSpan = (
+const failureAttributes = (
   { target, via, ratePerSecond }: ProbeReport,
-  { start, end, failed }: ProbeReport['windows'][number],
-): PlannedSpan =>
-  spanOf('requests failed', start, end, {
-    'podexit.probe.target': target,
-    'podexit.probe.via': via,
-    'podexit.probe.rate': ratePerSecond,
-    'podexit.probe.failed': failed,
-  });
-
-const markEvent = ({ name, subject, at, note }: Mark): SpanEvent => ({
-  name,
-  time: toHrTime(middle(at)),
-  attributes: known({ 'podexit.subject': subject, ...bounds('podexit.at', at), 'podexit.note': note }),
+  { failed }: ProbeReport['windows'][number],
+): Attributes => ({
+  'podexit.probe.target': target,
+  'podexit.probe.via': via,
+  'podexit.probe.rate': ratePerSecond,
+  'podexit.probe.failed': failed,
 });
 
-const findingEvent = ({ code, severity, message, advice }: Finding, time: HrTime): SpanEvent => ({
-  name: `finding ${code}`,
-  time,
-  attributes: known({
+const markAttributes = ({ subject, at, note }: Mark): Attributes =>
+  known({ 'podexit.subject': subject, ...bounds('podexit.at', at), 'podexit.note': note });
+
+const findingAttributes = ({ code, severity, message, advice }: Finding): Attributes =>
+  known({
     'podexit.finding.code': code,
     'podexit.finding.severity': severity,
     'podexit.finding.message': message,
     'podexit.finding.advice': advice,
-  }),
-});
+  });
 
 const bounds = (prefix: string, { earliest, latest, basis }: Instant): Attributes => ({
   [`${prefix}.earliest`]: earliest,

@@ -3,14 +3,14 @@
  * OTEL_* variables themselves, as specified: endpoint, headers, timeout, compression, certificates, service name,
  * resource attributes, sampler.
  */
-import { diag, DiagLogLevel, ROOT_CONTEXT, SpanStatusCode, trace, type Link } from '@opentelemetry/api';
+import { diag, DiagLogLevel, type Link } from '@opentelemetry/api';
 import { ExportResultCode, parseTraceParent, TraceState, type ExportResult } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { ExitReport } from '../model/report.ts';
-import { planTrace, type PlannedTrace } from './exit-spans.ts';
+import { recordSpans } from './exit-spans.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -25,7 +25,7 @@ export async function exportTrace(report: ExitReport, { env, version }: ExportOp
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
   const warnings = collectWarnings();
   try {
-    const result = await send(exporterFor(env), spansOf(planTrace(report), env, version), timeoutMs(env));
+    const result = await send(exporterFor(env), spansOf(report, env, version), timeoutMs(env));
     return result.code === ExportResultCode.SUCCESS ? undefined : [reasonOf(result.error), ...warnings].join('; ');
   } catch (error) {
     return [reasonOf(error), ...warnings].join('; ');
@@ -61,7 +61,7 @@ function timeoutMs(env: Env): number {
 }
 
 /** All spans of one trace, ended and ready to be sent. */
-function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] {
+function spansOf(report: ExitReport, env: Env, version: string): ReadableSpan[] {
   const ended: ReadableSpan[] = [];
   const provider = new BasicTracerProvider({
     resource: defaultResource()
@@ -78,19 +78,7 @@ function spansOf(plan: PlannedTrace, env: Env, version: string): ReadableSpan[] 
       },
     ],
   });
-  const tracer = provider.getTracer('kubectl-podexit', version);
-  const { root, events, children, error } = plan;
-  const span = tracer.startSpan(
-    root.name,
-    { startTime: root.start, attributes: root.attributes, links: parentLinks(env) },
-    ROOT_CONTEXT,
-  );
-  for (const { name, time, attributes } of events) span.addEvent(name, attributes, time);
-  if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-  const below = trace.setSpan(ROOT_CONTEXT, span);
-  for (const child of children)
-    tracer.startSpan(child.name, { startTime: child.start, attributes: child.attributes }, below).end(child.end);
-  span.end(root.end);
+  recordSpans(provider.getTracer('kubectl-podexit', version), report, parentLinks(env));
   return ended;
 }
 

@@ -41,7 +41,6 @@ const table: Record<string, string[]> = {
     'node:',
     'chalk',
     'jsonpath-plus',
-    'ora',
     'string-width',
     'js-yaml',
   ],

@@ -5,31 +5,23 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
-import type { CardFlags } from './card.ts';
 import { frame, type LogText } from './frame.ts';
 import { createHistory } from './history.ts';
-import { endLines } from './lines.ts';
-import { penFor, type Pen, type Style } from './palette.ts';
-import { flow, plain } from './prose.ts';
+import { endLines, type LinesOptions } from './lines.ts';
+import { penFor, type Pen } from './palette.ts';
+import { clipPieces, flow, piece, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { createScreen, type Line } from './screen.ts';
-import type { Timestamps } from './time-text.ts';
-import ora from 'ora';
 
-export interface TerminalOptions {
-  /** Text and escape sequences for the terminal. */
-  readonly write: (text: string) => void;
-  readonly style: Style;
+/** `write` gets escape sequences too. */
+export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
   readonly columns: () => number;
   readonly rows: () => number;
   readonly clock: LiveClock;
 }
 
-export interface LiveOptions extends TerminalOptions, CardFlags {
-  readonly timestamps: Timestamps;
-  /** Let the containers' log lines scroll by, if the observations contain them; else the frame shows the newest. */
-  readonly logs?: boolean;
-}
+/** Without `logs`, the frame shows the newest log lines. */
+export type LiveOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
 
 /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
 interface LiveClock {
@@ -37,45 +29,37 @@ interface LiveClock {
   setTimeout(callback: () => void, ms: number): () => void;
 }
 
-export interface Live {
-  /** `timeline` is undefined until the pod has been seen. */
-  step(timeline: Timeline | undefined, observation: Observation): void;
-  /** The window was resized. */
-  resize(): void;
-  /** Prints our own message, whole lines, above the frame. */
-  say(text: string): void;
-  /** Replaces the frame by the card, or after Ctrl-C by its last line. */
-  end(report: Report): void;
-  /** Restores the terminal, whatever happened; may be called more than once. */
-  close(): void;
-}
+export type Live = ReturnType<typeof createLive>;
 
-export function createLive(options: LiveOptions): Live {
+export function createLive(options: LiveOptions) {
   const { columns, rows, clock, timestamps, logs = false, flags } = options;
   const pen = penFor(options.style);
   const history = createHistory(pen, { timestamps, logs });
   let timeline: Timeline | undefined;
   let log: readonly LogText[] = [];
-  const stage = createPainting(options, pen, () =>
+  const { add, resize, say, leave } = createPainting(options, pen, () =>
     timeline
       ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags, log })
       : [],
   );
   return {
-    step: (next, observation) => {
+    /** `next` is undefined until the pod has been seen. */
+    step: (next: Timeline | undefined, observation: Observation) => {
       timeline = next;
       log = logs ? [] : withLine(log, observation);
-      stage.add(history.step(next, observation, columns()));
+      add(history.step(next, observation, columns()));
     },
-    resize: stage.resize,
-    say: stage.say,
-    end: (report) => {
+    resize,
+    say,
+    /** Replaces the frame by the card, or after Ctrl-C by its last line. */
+    end: (report: Report) => {
       const card = endLines(pen, report, columns(), options);
       // run/leaving.ts has already printed what happens to the pod.
       const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
-      stage.leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
+      leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
     },
-    close: () => stage.leave([]),
+    /** Restores the terminal, whatever happened; may be called more than once. */
+    close: () => leave([]),
   };
 }
 
@@ -87,36 +71,51 @@ const withLine = (log: readonly LogText[], observation: Observation): readonly L
     ? [...log, { container: observation.container, text: observation.text }].slice(-maxKeptLogLines)
     : log;
 
+const minRepaintMs = 100;
+const idleRepaintMs = 1000;
+const spinnerMs = 100;
+
 /** A region that is repainted, lines that scroll by above it, and a spinner before there is either. */
 export function createPainting({ write, columns, rows, clock }: TerminalOptions, pen: Pen, region: () => Line[]) {
   const screen = createScreen(write, { columns, rows }, pen);
-  const spinner = startSpinner(screen.put, columns, pen);
   let above: string[] = [];
+  let hasContent = false;
   let closed = false;
+  let paintedAt = -Infinity;
+  let cancel = (): void => {};
   const paint = (): void => {
-    repaint.stop();
-    if (closed) return;
+    cancel();
     const lines = region();
-    if (lines.length + above.length > 0) {
-      spinner.stop();
-      if (screen.paint(above, lines)) repaint.painted();
-    }
+    hasContent ||= lines.length + above.length > 0;
+    const hasWritten = screen.paint(above, hasContent ? lines : [spinner(pen, clock.now(), columns())]);
+    if (hasWritten && hasContent) paintedAt = clock.now();
     above = [];
-    if (lines.length > 0) repaint.again();
+    if (!hasContent || lines.length > 0) paintAfter(hasContent ? idleRepaintMs : spinnerMs);
   };
-  const repaint = createRepaintTimer(clock, paint);
+  const paintAfter = (ms: number): void => {
+    cancel();
+    cancel = clock.setTimeout(paint, ms);
+  };
+  /** Not more often than people can read. */
+  const paintSoon = (): void => {
+    const wait = paintedAt + minRepaintMs - clock.now();
+    if (wait <= 0) paint();
+    else paintAfter(wait);
+  };
+  /** Prints lines above the region, which is repainted soon. */
   const add = (lines: readonly string[]): void => {
     if (closed) return;
     above.push(...lines);
-    repaint.soon();
+    paintSoon();
   };
+  paint();
   return {
-    /** Prints lines above the region, which is repainted soon. */
     add,
+    /** The window was resized. */
     resize: () => {
       if (closed) return;
       screen.forget();
-      repaint.soon();
+      paintSoon();
     },
     /** Prints our own message, whole lines, above the region. */
     say: (text: string) => {
@@ -128,33 +127,9 @@ export function createPainting({ write, columns, rows, clock }: TerminalOptions,
     leave: (lines: readonly string[]) => {
       if (closed) return;
       closed = true;
-      repaint.stop();
-      spinner.stop();
+      cancel();
       screen.leave([...above, ...lines]);
     },
-  };
-}
-
-const minRepaintMs = 100;
-const idleRepaintMs = 1000;
-
-/** Schedules repaints: soon after a change, but not more often than people can read, and once a second without one. */
-function createRepaintTimer(clock: LiveClock, paint: () => void) {
-  let paintedAt = -Infinity;
-  let cancel = (): void => {};
-  const after = (ms: number): void => {
-    cancel();
-    cancel = clock.setTimeout(paint, ms);
-  };
-  return {
-    soon: () => {
-      const due = paintedAt + minRepaintMs - clock.now();
-      if (due <= 0) paint();
-      else after(due);
-    },
-    again: () => after(idleRepaintMs),
-    painted: () => void (paintedAt = clock.now()),
-    stop: () => cancel(),
   };
 }
 
@@ -165,37 +140,8 @@ const messageLines = (pen: Pen, text: string, width: number): string[] =>
     .split('\n')
     .flatMap((line) => flow(pen, [plain(pen.letters(forTerminal(line, 2000)))], { width, hang: 2 }));
 
-/** Leaves cursor, stdin and colours to the caller. */
-function startSpinner(write: (text: string) => void, columns: () => number, pen: Pen) {
-  const frames = pen.style.unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
-  const spinner = ora({
-    text: 'reading the pod',
-    // ora uses only these members of a stream.
-    stream: terminalOf(write, columns) as unknown as NodeJS.WriteStream,
-    isEnabled: true,
-    discardStdin: false,
-    hideCursor: false,
-    color: false as never,
-    spinner: { interval: 100, frames: frames.map((frame) => pen.paint('accent', frame)) },
-  }).start();
-  return {
-    /** Erases its line; may be called more than once. */
-    stop: () => void (spinner.isSpinning && spinner.stop()),
-  };
+function spinner(pen: Pen, now: number, columns: number): Line {
+  const frames = pen.style.unicode ? '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏' : '-\\|/';
+  const sign = frames.charAt(Math.floor(now / spinnerMs) % frames.length);
+  return clipPieces(pen, [piece('accent', sign), plain(' reading the pod')], columns - 1);
 }
-
-const terminalOf = (write: (text: string) => void, columns: () => number) => ({
-  isTTY: true,
-  get columns() {
-    return columns();
-  },
-  write: (text: string) => {
-    write(text);
-    return true;
-  },
-  cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
-  moveCursor: (_columns: number, rows: number) => {
-    if (rows !== 0) write(rows < 0 ? `\u001b[${-rows}A` : `\u001b[${rows}B`);
-  },
-  clearLine: () => write('\u001b[2K'),
-});

@@ -5,7 +5,6 @@
 import { isStillRunning, killDueIn, durationText, nodeTrouble, statusOf } from './status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText } from '../verdict/length-text.ts';
-import type { CardFlags } from './card.ts';
 import { shareInk } from './mark-text.ts';
 import type { FrameWindow } from './frame.ts';
 import { penFor, type Ink, type Pen } from './palette.ts';
@@ -16,7 +15,6 @@ import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { createPainting, type TerminalOptions } from './live.ts';
 import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
-import type { Timestamps } from './time-text.ts';
 
 /** At most `rows` - 1 lines, each narrower than `columns`. */
 function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
@@ -135,11 +133,7 @@ interface RolloutState {
   readonly progress?: { readonly updated: number; readonly available: number; readonly desired: number };
 }
 
-interface RolloutLiveOptions extends TerminalOptions, Pick<CardFlags, 'flags'> {
-  readonly timestamps: Timestamps;
-}
-
-export function createRolloutLive(options: RolloutLiveOptions) {
+export function createRolloutLive(options: TerminalOptions) {
   const { columns, rows, clock, timestamps, flags } = options;
   const pen = penFor(options.style);
   let state: (() => RolloutState) | undefined;

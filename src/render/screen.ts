@@ -11,18 +11,7 @@ import type { Piece } from './prose.ts';
 /** One line of the region, narrower than the window. */
 export type Line = readonly Piece[];
 
-export interface Screen {
-  /** Writes text as it is, for the spinner. */
-  put(text: string): void;
-  /** Returns whether it wrote anything. `region` must have fewer lines than the window. */
-  paint(above: readonly string[], region: readonly Line[]): boolean;
-  /** Call this after a resize: the screen may no longer show what was painted. */
-  forget(): void;
-  /** Replaces the region by lines, and shows the cursor again below them. May be called more than once. */
-  leave(lines: readonly string[]): void;
-}
-
-export interface Window {
+interface Window {
   readonly columns: () => number;
   readonly rows: () => number;
 }
@@ -34,7 +23,7 @@ const [beginSync, endSync] = ['\u001b[?2026h', '\u001b[?2026l'];
 const eraseBelow = '\u001b[J';
 const eraseRest = '\u001b[K';
 
-export function createScreen(write: (text: string) => void, window: Window, pen: Pen): Screen {
+export function createScreen(write: (text: string) => void, window: Window, pen: Pen) {
   let region: readonly Cells[] = [];
   let isKnown = true;
   let isCursorHidden = false;
@@ -56,8 +45,8 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
     eraseBelow;
 
   return {
-    put: send,
-    paint: (above, lines) => {
+    /** Returns whether it wrote anything. `lines`, the new region, must be fewer than those of the window. */
+    paint: (above: readonly string[], lines: readonly Line[]): boolean => {
       const next = lines.map((line) => cellsOf(line));
       const fits = above.length + Math.max(region.length, next.length) < window.rows();
       const text =
@@ -75,10 +64,12 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       send(text);
       return true;
     },
+    /** Call this after a resize: the screen may no longer show what was painted. */
     forget: () => {
       isKnown = false;
     },
-    leave: (lines) => {
+    /** Replaces the region by lines, and shows the cursor again below them. May be called more than once. */
+    leave: (lines: readonly string[]) => {
       const text =
         region.length + lines.length > 0
           ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow

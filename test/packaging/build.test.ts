@@ -35,7 +35,7 @@ it('a plain trace reads little before its DELETE (npm run size)', async () => {
   expect(places.map(([place]) => place)).toContain('commander');
   const late = ['src/verdict/report.ts', 'src/render/card.ts', 'src/run/documents.ts', 'src/run/finish.ts'];
   for (const one of late) expect(inputs).not.toContain(one);
-  for (const large of ['src/probe', 'src/advice', 'src/demo', 'src/export', 'ora', 'string-width', 'yaml', 'js-yaml'])
+  for (const large of ['src/probe', 'src/advice', 'src/demo', 'src/export', 'string-width', 'yaml', 'js-yaml'])
     expect(places.map(([place]) => place)).not.toContain(large);
   for (const large of ['@kubernetes/client-node', 'https-proxy-agent', '@opentelemetry/api'])
     expect(places.map(([place]) => place)).not.toContain(large);

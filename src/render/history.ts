@@ -3,8 +3,8 @@ import type { Timeline } from '../infer/timeline.ts';
 import type { Probe } from '../model/observe/container.ts';
 import type { Observation } from '../model/observation.ts';
 import { containersOf } from '../model/pod.ts';
-import { eventLines, logLine, whoColumns, type LineLayout } from './mark-line.ts';
-import { nextToPrint, nothingPrinted, type PrintEvent, type PrintState } from './next-to-print.ts';
+import { eventLines, lineLayout, logLine, type LineLayout } from './mark-line.ts';
+import { createMarkPrinter, type PrintEvent } from './next-to-print.ts';
 import { hookText } from './mark-text.ts';
 import type { Pen } from './palette.ts';
 import { graceText, ownerText, podText } from './pod-facts.ts';
@@ -16,29 +16,20 @@ export interface HistoryOptions {
   readonly timestamps: Timestamps;
   /** Show the containers' log lines, if the observations contain them. */
   readonly logs: boolean;
+  /** Current columns of a line; Infinity: never wrapped. */
+  readonly columns: () => number;
 }
 
-export interface History {
-  /** Lines (without line feeds) of at most `width` columns. `timeline` is undefined until the pod has been seen. */
-  step(timeline: Timeline | undefined, observation: Observation, width: number): string[];
-  /** The lines that were still held back. */
-  rest(timeline: Timeline, width: number): string[];
-}
-
-export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): History {
-  let state: PrintState = nothingPrinted;
+/** Its functions return lines without line feeds. */
+export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOptions) {
+  const nextToPrint = createMarkPrinter();
   let zero: number | undefined;
   /** ms: when the run first saw the pod; undefined before that. */
   let firstSeenAt: number | undefined;
   let section: 'before' | 'after' | undefined;
 
-  const layoutFor = (timeline: Timeline | undefined, width: number): LineLayout => ({
-    pen,
-    timestamps,
-    width,
-    zero,
-    who: whoColumns(width, timeline?.containers.map(({ name }) => name) ?? []),
-  });
+  const layoutFor = (timeline: Timeline | undefined): LineLayout =>
+    lineLayout({ pen, timestamps, width: columns() }, timeline, zero);
 
   /** With --attach, headings separate what happened before podexit attached from what it saw itself. */
   const sectionHeading = (event: PrintEvent, timeline: Timeline): string[] => {
@@ -49,33 +40,34 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
     return [pen.paint('dim', next === 'before' ? '  before podexit attached' : '  since podexit attached')];
   };
 
-  const changes = (timeline: Timeline, width: number, last: boolean): string[] => {
-    const { state: next, events } = nextToPrint(state, timeline, last);
-    state = next;
+  const changes = (timeline: Timeline, isLast: boolean): string[] => {
+    const heading = firstSeenAt === undefined ? [...headingLines(timeline, layoutFor(timeline)), ''] : [];
+    firstSeenAt ??= timeline.now;
+    const events = nextToPrint(timeline, isLast);
     if (events.length > 0) zero ??= timeline.zero;
-    const layout = layoutFor(timeline, width);
-    return events.flatMap((event) => [...sectionHeading(event, timeline), ...eventLines(event, timeline, layout)]);
+    const layout = layoutFor(timeline);
+    const lines = events.flatMap((event) => [
+      ...sectionHeading(event, timeline),
+      ...eventLines(event, timeline, layout),
+    ]);
+    return [...heading, ...lines];
   };
 
-  const heading = (timeline: Timeline, width: number): string[] => {
-    if (firstSeenAt !== undefined) return [];
-    firstSeenAt = timeline.now;
-    return [...headingLines(pen, timeline, timestamps, width), ''];
-  };
-
-  const logged = (observation: Observation, timeline: Timeline | undefined, width: number): string[] => {
+  const logged = (observation: Observation, timeline: Timeline | undefined): string[] => {
     if (!logs || observation.kind !== 'line') return [];
     const { at, container, text, skipped } = observation;
     const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
-    return texts.flatMap((line) => logLine(layoutFor(timeline, width), at, container, line));
+    return texts.flatMap((line) => logLine(layoutFor(timeline), at, container, line));
   };
 
   return {
-    step: (timeline, observation, width) => [
-      ...(timeline ? [...heading(timeline, width), ...changes(timeline, width, false)] : []),
-      ...logged(observation, timeline, width),
+    /** `timeline` is undefined until the pod has been seen. */
+    step: (timeline: Timeline | undefined, observation: Observation): string[] => [
+      ...(timeline ? changes(timeline, false) : []),
+      ...logged(observation, timeline),
     ],
-    rest: (timeline, width) => [...heading(timeline, width), ...changes(timeline, width, true)],
+    /** The lines that were still held back. */
+    rest: (timeline: Timeline): string[] => changes(timeline, true),
   };
 }
 
@@ -83,7 +75,7 @@ export function createHistory(pen: Pen, { timestamps, logs }: HistoryOptions): H
 const attachSlackMs = 1000;
 
 /** Which pod it is, its grace period, its containers with their hooks and probes. */
-export function headingLines(pen: Pen, timeline: Timeline, timestamps: Timestamps, width: number): string[] {
+export function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout): string[] {
   const { pod, now } = timeline;
   const facts = [
     ownerText(timeline),

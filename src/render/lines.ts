@@ -4,41 +4,32 @@ import type { Observation } from '../model/observation.ts';
 import type { Report } from '../verdict/report.ts';
 import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
-import { createHistory, headingLines } from './history.ts';
-import { eventLines, whoColumns } from './mark-line.ts';
+import { createHistory, headingLines, type HistoryOptions } from './history.ts';
+import { eventLines, lineLayout } from './mark-line.ts';
 import { worthPrinting } from './next-to-print.ts';
 import { penFor, plainStyle, type Pen, type Style } from './palette.ts';
 import type { Timestamps } from './time-text.ts';
 
-export interface LinesOptions extends CardFlags {
+export interface LinesOptions extends CardFlags, Omit<HistoryOptions, 'columns'> {
   /** Called with whole lines, line feeds included. */
   readonly write: (text: string) => void;
   readonly style: Style;
-  readonly timestamps: Timestamps;
   /** Current columns of the terminal; absent without a terminal: then only the card is wrapped. */
   readonly columns?: (() => number) | undefined;
-  /** Show the containers' log lines, if the observations contain them. */
-  readonly logs: boolean;
 }
 
-export interface Lines {
-  /** `timeline` is undefined until the pod has been seen. */
-  step(timeline: Timeline | undefined, observation: Observation): void;
-  /** Prints what was held back, and the card. */
-  end(report: Report): void;
-}
-
-export function createLines(options: LinesOptions): Lines {
-  const { write, style, timestamps, columns, logs } = options;
-  const pen = penFor(style);
-  const history = createHistory(pen, { timestamps, logs });
-  const width = (): number => columns?.() ?? Infinity;
+export function createLines(options: LinesOptions) {
+  const { write, columns = () => Infinity } = options;
+  const pen = penFor(options.style);
+  const history = createHistory(pen, { ...options, columns });
   const put = (lines: readonly string[]): void => {
     if (lines.length > 0) write(lines.map((line) => `${line}\n`).join(''));
   };
   return {
-    step: (timeline, observation) => put(history.step(timeline, observation, width())),
-    end: (report) => put([...history.rest(report.timeline, width()), '', ...endLines(pen, report, width(), options)]),
+    /** `timeline` is undefined until the pod has been seen. */
+    step: (timeline: Timeline | undefined, observation: Observation) => put(history.step(timeline, observation)),
+    /** Prints what was held back, and the card. */
+    end: (report: Report) => put([...history.rest(report.timeline), '', ...endLines(pen, report, columns(), options)]),
   };
 }
 
@@ -61,13 +52,9 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   const { style = plainStyle, timestamps = 'utc', columns: width = Infinity } = options;
   const { timeline } = report;
   const pen = penFor(style);
-  const who = whoColumns(
-    width,
-    timeline.containers.map(({ name }) => name),
-  );
-  const layout = { pen, timestamps, width, who, zero: timeline.zero };
+  const layout = lineLayout({ pen, timestamps, width }, timeline, timeline.zero);
   const lines = [
-    ...headingLines(pen, timeline, timestamps, width),
+    ...headingLines(timeline, layout),
     '',
     ...worthPrinting(timeline.marks).flatMap((mark) => eventLines({ kind: 'mark', mark }, timeline, layout)),
     ...(timeline.marks.length > 0 ? [''] : []),

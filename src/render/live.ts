@@ -32,9 +32,9 @@ interface LiveClock {
 export type Live = ReturnType<typeof createLive>;
 
 export function createLive(options: LiveOptions) {
-  const { columns, rows, clock, timestamps, logs = false, flags } = options;
+  const { columns, rows, clock, logs = false, flags } = options;
   const pen = penFor(options.style);
-  const history = createHistory(pen, { timestamps, logs });
+  const history = createHistory(pen, { ...options, logs });
   let timeline: Timeline | undefined;
   let log: readonly LogText[] = [];
   const { add, resize, say, leave } = createPainting(options, pen, () =>
@@ -47,7 +47,7 @@ export function createLive(options: LiveOptions) {
     step: (next: Timeline | undefined, observation: Observation) => {
       timeline = next;
       log = logs ? [] : withLine(log, observation);
-      add(history.step(next, observation, columns()));
+      add(history.step(next, observation));
     },
     resize,
     say,
@@ -56,7 +56,7 @@ export function createLive(options: LiveOptions) {
       const card = endLines(pen, report, columns(), options);
       // run/leaving.ts has already printed what happens to the pod.
       const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
-      leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline, columns()), '', ...card]);
+      leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline), '', ...card]);
     },
     /** Restores the terminal, whatever happened; may be called more than once. */
     close: () => leave([]),

@@ -24,8 +24,15 @@ const minNameColumns = 11;
 const maxNameColumns = 24;
 const maxKubernetesName = 63;
 
+/** The layout of lines about a pod, which is undefined until it has been seen. */
+export const lineLayout = (
+  look: Pick<LineLayout, 'pen' | 'timestamps' | 'width'>,
+  timeline: Timeline | undefined,
+  zero: number | undefined,
+): LineLayout => ({ ...look, zero, who: whoColumns(look.width, timeline?.containers.map(({ name }) => name) ?? []) });
+
 /** The width of the names' column: up to a third of a narrow line. */
-export function whoColumns(width: number, containers: readonly string[]): number {
+function whoColumns(width: number, containers: readonly string[]): number {
   const limit = width === Infinity ? maxKubernetesName : maxNameColumns;
   const wanted = Math.min(limit, Math.max(minNameColumns, ...containers.map((name) => textWidth(forTerminal(name)))));
   return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));

@@ -2,7 +2,6 @@
  * Which marks lines mode prints after an observation. A printed line stays, so an uncertain mark is held back until its
  * interval narrows, until its container has ended, or until a second after it has certainly happened. Then it is printed
  * once, causes before their effects. It is printed again, as one update, only if it turns out to be really different.
- * Pure: takes the state, and returns the next one.
  */
 import type { ContainerTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
 import type { MarkName } from '../model/report.ts';
@@ -14,58 +13,48 @@ export type PrintEvent =
   /** It was printed and did not happen. */
   | { readonly kind: 'retracted'; readonly mark: Mark };
 
-export interface PrintState {
-  readonly printed: ReadonlyMap<string, PrintedMark>;
-  /** Marks that are held back, and since when (ms) each has certainly happened. */
-  readonly held: ReadonlyMap<string, number | undefined>;
-}
-
 interface PrintedMark {
   readonly mark: Mark;
   /** The part of the printed text that can still change. */
   readonly result: string;
 }
 
-export const nothingPrinted: PrintState = { printed: new Map(), held: new Map() };
-
 /** An inferred mark with a wider interval is held back. */
 const maxWidthMs = 500;
 /** No mark is held back longer than this after it has certainly happened. */
 const maxHoldMs = 1000;
 
-/** `isLast`: prints all, since nothing follows. */
-export function nextToPrint(
-  before: PrintState,
-  timeline: Timeline,
-  isLast = false,
-): { state: PrintState; events: PrintEvent[] } {
-  const { now } = timeline;
-  const marks = worthPrinting(timeline.marks, before.printed);
-  const heldSince = (mark: Mark): number | undefined =>
-    before.held.get(mark.id) ?? (mark.at.latest <= now + 1 ? now : undefined);
-  const ready = new Set(
-    marks.filter((mark) => isLast || before.printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
-  );
-  for (const mark of [...ready])
-    if (!before.printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
-  const printed = new Map(before.printed);
-  const held = new Map<string, number | undefined>();
-  const events: PrintEvent[] = [];
-  for (const mark of marks) {
-    const old = before.printed.get(mark.id);
-    const result = resultOf(mark, timeline);
-    const event = ready.has(mark) ? eventOf(old, mark, result) : undefined;
-    if (!ready.has(mark)) held.set(mark.id, heldSince(mark));
-    if (!event) continue;
-    events.push(event);
-    printed.set(mark.id, { mark, result });
-  }
-  for (const [id, { mark }] of before.printed) {
-    if (marks.some((current) => current.id === id)) continue;
-    printed.delete(id);
-    events.push({ kind: 'retracted', mark });
-  }
-  return { state: { printed, held }, events };
+/** The returned function tells what to print after each change. `isLast`: all that is left, since nothing follows. */
+export function createMarkPrinter(): (timeline: Timeline, isLast: boolean) => PrintEvent[] {
+  const printed = new Map<string, PrintedMark>();
+  /** Marks that are held back, and since when (ms) each has certainly happened. */
+  let held = new Map<string, number | undefined>();
+  return (timeline, isLast) => {
+    const { now } = timeline;
+    const marks = worthPrinting(timeline.marks, printed);
+    const heldSince = ({ id, at }: Mark): number | undefined =>
+      held.get(id) ?? (at.latest <= now + 1 ? now : undefined);
+    const ready = new Set(
+      marks.filter((mark) => isLast || printed.has(mark.id) || isReady(mark, timeline, heldSince(mark))),
+    );
+    for (const mark of [...ready])
+      if (!printed.has(mark.id)) causesOf(mark, marks).forEach((cause) => ready.add(cause));
+    held = new Map(marks.flatMap((mark) => (ready.has(mark) ? [] : [[mark.id, heldSince(mark)]])));
+    const events: PrintEvent[] = [];
+    for (const mark of marks.filter((one) => ready.has(one))) {
+      const result = resultOf(mark, timeline);
+      const event = eventOf(printed.get(mark.id), mark, result);
+      if (!event) continue;
+      events.push(event);
+      printed.set(mark.id, { mark, result });
+    }
+    for (const [id, { mark }] of printed) {
+      if (marks.some((current) => current.id === id)) continue;
+      printed.delete(id);
+      events.push({ kind: 'retracted', mark });
+    }
+    return events;
+  };
 }
 
 /** If containers have the mark `stopping`, `acknowledged` would say the same of the pod. */

@@ -11,59 +11,84 @@ export const piece = (ink: Ink, text: string): Piece => ({ ink, text });
 export const plain = (text: string): Piece => ({ ink: 'plain', text });
 export const dim = (text: string): Piece => ({ ink: 'dim', text });
 
-export interface Layout {
-  /** Columns of a line; Infinity: never wrapped. */
-  readonly width: number;
-  /** Blanks before every line but the first. */
-  readonly hang: number;
-}
-
 /** Columns that an indent must leave for the text. */
 const minTextColumns = 10;
 
 /**
  * Wraps between words, never between a number and its unit; a word longer than a line is broken at the end of the line.
- * Returns at least one line.
+ * `width`: columns of a line; Infinity: never wrapped. `hang`: blanks before every line but the first. Returns at least
+ * one line.
  */
-export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: Layout): string[] {
+export function flow(pen: Pen, pieces: readonly Piece[], { width, hang }: { width: number; hang: number }): string[] {
   // In a few columns nothing can be laid out: then a line may be wider than asked.
   const room = Math.max(width, 2);
   const indent = hang + minTextColumns <= room ? hang : 2 + minTextColumns <= room ? 2 : 0;
-  const lines = [new Line(0)];
+  let line: Piece[] = [];
+  let left = room;
+  const lines = [line];
+  const startLine = (): void => {
+    line = [];
+    left = room - indent;
+    lines.push(line);
+  };
+  const add = (ink: Ink, text: string): void => {
+    line.push({ ink, text });
+    left -= stringWidth(text);
+  };
   const words = tokens(
     pieces.map(({ ink, text }) => ({ ink, text: pen.letters(text) })),
     room - indent,
   );
   for (const { ink, text } of words) {
-    const blank = text.trim() === '';
+    if (isBlank({ text })) {
+      if (stringWidth(text) > left) startLine();
+      else if (lines.length === 1 || !line.every(isBlank)) add(ink, text);
+      continue;
+    }
     let rest = text;
     while (rest !== '') {
-      const line = lines[lines.length - 1]!;
-      const left = room - line.width;
-      if (stringWidth(rest) <= left) {
-        if (!(blank && line.isEmpty && lines.length > 1)) line.add({ ink, text: rest });
+      const columns = stringWidth(rest);
+      const isEmpty = line.every(isBlank);
+      if (columns <= left) {
+        add(ink, rest);
         rest = '';
-      } else if (blank) {
-        lines.push(new Line(indent));
-        rest = '';
-      } else if (!line.isEmpty && stringWidth(rest) <= room - indent) {
-        lines.push(new Line(indent));
+      } else if (!isEmpty && columns <= room - indent) {
+        startLine();
       } else {
         const head = cutToWidth(rest, left);
         // If not even one wide character fits after the indent, it exceeds the line.
-        const taken = head === '' && line.isEmpty ? firstOf(rest) : head;
-        line.add({ ink, text: taken });
+        const taken = head === '' && isEmpty ? (graphemesOf(rest)[0] ?? rest) : head;
+        add(ink, taken);
         rest = rest.slice(taken.length);
-        if (rest !== '') lines.push(new Line(indent));
+        if (rest !== '') startLine();
       }
     }
   }
-  return lines.map((line) => line.print(pen));
+  return lines.map((one, index) => (index === 0 || one.every(isBlank) ? '' : ' '.repeat(indent)) + painted(pen, one));
+}
+
+const isBlank = ({ text }: Pick<Piece, 'text'>): boolean => text.trim() === '';
+
+/** Without blanks at the end. Others get the ink of the word after them, and each run of one ink is painted once. */
+function painted(pen: Pen, line: readonly Piece[]): string {
+  const runs: { ink: Ink; text: string }[] = [];
+  let blanks = '';
+  for (const { ink, text } of line) {
+    const last = runs.at(-1);
+    if (isBlank({ text })) {
+      blanks += text;
+      continue;
+    }
+    if (last?.ink === ink) last.text += blanks + text;
+    else runs.push({ ink, text: blanks + text });
+    blanks = '';
+  }
+  return runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
 }
 
 /** At most `width` columns, the rest cut off with an ellipsis; no blanks at the end. */
 export function clipPieces(pen: Pen, pieces: readonly Piece[], width: number): Piece[] {
-  const last = pieces.findLastIndex(({ text }) => text.trim() !== '');
+  const last = pieces.findLastIndex((one) => !isBlank(one));
   const whole = pieces.slice(0, last + 1).map(({ ink, text }) => ({ ink, text: pen.letters(text) }));
   if (widthOf(whole) <= width) return whole;
   const ellipsis = pen.letters('…');
@@ -120,39 +145,6 @@ export function shorten(pen: Pen, name: string, width: number): string {
   return `${cutToWidth(text, room - stringWidth(tail))}${ellipsis}${tail}`;
 }
 
-class Line {
-  private readonly runs: { ink: Ink; text: string }[] = [];
-  private blanks = '';
-  width: number;
-
-  constructor(private readonly indent: number) {
-    this.width = indent;
-  }
-
-  get isEmpty(): boolean {
-    return this.runs.length === 0;
-  }
-
-  /** Blanks are kept back until text follows, so that no line ends in a blank. */
-  add({ ink, text }: Piece): void {
-    if (text === '') return;
-    this.width += stringWidth(text);
-    if (text.trim() === '') {
-      this.blanks += text;
-      return;
-    }
-    const last = this.runs.at(-1);
-    if (last?.ink === ink) last.text += this.blanks + text;
-    else this.runs.push({ ink, text: this.blanks + text });
-    this.blanks = '';
-  }
-
-  print(pen: Pen): string {
-    if (this.isEmpty) return '';
-    return ' '.repeat(this.indent) + this.runs.map(({ ink, text }) => pen.paint(ink, text)).join('');
-  }
-}
-
 /** Words and the blanks between them. A number and its unit are one word, if a line of `room` columns can hold both. */
 const tokens = (pieces: readonly Piece[], room: number): Piece[] =>
   pieces.flatMap(({ ink, text }) =>
@@ -163,28 +155,19 @@ const tokens = (pieces: readonly Piece[], room: number): Piece[] =>
 
 const wordOrBlanks = / +|[^ ]*\d (?:ms|s|min|h)(?![\p{L}\p{N}])[^ ]*|[^ ]+/gu;
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-const firstOf = (text: string): string => graphemes.segment(text).containing(0)?.segment ?? text;
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-function cutToWidth(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  let head = '';
+/** What a reader sees as single characters. */
+export const graphemesOf = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
+
+const cutToWidth = (text: string, width: number): string =>
+  stringWidth(text) <= width ? text : firstColumns(graphemesOf(text), width).join('');
+
+const lastColumns = (text: string, width: number): string =>
+  firstColumns(graphemesOf(text).reverse(), width).reverse().join('');
+
+function firstColumns(characters: readonly string[], width: number): string[] {
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    used += stringWidth(segment);
-    if (used > width) break;
-    head += segment;
-  }
-  return head;
-}
-
-function lastColumns(text: string, width: number): string {
-  const segments = [...graphemes.segment(text)].map(({ segment }) => segment);
-  let tail = '';
-  for (let index = segments.length - 1; index >= 0; index--) {
-    const next = `${segments[index]}${tail}`;
-    if (stringWidth(next) > width) break;
-    tail = next;
-  }
-  return tail;
+  const end = characters.findIndex((character) => (used += stringWidth(character)) > width);
+  return characters.slice(0, end < 0 ? undefined : end);
 }

@@ -6,7 +6,7 @@
  */
 import stringWidth from 'string-width';
 import type { Ink, Pen } from './palette.ts';
-import type { Piece } from './prose.ts';
+import { graphemesOf, type Piece } from './prose.ts';
 
 /** One line of the region, narrower than the window. */
 export type Line = readonly Piece[];
@@ -85,13 +85,11 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
 /** One cell per column; the second cell of a wide character is empty. */
 type Cells = readonly { readonly ink: Ink; readonly text: string }[];
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
 const cellsOf = (line: Line): Cells =>
   line.flatMap(({ ink, text }) =>
-    [...graphemes.segment(text)].flatMap(({ segment }) => {
-      const width = stringWidth(segment);
-      return width === 0 ? [] : [{ ink, text: segment }, ...(width > 1 ? [{ ink, text: '' }] : [])];
+    graphemesOf(text).flatMap((character) => {
+      const width = stringWidth(character);
+      return width === 0 ? [] : [{ ink, text: character }, ...(width > 1 ? [{ ink, text: '' }] : [])];
     }),
   );
 

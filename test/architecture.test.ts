@@ -39,7 +39,6 @@ const table: Record<string, string[]> = {
     'type:advice',
     'errors',
     'node:',
-    'chalk',
     'jsonpath-plus',
     'string-width',
     'js-yaml',

@@ -20,7 +20,7 @@ export async function renderPicture(): Promise<string> {
     trace = reduce(trace, observe(rawObservation, ++seq, { logText: false }));
   const report = reportOf(trace);
   if (!report) throw new Error('the recording has no report');
-  const text = renderText(report, { style: { color: 1, unicode: true }, columns: 80, timestamps: 'relative' });
+  const text = renderText(report, { style: { color: true, unicode: true }, columns: 80, timestamps: 'relative' });
   return terminalSvg(`kubectl podexit ${report.timeline.pod.metadata.name} -n shop`, text);
 }
 

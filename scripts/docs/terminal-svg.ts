@@ -4,7 +4,7 @@ const width = 84;
 const cell = { x: 8.43, y: 19 };
 const pad = 18;
 
-/** `text`: lines with SGR sequences as chalk writes them (level 1). `title`: the command, in the window's bar. */
+/** `text`: lines with SGR sequences of sixteen colours. `title`: the command, in the window's bar. */
 export function terminalSvg(title: string, text: string): string {
   const lines = text.trimEnd().split('\n');
   const size = { x: Math.ceil(width * cell.x + 2 * pad), y: Math.ceil(lines.length * cell.y + 2 * pad + 26) };

@@ -1,5 +1,5 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
-import { penFor, styleOf, type Pen } from '../render/palette.ts';
+import { penFor, plainStyle, styleOf, type Pen } from '../render/palette.ts';
 import { wrapWords } from '../render/prose.ts';
 import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
 import { unknownExtension, unknownFormat } from '../run/formats.ts';
@@ -53,7 +53,7 @@ export async function publish<R extends Envelope>(
   const report = { apiVersion: 'podexit/v1', ...content, run: { ...run, version } } as unknown as R;
   const pen = penFor(styleOf(options, { env, isTty: stdout.isTty, platform }));
   stdout.write(await contentOf(report, views, options.format, pen, stdout.isTty ? stdout.columns() : 80));
-  const plain = penFor({ color: 0, unicode: true });
+  const plain = penFor(plainStyle);
   let { exitCode } = report.verdict;
   for (const { file, format } of options.reports) {
     const content = await contentOf(report, views, format, plain, 80);

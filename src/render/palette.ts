@@ -2,16 +2,16 @@
  * Colours and symbols, and whether a terminal gets them. Colour alone never carries meaning: each ink goes with a word or
  * a symbol. Pure: flags and environment are arguments.
  */
-import { Chalk, type ColorSupportLevel } from 'chalk';
+import { styleText } from 'node:util';
 
-/** What a terminal can show. `color` is chalk's level: none, 16, 256 colours, or 16 million. */
+/** What a terminal can show. Sixteen colours are enough for every ink. */
 export interface Style {
-  readonly color: ColorSupportLevel;
+  readonly color: boolean;
   readonly unicode: boolean;
 }
 
 /** For files, and if the reader's terminal is unknown. */
-export const plainStyle: Style = { color: 0, unicode: true };
+export const plainStyle: Style = { color: false, unicode: true };
 
 export interface StyleFlags {
   readonly color: 'auto' | 'always' | 'never';
@@ -27,36 +27,17 @@ export interface StyleEnv {
 }
 
 export function styleOf(flags: StyleFlags, terminal: StyleEnv): Style {
-  return { color: colorOf(flags, terminal), unicode: !flags.ascii && canShowUnicode(terminal) };
+  return { color: isColored(flags, terminal), unicode: !flags.ascii && canShowUnicode(terminal) };
 }
 
-/** In this order: flag, NO_COLOR (set and not empty, see no-color.org), FORCE_COLOR, then kubectl's rule. */
-function colorOf({ color }: StyleFlags, { env, isTty, platform }: StyleEnv): ColorSupportLevel {
-  if (color === 'never') return 0;
-  const best = depthOf(env, platform);
-  if (color === 'always') return best;
-  if (env['NO_COLOR']) return 0;
-  const forced = forcedLevel(env['FORCE_COLOR'], best);
-  if (forced !== undefined) return forced;
-  if (!isTty || env['TERM'] === 'dumb') return 0;
+/** In this order: flag, NO_COLOR (set and not empty, see no-color.org), FORCE_COLOR as Node reads it, then kubectl's rule. */
+function isColored({ color }: StyleFlags, { env, isTty, platform }: StyleEnv): boolean {
+  if (color !== 'auto') return color === 'always';
+  if (env['NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
   // Like kubectl, require Windows Terminal: the old console prints escape sequences as text.
-  if (platform === 'win32' && !env['WT_SESSION']) return 0;
-  // Viewers of CI logs know sixteen colours, whatever the runner's TERM says.
-  return env['CI'] ? 1 : best;
-}
-
-/** FORCE_COLOR as Node reads it: empty, `1` and `true` switch on, `2` and `3` name the depth, `0` switches off. */
-function forcedLevel(value: string | undefined, best: ColorSupportLevel): ColorSupportLevel | undefined {
-  if (value === undefined) return undefined;
-  if (value === '0' || value === 'false') return 0;
-  if (value === '2' || value === '3') return value === '2' ? 2 : 3;
-  return value === '1' ? 1 : best;
-}
-
-function depthOf(env: StyleEnv['env'], platform: string): 1 | 2 | 3 {
-  if (/^(truecolor|24bit)$/i.test(env['COLORTERM'] ?? '')) return 3;
-  if (platform === 'win32' && env['WT_SESSION']) return 3;
-  return /256(color)?$/i.test(env['TERM'] ?? '') ? 2 : 1;
+  return isTty && env['TERM'] !== 'dumb' && (platform !== 'win32' || Boolean(env['WT_SESSION']));
 }
 
 /** The Linux console has no glyphs for bars; a locale that is set and is not UTF-8 cannot encode them. */
@@ -103,25 +84,23 @@ export interface Pen {
   readonly style: Style;
 }
 
-export function penFor(style: Style): Pen {
-  const chalk = new Chalk({ level: style.color });
-  const inks: Record<Ink, (text: string) => string> = {
-    plain: (text) => text,
-    strong: chalk.bold,
-    dim: chalk.dim,
-    good: chalk.green,
-    info: chalk.blueBright,
-    warning: chalk.yellow,
-    bad: chalk.red,
-    accent: chalk.cyan,
-  };
-  return {
-    paint: (ink, text) => (text === '' ? '' : inks[ink](text)),
-    symbol: (name) => symbols[name][style.unicode ? 0 : 1],
-    letters: style.unicode ? (text) => text : asAscii,
-    style,
-  };
-}
+const formats = {
+  strong: 'bold',
+  dim: 'dim',
+  good: 'green',
+  info: 'blueBright',
+  warning: 'yellow',
+  bad: 'red',
+  accent: 'cyan',
+} as const;
+
+export const penFor = (style: Style): Pen => ({
+  paint: (ink, text) =>
+    ink === 'plain' || text === '' || !style.color ? text : styleText(formats[ink], text, { validateStream: false }),
+  symbol: (name) => symbols[name][style.unicode ? 0 : 1],
+  letters: style.unicode ? (text) => text : asAscii,
+  style,
+});
 
 const spellings: Readonly<Record<string, string>> = {
   '–': '-',

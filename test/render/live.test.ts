@@ -8,7 +8,7 @@ import { allLines, screenOf } from './helpers/screen.ts';
 import type { Play } from './helpers/theatre.ts';
 import { play } from './helpers/theatre.ts';
 
-const window: Play = { columns: 80, rows: 24, style: { color: 1, unicode: true } };
+const window: Play = { columns: 80, rows: 24, style: { color: true, unicode: true } };
 const playOf = async (name: string, options: Partial<Play> = {}) =>
   play(observationsOf(await rawObservationsOf(name)), { ...window, ...options });
 const seen = async (name: string, options: Partial<Play> = {}) => {

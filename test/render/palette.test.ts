@@ -9,29 +9,29 @@ const styled = (
 
 describe('colour is decided once: flag, NO_COLOR, FORCE_COLOR, then the terminal', () => {
   const xterm = { TERM: 'xterm-256color' };
-  it.each<[string, Partial<StyleFlags>, Partial<StyleEnv>, number]>([
-    ['a terminal gets the depth of its TERM', {}, { env: xterm }, 2],
-    ['a plain terminal gets sixteen colours', {}, { env: { TERM: 'xterm' } }, 1],
-    ['COLORTERM names millions', {}, { env: { ...xterm, COLORTERM: 'truecolor' } }, 3],
-    ['a pipe gets none', {}, { env: xterm, isTty: false }, 0],
-    ['TERM=dumb gets none', {}, { env: { TERM: 'dumb' } }, 0],
-    ['NO_COLOR switches off', {}, { env: { ...xterm, NO_COLOR: '1' } }, 0],
-    ['an empty NO_COLOR is not set, as no-color.org has it', {}, { env: { ...xterm, NO_COLOR: '' } }, 2],
-    ['NO_COLOR stands above FORCE_COLOR', {}, { env: { ...xterm, NO_COLOR: '1', FORCE_COLOR: '3' } }, 0],
-    ['FORCE_COLOR switches on in a pipe', {}, { env: { FORCE_COLOR: '1' }, isTty: false }, 1],
-    ['FORCE_COLOR without a value switches on', {}, { env: { FORCE_COLOR: '' }, isTty: false }, 1],
-    ['FORCE_COLOR=2 names the depth', {}, { env: { FORCE_COLOR: '2' }, isTty: false }, 2],
-    ['FORCE_COLOR=3 names the depth', {}, { env: { FORCE_COLOR: '3' }, isTty: false }, 3],
-    ['FORCE_COLOR=0 switches off', {}, { env: { ...xterm, FORCE_COLOR: '0' } }, 0],
-    ['FORCE_COLOR stands above TERM=dumb', {}, { env: { TERM: 'dumb', FORCE_COLOR: '1' } }, 1],
-    ['--color=always stands above NO_COLOR', { color: 'always' }, { env: { NO_COLOR: '1' }, isTty: false }, 1],
-    ['--color=never stands above FORCE_COLOR', { color: 'never' }, { env: { ...xterm, FORCE_COLOR: '3' } }, 0],
-    ['the old Windows console gets none', {}, { platform: 'win32' }, 0],
-    ['Windows Terminal gets millions', {}, { platform: 'win32', env: { WT_SESSION: 'x' } }, 3],
-    ['a CI with a terminal gets sixteen', {}, { env: { ...xterm, CI: 'true' } }, 1],
-    ['a CI without one gets none', {}, { env: { CI: 'true' }, isTty: false }, 0],
-  ])('%s', (_title, flags, surroundings, level) => {
-    expect(styled(flags, surroundings).color).toBe(level);
+  it.each<[string, Partial<StyleFlags>, Partial<StyleEnv>, boolean]>([
+    ['a terminal of 256 colours gets it', {}, { env: xterm }, true],
+    ['a plain terminal gets it', {}, { env: { TERM: 'xterm' } }, true],
+    ['a terminal of millions of colours gets it', {}, { env: { ...xterm, COLORTERM: 'truecolor' } }, true],
+    ['a pipe gets none', {}, { env: xterm, isTty: false }, false],
+    ['TERM=dumb gets none', {}, { env: { TERM: 'dumb' } }, false],
+    ['NO_COLOR switches off', {}, { env: { ...xterm, NO_COLOR: '1' } }, false],
+    ['an empty NO_COLOR is not set, as no-color.org has it', {}, { env: { ...xterm, NO_COLOR: '' } }, true],
+    ['NO_COLOR stands above FORCE_COLOR', {}, { env: { ...xterm, NO_COLOR: '1', FORCE_COLOR: '3' } }, false],
+    ['FORCE_COLOR switches on in a pipe', {}, { env: { FORCE_COLOR: '1' }, isTty: false }, true],
+    ['FORCE_COLOR without a value switches on', {}, { env: { FORCE_COLOR: '' }, isTty: false }, true],
+    ['FORCE_COLOR=2 switches on', {}, { env: { FORCE_COLOR: '2' }, isTty: false }, true],
+    ['FORCE_COLOR=3 switches on', {}, { env: { FORCE_COLOR: '3' }, isTty: false }, true],
+    ['FORCE_COLOR=0 switches off', {}, { env: { ...xterm, FORCE_COLOR: '0' } }, false],
+    ['FORCE_COLOR stands above TERM=dumb', {}, { env: { TERM: 'dumb', FORCE_COLOR: '1' } }, true],
+    ['--color=always stands above NO_COLOR', { color: 'always' }, { env: { NO_COLOR: '1' }, isTty: false }, true],
+    ['--color=never stands above FORCE_COLOR', { color: 'never' }, { env: { ...xterm, FORCE_COLOR: '3' } }, false],
+    ['the old Windows console gets none', {}, { platform: 'win32' }, false],
+    ['Windows Terminal gets it', {}, { platform: 'win32', env: { WT_SESSION: 'x' } }, true],
+    ['a CI with a terminal gets it', {}, { env: { ...xterm, CI: 'true' } }, true],
+    ['a CI without one gets none', {}, { env: { CI: 'true' }, isTty: false }, false],
+  ])('%s', (_title, flags, surroundings, color) => {
+    expect(styled(flags, surroundings).color).toBe(color);
   });
 });
 
@@ -66,21 +66,21 @@ describe('the pen', () => {
   it('writes no escape sequence without colour, and one for every ink but the plain one with it', () => {
     const inks: Ink[] = ['strong', 'dim', 'good', 'info', 'warning', 'bad', 'accent'];
     for (const ink of inks) {
-      expect(penFor({ color: 0, unicode: true }).paint(ink, 'x')).toBe('x');
-      expect(sequences(penFor({ color: 1, unicode: true }).paint(ink, 'x'))).toEqual(['', '[mx', '[m']);
+      expect(penFor({ color: false, unicode: true }).paint(ink, 'x')).toBe('x');
+      expect(sequences(penFor({ color: true, unicode: true }).paint(ink, 'x'))).toEqual(['', '[mx', '[m']);
     }
-    expect(penFor({ color: 3, unicode: true }).paint('plain', 'x')).toBe('x');
+    expect(penFor({ color: true, unicode: true }).paint('plain', 'x')).toBe('x');
   });
 
   it('has a replacement of one ASCII character for every symbol', () => {
-    const pen = penFor({ color: 0, unicode: false });
+    const pen = penFor({ color: false, unicode: false });
     for (const name of Object.keys(symbols) as SymbolName[]) expect(pen.symbol(name)).toMatch(/^[!-~]$/);
   });
 
   it('spells our own signs and prints code points of other characters without Unicode', () => {
-    const pen = penFor({ color: 0, unicode: false });
+    const pen = penFor({ color: false, unicode: false });
     expect(pen.letters('a – b · c… → ≥2 ≤3 −1')).toBe('a - b - c... -> >=2 <=3 -1');
     expect(pen.letters('漢🙂')).toBe('\\u{6f22}\\u{1f642}');
-    expect(penFor({ color: 0, unicode: true }).letters('漢🙂 – …')).toBe('漢🙂 – …');
+    expect(penFor({ color: false, unicode: true }).letters('漢🙂 – …')).toBe('漢🙂 – …');
   });
 });

@@ -6,8 +6,8 @@ import type { Pen } from '../../src/render/palette.ts';
 import { clipPieces, flow, piece, plain, shorten } from '../../src/render/prose.ts';
 import type { Piece } from '../../src/render/prose.ts';
 
-const pen = penFor({ color: 0, unicode: true });
-const bright = penFor({ color: 2, unicode: true });
+const pen = penFor({ color: false, unicode: true });
+const bright = penFor({ color: true, unicode: true });
 
 const clip = (by: Pen, pieces: readonly Piece[], width: number): string =>
   clipPieces(by, pieces, width)
@@ -67,7 +67,7 @@ describe('prose', () => {
     expect(clip(pen, [plain('abc'), plain('def')], 6)).toBe('abcdef');
     expect(clip(pen, [plain('漢字漢字')], 6)).toBe('漢字…');
     expect(stringWidth(clip(bright, [piece('bad', 'x'.repeat(50))], 7))).toBe(7);
-    expect(clip(penFor({ color: 0, unicode: false }), [plain('abcdefgh')], 6)).toBe('abc...');
+    expect(clip(penFor({ color: false, unicode: false }), [plain('abcdefgh')], 6)).toBe('abc...');
   });
 
   it('shortens a name in the middle: pods of one owner differ at their ends', () => {

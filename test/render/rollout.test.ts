@@ -93,7 +93,7 @@ describe('the table of many pods', () => {
     }));
     const live = createRolloutLive({
       write: (text) => happenings.push({ kind: 'write', text }),
-      style: { color: 1, unicode: true },
+      style: { color: true, unicode: true },
       columns: () => columns,
       rows: () => rows,
       clock: { now: () => now, setTimeout: () => () => {} },

@@ -31,7 +31,7 @@ it.each(files)('matches %s', async (file) => {
   );
   const { happenings, live } = play(observations, {
     ...size,
-    style: { color: 2, unicode: ascii === undefined },
+    style: { color: true, unicode: ascii === undefined },
     ...(until === 'the end' ? {} : { until: Number(until) }),
     ...(when === undefined ? {} : { resize: { at: Number(when), columns: Number(wide), rows: Number(high) } }),
   });

@@ -1,27 +1,40 @@
 /** kubectl's JSONPath templates: text around `{path}`, `{"text"}`, `{range path}…{end}`. */
 import { PodexitError } from '../errors.ts';
 
+/** `source`: as it is written in the template. `path`: for the library, from the report or from the current item. */
+interface Path {
+  readonly source: string;
+  readonly from: 'root' | 'here';
+  readonly path: string;
+}
+
 export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'path'; readonly source: string; readonly from: 'root' | 'here'; readonly path: string }
-  | {
-      readonly kind: 'range';
-      readonly source: string;
-      readonly from: 'root' | 'here';
-      readonly path: string;
-      readonly body: readonly TemplatePart[];
-    };
+  | ({ readonly kind: 'path' } & Path)
+  | ({ readonly kind: 'range'; readonly body: JsonPathTemplate } & Path);
 
 export type JsonPathTemplate = readonly TemplatePart[];
 
 /** Parses a template, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that names the bad part. */
 export function parseJsonPath(template: string): JsonPathTemplate {
   if (template === '') throw badTemplate(template, 'the template is empty');
-  const tokens = tokenize(template);
-  const { parts, rest } = parseParts(tokens);
-  if (rest.length > 0) throw badTemplate('{end}', 'there is no {range} that it could end');
+  const tokens = Array.from(template.matchAll(textOrAction), ([source, body]) => ({ source, body: body?.trim() }));
+  const last = tokens.at(-1);
+  if (last?.body === undefined && last?.source.startsWith('{'))
+    throw badTemplate(last.source, 'the brace is never closed');
+  const parts = takeParts(tokens);
+  if (tokens.length > 0) throw badTemplate('{end}', 'there is no {range} that it could end');
   return parts;
 }
+
+/** `body`: what is in the braces of an action; undefined for text. */
+interface Token {
+  readonly source: string;
+  readonly body: string | undefined;
+}
+
+/** Text, an action in braces (a brace inside quotes closes nothing), or at the end an action that is never closed. */
+const textOrAction = /[^{]+|\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}|\{.*/gs;
 
 export function badTemplate(part: string, why: string): PodexitError {
   return new PodexitError(
@@ -31,56 +44,23 @@ export function badTemplate(part: string, why: string): PodexitError {
   );
 }
 
-type Token = { kind: 'text'; text: string } | { kind: 'action'; source: string; body: string };
-
-function tokenize(template: string): Token[] {
-  const tokens: Token[] = [];
-  let position = 0;
-  while (position < template.length) {
-    const open = template.indexOf('{', position);
-    const end = open < 0 ? template.length : open;
-    if (end > position) tokens.push({ kind: 'text', text: template.slice(position, end) });
-    if (open < 0) break;
-    const close = closingBrace(template, open);
-    if (close < 0) throw badTemplate(template.slice(open), 'the brace is never closed');
-    const source = template.slice(open, close + 1);
-    tokens.push({ kind: 'action', source, body: source.slice(1, -1).trim() });
-    position = close + 1;
-  }
-  return tokens;
-}
-
-/** A brace inside quotes closes nothing. */
-function closingBrace(template: string, open: number): number {
-  let quote = '';
-  for (let index = open + 1; index < template.length; index++) {
-    const character = template[index] ?? '';
-    if (quote !== '' && character === '\\') index++;
-    else if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === '"' || character === "'") quote = character;
-    else if (character === '}') return index;
-  }
-  return -1;
-}
-
-function parseParts(tokens: readonly Token[]): { parts: TemplatePart[]; rest: readonly Token[] } {
+/** Takes the parts before the next `{end}` from the front of `tokens`. */
+function takeParts(tokens: Token[]): TemplatePart[] {
   const parts: TemplatePart[] = [];
-  let rest = tokens;
-  for (let token = rest[0]; token !== undefined; token = rest[0]) {
-    if (token.kind === 'action' && token.body === 'end') break;
-    rest = rest.slice(1);
-    if (token.kind === 'text') {
-      parts.push(token);
-    } else if (/^range\s/.test(token.body)) {
-      const inner = parseParts(rest);
-      if (inner.rest.length === 0) throw badTemplate(token.source, 'the range has no {end}');
-      parts.push({ kind: 'range', ...parsePath(token.source, token.body.slice(5).trim()), body: inner.parts });
-      rest = inner.rest.slice(1);
-    } else {
-      parts.push(parseAction(token.source, token.body));
-    }
+  for (let token = tokens[0]; token && token.body !== 'end'; token = tokens[0]) {
+    tokens.shift();
+    const { source, body } = token;
+    if (body === undefined) parts.push({ kind: 'text', text: source });
+    else if (/^range\s/.test(body)) parts.push(takeRange(source, body, tokens));
+    else parts.push(parseAction(source, body));
   }
-  return { parts, rest };
+  return parts;
+}
+
+function takeRange(source: string, body: string, tokens: Token[]): TemplatePart {
+  const parts = takeParts(tokens);
+  if (!tokens.shift()) throw badTemplate(source, 'the range has no {end}');
+  return { kind: 'range', ...parsePath(source, body.slice(5).trim()), body: parts };
 }
 
 function parseAction(source: string, body: string): TemplatePart {
@@ -90,7 +70,7 @@ function parseAction(source: string, body: string): TemplatePart {
 }
 
 /** `{.a}` starts at the current item, `{$.a}` at the report; `{@}` is the current item itself. */
-function parsePath(source: string, body: string): { source: string; from: 'root' | 'here'; path: string } {
+function parsePath(source: string, body: string): Path {
   if (!/^[.[$@]/.test(body)) throw badTemplate(source, 'a path begins with a dot, $, @ or a bracket');
   if (!balanced(body)) throw badTemplate(source, 'its brackets do not match');
   const from = body.startsWith('$') ? 'root' : 'here';

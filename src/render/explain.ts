@@ -1,28 +1,7 @@
-/** Explanations as a page at the terminal, and as Markdown. The texts are in verdict/explain. */
+/** Explanations as pages at the terminal. The texts are in verdict/explain. */
 import { figures, type Explanation } from '../verdict/explain/explanation.ts';
 import { wrapWords } from './prose.ts';
 import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
-
-/** One page per topic, like `man`, wrapped to `columns`. `bold` prints headings in bold if the terminal can. */
-export function renderExplanation(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
-  const width = textWidth(columns);
-  return topics.map((topic) => page(topic, width, bold)).join('\n');
-}
-
-/** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
-function page({ kind, name, text }: Topic, width: number, bold: (text: string) => string): string {
-  const body = labels.flatMap(([key, label]) => {
-    const words = text[key];
-    if (words === undefined) return [];
-    const [first = '', ...rest] = wrapWords(words, width - margin + 4);
-    return [
-      `${bold(label)}${' '.repeat(margin - label.length)}${first}`,
-      ...rest.map((line) => ' '.repeat(margin) + line),
-    ];
-  });
-  const yaml = text.yaml === undefined ? [] : text.yaml.split('\n').map((line) => ' '.repeat(margin) + line);
-  return `${bold(name)}  (${headings[kind]})\n\n${[...body, ...yaml].join('\n')}\n`;
-}
 
 const labels: readonly [key: keyof Explanation, label: string][] = [
   ['is', 'What'],
@@ -47,38 +26,42 @@ const headings: Record<TopicKind, string> = {
   assumption: 'assumption',
 };
 
-/** The page on how to read figures. */
-export function renderFigures(columns: number, bold: (text: string) => string): string {
-  return `${bold('figures')}  (how to read them)\n\n${indented(figures.replaceAll('`', ''), textWidth(columns))}`;
+/** Pages wrapped to `columns`. `bold` prints headings in bold if the terminal can. */
+export function explanationPages(columns: number, bold: (text: string) => string) {
+  const width = Math.min(Math.max(columns, 40), 100) - 4;
+  const plainFigures = figures.replaceAll('`', '');
+  const indented = (text: string): string =>
+    wrapWords(text, width)
+      .map((line) => `    ${line}\n`)
+      .join('');
+  const entry = (title: string, text: string): string => `${bold(title)}\n${indented(text)}`;
+
+  /** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
+  const page = ({ kind, name, text }: Topic): string => {
+    const body = labels.flatMap(([key, label]) => {
+      const [first, ...rest] = text[key] === undefined ? [] : wrapWords(text[key], width - margin + 4);
+      if (first === undefined) return [];
+      return [`${bold(label)}${' '.repeat(margin - label.length)}${first}`, ...rest.map(behindMargin)];
+    });
+    const yaml = text.yaml?.split('\n').map(behindMargin) ?? [];
+    return `${bold(name)}  (${headings[kind]})\n\n${[...body, ...yaml].join('\n')}\n`;
+  };
+
+  return {
+    /** One page per topic, like `man`. */
+    ofTopics: (topics: readonly Topic[]): string => topics.map(page).join('\n'),
+    /** How to read figures. */
+    ofFigures: (): string => `${bold('figures')}  (how to read them)\n\n${indented(plainFigures)}`,
+    /** All topics of one kind, each with its meaning. */
+    ofKind: (kind: TopicKind, topics: readonly Topic[]): string =>
+      topics.flatMap((topic) => (topic.kind === kind ? entry(topic.name, topic.text.is) : [])).join(''),
+    /** All topics by kind, and how to read figures. */
+    overview: (topics: readonly Topic[]): string => {
+      const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
+      const kinds = topicKinds.map((kind) => entry(kindTitles[kind], namesOf(kind).join(', ')));
+      return [...kinds, entry('Figures', plainFigures)].join('\n');
+    },
+  };
 }
 
-/** All topics of one kind, each with its meaning. */
-export function renderKind(
-  kind: TopicKind,
-  topics: readonly Topic[],
-  columns: number,
-  bold: (text: string) => string,
-): string {
-  const width = textWidth(columns);
-  return topics
-    .filter((topic) => topic.kind === kind)
-    .map(({ name, text }) => `${bold(name)}\n${indented(text.is, width)}`)
-    .join('');
-}
-
-/** All topics by kind, and how to read figures. */
-export function renderTopics(topics: readonly Topic[], columns: number, bold: (text: string) => string): string {
-  const width = textWidth(columns);
-  const namesOf = (kind: TopicKind) => topics.filter((topic) => topic.kind === kind).map(({ name }) => name);
-  const parts = topicKinds.map((kind) => [kindTitles[kind], namesOf(kind).join(', ')] as const);
-  return [...parts, ['Figures', figures.replaceAll('`', '')] as const]
-    .map(([title, text]) => `${bold(title)}\n${indented(text, width)}`)
-    .join('\n');
-}
-
-const textWidth = (columns: number): number => Math.min(Math.max(columns, 40), 100) - 4;
-
-const indented = (text: string, width: number): string =>
-  wrapWords(text, width)
-    .map((line) => `    ${line}\n`)
-    .join('');
+const behindMargin = (line: string): string => ' '.repeat(margin) + line;

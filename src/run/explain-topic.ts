@@ -6,23 +6,22 @@ import type { Ports } from './ports.ts';
 /** Returns exit code 0. Throws `explain.unknown` with the most similar names. */
 export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
   const { pluralOf, topics, topicKinds } = await import('../verdict/explain/topics.ts');
-  const { renderExplanation, renderFigures, renderKind, renderTopics } = await import('../render/explain.ts');
+  const { explanationPages } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
   const style = styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform });
   const pen = penFor(style);
-  const bold = (text: string): string => pen.paint('strong', text);
-  const columns = stdout.columns();
+  const pages = explanationPages(stdout.columns(), (text) => pen.paint('strong', text));
   const show = (text: string): number => {
     stdout.write(pen.letters(text));
     return 0;
   };
-  if (name === undefined) return show(`${renderTopics(topics, columns, bold)}${more}`);
+  if (name === undefined) return show(`${pages.overview(topics)}${more}`);
   const asked = name.toLowerCase();
-  if (asked === 'figures') return show(renderFigures(columns, bold));
+  if (asked === 'figures') return show(pages.ofFigures());
   const found = topics.filter((topic) => topic.name === asked);
-  if (found.length > 0) return show(renderExplanation(found, columns, bold));
+  if (found.length > 0) return show(pages.ofTopics(found));
   const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
-  if (kind) return show(`${renderKind(kind, topics, columns, bold)}${more}`);
+  if (kind) return show(`${pages.ofKind(kind, topics)}${more}`);
   throw unknownTopic(name, topics);
 }
 

@@ -1,13 +1,21 @@
 /** What each lane of the picture contains: bars with uncertain ends, and points. Data only. */
-import type { Interval, Mark, Phase, ProbeResult, Timeline } from '../../infer/timeline.ts';
-import type { MarkName, PhaseName } from '../../model/report.ts';
+import type {
+  EndpointTimeline,
+  Interval,
+  Mark,
+  Phase,
+  ProbeResult,
+  ReplacementTimeline,
+  Timeline,
+} from '../../infer/timeline.ts';
+import type { MarkName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, exactly, offsetText } from '../time-text.ts';
 
 /** The labels of all kinds of bars: phases, and lasting states. The style sheet has a colour for each. */
-const lookTexts = {
+export const lookTexts = {
   ...phaseTitles,
   routed: 'in Service',
   listed: 'removed from Service, endpoint still listed',
@@ -21,8 +29,6 @@ const lookTexts = {
 type Look = keyof typeof lookTexts;
 
 export const looks = Object.keys(lookTexts) as Look[];
-
-export const lookText = (look: Look): string => lookTexts[look];
 
 export interface Lane {
   readonly name: string;
@@ -56,20 +62,53 @@ type LaneKind = 'pod' | 'service' | 'container' | 'node' | 'replacement';
 
 /** Lanes from top to bottom, without empty ones, except those of containers. */
 export function lanesOf(timeline: Timeline): Lane[] {
-  const { pod, endpoints, containers, replacement } = timeline;
-  const lane = (kind: LaneKind, name: string, detail: string): Lane[] => laneOf(kind, name, detail, timeline);
+  const { pod, endpoints, containers, replacement, probes, zero, now } = timeline;
+  const lane = (kind: LaneKind, name: string, detail: string, states: readonly Bar[] = []): Lane => {
+    const isOnLane = (one: Mark | Phase): boolean =>
+      laneKindOf(one) === kind && (kind === 'pod' || kind === 'node' || one.subject === name);
+    return {
+      name,
+      detail,
+      bars: [...states, ...timeline.phases.filter(isOnLane).map((phase) => phaseBar(phase, timeline))],
+      points: timeline.marks.filter(isOnLane).map((mark) => pointOf(mark, timeline)),
+    };
+  };
+  const serviceLane = ({ slice, service, wasReady, unroutedAt, removedAt }: EndpointTimeline): Lane =>
+    lane('service', slice, service ? `Service ${service}` : 'endpoints', [
+      ...(wasReady ? stateBar('routed', exactly(zero), unroutedAt ?? removedAt ?? exactly(now)) : []),
+      ...stateBar('listed', unroutedAt, removedAt ?? exactly(now)),
+    ]);
+  const replacementLane = ({ name, createdAt, readyAt }: ReplacementTimeline): Lane =>
+    lane('replacement', name, 'replacement', [
+      ...stateBar('starting', createdAt, readyAt ?? exactly(now)),
+      ...stateBar('ready', readyAt, exactly(now)),
+    ]);
+  const isUsed = ({ bars, points }: Lane): boolean => bars.length + points.length > 0;
   return [
-    ...lane('pod', pod.metadata.name, 'API object'),
-    ...endpoints.flatMap(({ slice, service }) => lane('service', slice, service ? `Service ${service}` : 'endpoints')),
-    ...containers.flatMap((container) => {
+    ...[lane('pod', pod.metadata.name, 'API object'), ...endpoints.map(serviceLane)].filter(isUsed),
+    ...containers.map((container) => {
       const kind = container.kind === 'container' ? '' : `${container.kind}, `;
       return lane('container', container.name, `${kind}${exitText(container)}`);
     }),
-    ...lane('node', pod.spec.nodeName ?? '', 'node'),
-    ...(replacement ? lane('replacement', replacement.name, 'replacement') : []),
-    ...timeline.probes.map((probe) => probeLane(probe, timeline.zero)),
+    ...[lane('node', pod.spec.nodeName ?? '', 'node')].filter(isUsed),
+    ...(replacement ? [replacementLane(replacement)] : []),
+    ...probes.map((probe) => probeLane(probe, zero)),
   ];
 }
+
+/** The subject of a mark or phase is a slice, a node, a replacement or a container. */
+function laneKindOf({ name, subject }: Mark | Phase): LaneKind {
+  if (subject === undefined) return 'pod';
+  if (name === 'unrouted' || name === 'endpoint-removed' || name === 'route-removal') return 'service';
+  if (name.startsWith('replace')) return 'replacement';
+  return name.startsWith('node-') ? 'node' : 'container';
+}
+
+/** A lasting state that is not a phase: in its Service, still listed, ready. */
+const stateBar = (look: Look, start: Interval | undefined, end: Interval): Bar[] =>
+  start
+    ? [{ look, label: lookTexts[look], start, end, title: lookTexts[look], lines: [], evidence: end.evidence }]
+    : [];
 
 /** A tick for each half second with failures, as high as their share. Failed requests to the pod itself are not lost traffic. */
 export function probeLane({ target, via, sent, failed, slices }: ProbeResult, zero: number): Lane {
@@ -85,74 +124,17 @@ export function probeLane({ target, via, sent, failed, slices }: ProbeResult, ze
     evidence: [],
   });
   const [first, last] = [slices[0], slices.at(-1)];
-  const ticks = slices.filter((slice) => slice.failed > 0);
-  return {
-    name: target,
-    detail: `${sent} requests, ${failed} failed`,
-    bars: [
-      ...(first && last ? [bar('answered', first.from, last.to, `${sent} requests, ${failed} failed`)] : []),
-      ...ticks.map((slice) =>
-        bar(
-          via === 'pod-proxy' ? 'own' : 'failed',
-          slice.from,
-          slice.to,
-          `${slice.failed} of ${slice.sent} failed`,
-          slice.failed / Math.max(1, slice.sent),
-        ),
-      ),
-    ],
-    points: [],
-  };
+  const detail = `${sent} requests, ${failed} failed`;
+  const failures = slices
+    .filter((slice) => slice.failed > 0)
+    .map((slice) => {
+      const look = via === 'pod-proxy' ? 'own' : 'failed';
+      const share = slice.failed / Math.max(1, slice.sent);
+      return bar(look, slice.from, slice.to, `${slice.failed} of ${slice.sent} failed`, share);
+    });
+  const whole = first && last ? [bar('answered', first.from, last.to, detail)] : [];
+  return { name: target, detail, bars: [...whole, ...failures], points: [] };
 }
-
-function laneOf(kind: LaneKind, name: string, detail: string, timeline: Timeline): Lane[] {
-  const isOn = (laneKind: LaneKind, subject: string | undefined): boolean =>
-    laneKind === kind && (kind === 'pod' || kind === 'node' || subject === name);
-  const phases = timeline.phases.filter((phase) => isOn(phaseLanes[phase.name], phase.subject));
-  const bars = [...stateBars(kind, name, timeline), ...phases.map((phase) => phaseBar(phase, timeline))];
-  const marks = timeline.marks.filter((mark) => isOn(markLanes[mark.name], mark.subject));
-  const points = marks.map((mark) => pointOf(mark, timeline));
-  return kind === 'container' || bars.length + points.length > 0 ? [{ name, detail, bars, points }] : [];
-}
-
-const phaseLanes: Record<PhaseName, LaneKind> = {
-  accept: 'pod',
-  notice: 'pod',
-  'route-removal': 'service',
-  prestop: 'container',
-  'sidecar-wait': 'container',
-  drain: 'container',
-  overtime: 'container',
-  cleanup: 'pod',
-  finalize: 'pod',
-  replace: 'replacement',
-};
-
-const markLanes: Record<MarkName, LaneKind> = {
-  requested: 'pod',
-  accepted: 'pod',
-  acknowledged: 'pod',
-  unrouted: 'service',
-  'endpoint-removed': 'service',
-  stopping: 'container',
-  'prestop-ended': 'container',
-  'stop-signal': 'container',
-  kill: 'container',
-  exited: 'container',
-  'containers-done': 'pod',
-  'final-delete': 'pod',
-  finalizing: 'pod',
-  removed: 'pod',
-  'replacement-created': 'replacement',
-  'replacement-scheduled': 'replacement',
-  'replacement-started': 'replacement',
-  'replacement-ready': 'replacement',
-  'node-not-ready': 'node',
-  'node-ready': 'node',
-  'ready-lost': 'container',
-  'first-failure': 'pod',
-  'last-failure': 'pod',
-};
 
 export function pointOf(mark: Mark, timeline: Timeline): Point {
   const { name, at } = mark;
@@ -175,27 +157,6 @@ export function phaseBar(phase: Phase, timeline: Timeline): Bar {
     lines: [`from ${certainty(start, zero)}`, `to ${certainty(end, zero)}`],
     evidence: [...new Set([...start.evidence, ...end.evidence])],
   };
-}
-
-/** Lasting states that are not phases: in its Service, still listed, ready. */
-function stateBars(kind: LaneKind, name: string, { endpoints, replacement, zero, now }: Timeline): Bar[] {
-  const bar = (look: Look, start: Interval | undefined, end: Interval | undefined): Bar[] =>
-    start && end
-      ? [{ look, label: lookText(look), start, end, title: lookText(look), lines: [], evidence: end.evidence }]
-      : [];
-  const endpoint = kind === 'service' ? endpoints.find(({ slice }) => slice === name) : undefined;
-  if (endpoint) {
-    const { unroutedAt, removedAt, wasReady } = endpoint;
-    return [
-      ...(wasReady ? bar('routed', exactly(zero), unroutedAt ?? removedAt ?? exactly(now)) : []),
-      ...bar('listed', unroutedAt, removedAt ?? exactly(now)),
-    ];
-  }
-  if (kind !== 'replacement' || !replacement) return [];
-  return [
-    ...bar('starting', replacement.createdAt, replacement.readyAt ?? exactly(now)),
-    ...bar('ready', replacement.readyAt, exactly(now)),
-  ];
 }
 
 const certainty = (at: Interval, zero: number): string =>

@@ -1,6 +1,6 @@
 /** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
 import type { Timeline } from '../../infer/timeline.ts';
-import { lanesOf, lookText, looks, type Bar, type Item, type Lane, type Point } from './lanes.ts';
+import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { join, tag, type Child, type Html } from './tag.ts';
 
 export interface Picture {
@@ -171,7 +171,7 @@ function legend(bars: readonly Bar[]): Html {
     ...signs.map((sign) => tag('li', {}, sign)),
     ...looks
       .filter((look) => present.has(look))
-      .map((look) => tag('li', {}, tag('i', { class: `chip ${look}` }), lookText(look))),
+      .map((look) => tag('li', {}, tag('i', { class: `chip ${look}` }), lookTexts[look])),
   );
 }
 

@@ -13,7 +13,7 @@ export interface CardRow {
   /** Escaped. */
   readonly pieces: readonly Piece[];
   /** A command to paste, below the words: one line, whatever its length. Escaped. */
-  readonly command?: string;
+  readonly command?: string | undefined;
 }
 
 const maxCardColumns = 80;

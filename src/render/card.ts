@@ -111,47 +111,57 @@ interface RankedRow extends CardRow {
   readonly brief?: readonly (readonly Piece[])[];
 }
 
-function answerRows(report: Report, options: CardOptions): RankedRow[] {
+interface RowOptions {
+  /** Before the sentence. */
+  readonly head?: Piece | undefined;
+  readonly command?: string;
+  /** Whether the parts of the sentence after the first are details, which can be left out; then `end` follows. */
+  readonly canCut?: boolean;
+  readonly end?: string;
+}
+
+function rowOf(label: string, rank: number, sentence: string, options: RowOptions = {}): RankedRow {
+  const { head, command, canCut = false, end = '' } = options;
+  const text = forTerminal(sentence, 1000);
+  const formOf = (words: string): Piece[] => [...(head ? [head] : []), plain(words)];
+  const brief = canCut ? shortForms(text).map((form) => formOf(form + end)) : [];
+  return { label, rank, pieces: formOf(text), command: command && forTerminal(command, 4000), brief };
+}
+
+/** The sentence without its last part or aside, without its last two, … */
+function shortForms(text: string): string[] {
+  const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
+  return end <= 0 ? [] : [text.slice(0, end), ...shortForms(text.slice(0, end))];
+}
+
+function answerRows(report: Report, { pen, flags = '' }: CardOptions): RankedRow[] {
   const { answer, verdict } = report;
   const isGood = verdict.exitCode === 0;
-  const warning = piece('warning', `${options.pen.symbol('warning')} `);
   const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
+  const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
+  const capacity = { head: signOf(pen, 'warning', 'warning'), canCut: true };
   return [
-    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, options.pen, 5)),
-    trafficRow(report, options.pen),
-    ...requestRows(report, options.pen),
-    ...(answer.capacity === undefined ? [] : [{ label: 'capacity', ...cutRow(warning, answer.capacity), rank: 1 }]),
-    ...accuracy.map((finding) => findingRow('accuracy', finding, options.pen, 6)),
-    ...verdict.gates
-      .filter(({ passed, message }) => !passed && !answer.headline.includes(message))
-      .map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
-    ...(answer.why === undefined ? [] : [textRow('why', answer.why, isGood ? 5 : 2)]),
-    ...nextRows(report, options.flags),
+    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
+    trafficRow(report, pen),
+    ...requestRows(report, pen),
+    ...(answer.capacity === undefined ? [] : [rowOf('capacity', 1, answer.capacity, capacity)]),
+    ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
+    ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
+    ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
+    ...nextRows(report, flags),
     // On a good card, what took the time is more important than other improvements.
-    ...answer.advice.map((text, index) => ({
-      ...textRow('fix', text, isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3),
-      brief: isGood ? shortForms(text) : [],
-    })),
+    ...answer.advice.map((text, index) =>
+      rowOf('fix', isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3, text, { canCut: isGood }),
+    ),
     ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
-      ...textRow('fix', `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, 3),
-      command: forTerminal(`${command}${options.flags ?? ''}`, 4000),
-      brief: isGood ? shortForms(reason, ' · -v shows the command') : [],
+      ...rowOf('fix', 3, `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, { command: `${command}${flags}` }),
+      ...(isGood && { brief: rowOf('fix', 3, reason, { canCut: true, end: ' · -v shows the command' }).brief }),
     })),
     ...(isGood ? [] : detailsRow(report)),
   ];
 }
 
-const textRow = (label: string, text: string, rank: number): RankedRow => ({
-  label,
-  pieces: [plain(forTerminal(text, 1000))],
-  rank,
-});
-
-/** Shorter and shorter forms of a sentence. */
-const shortForms = (sentence: string, end = ''): Piece[][] =>
-  shortened(forTerminal(sentence, 1000))
-    .slice(1)
-    .map((text) => [plain(text + end)]);
+const signOf = (pen: Pen, symbol: SymbolName, ink: Ink): Piece => piece(ink, `${pen.symbol(symbol)} `);
 
 const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
   error: ['bad', 'bad'],
@@ -159,10 +169,8 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
   info: ['info', 'dim'],
 };
 
-function findingRow(label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow {
-  const [symbol, ink] = severitySigns[severity];
-  return { label, pieces: [piece(ink, `${pen.symbol(symbol)} `), plain(forTerminal(message, 1000))], rank };
-}
+const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
+  rowOf(label, rank, message, { head: signOf(pen, ...severitySigns[severity]) });
 
 const trafficSigns: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
   safe: ['safe', 'good', 'good'],
@@ -175,37 +183,22 @@ function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
   const { judgement, reason } = answer.traffic;
   const [text, symbol, ink] = trafficSigns[judgement];
   const head = `${pen.symbol(symbol)} ${text}${isUnmeasured(judgement, timeline.probes) ? ', not measured' : ''}: `;
-  return { label: 'traffic', ...cutRow(piece(ink, head), reason), rank: 0 };
+  return rowOf('traffic', 0, reason, { head: piece(ink, head), canCut: true });
 }
 
 /** No probe sent requests (`--probe`), so it is unknown whether one was lost. */
 export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
   judgement === 'at-risk' && probes.length === 0;
 
-/** A sentence after its head, and its shorter forms: the parts after the first are details. */
-function cutRow(head: Piece, sentence: string): Pick<RankedRow, 'pieces' | 'brief'> {
-  return {
-    pieces: [head, plain(forTerminal(sentence, 1000))],
-    brief: shortForms(sentence).map((pieces) => [head, ...pieces]),
-  };
-}
-
-/** The sentence, the sentence without its last part or aside, without its last two, … */
-function shortened(text: string): string[] {
-  const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
-  return end <= 0 ? [text] : [text, ...shortened(text.slice(0, end))];
-}
-
 /** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
 function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
   return timeline.probes.slice(0, 2).map((probe) => {
     const look = probe.failed === 0 ? 'good' : 'bad';
-    const head = probe.via === 'pod-proxy' ? [] : [piece(look, `${pen.symbol(look)} `)];
+    const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
     const text = `${requestsText(timeline, probe, race)} · ${forTerminal(probe.target, 60)}`;
-    const forms = shortened(forTerminal(text, 1000)).filter((form) => !/^\d+ sent$/.test(form));
-    const [pieces = [], ...brief] = forms.map((form) => [...head, plain(form)]);
-    return { label: 'requests', pieces, brief, rank: 0 };
+    const row = rowOf('requests', 0, text, { head, canCut: true });
+    return { ...row, brief: row.brief?.filter((form) => !/^\d+ sent$/.test(form.at(-1)?.text ?? '')) };
   });
 }
 
@@ -220,12 +213,10 @@ function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow
 }
 
 /** What to run next if the deletion was not observed to its end. */
-function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags = ''): RankedRow[] {
+function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): RankedRow[] {
   const { pod, mode, marks } = timeline;
   const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
-  const next = (reason: string, command: string): RankedRow[] => [
-    { ...textRow('next', reason, 2), command: forTerminal(command, 1000) },
-  ];
+  const next = (reason: string, command: string): RankedRow[] => [rowOf('next', 2, reason, { command })];
   // Exit codes of 128 and above: a signal interrupted podexit.
   const wasInterrupted = exitCode >= 128;
   if (outcome === 'not-started' && !wasInterrupted) {

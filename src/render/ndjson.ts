@@ -10,15 +10,6 @@ export type ProvisionalMark = Mark & { provisional: boolean };
 
 type Gap = ExitReport['gaps'][number];
 
-export interface Ndjson {
-  /** Prints what is new, changed or gone among all marks of the trace. `at`: now, client's clock. */
-  marks(at: Time, marks: readonly ProvisionalMark[]): void;
-  /** Prints what is new or changed among all gaps so far. */
-  gaps(at: Time, gaps: readonly Gap[]): void;
-  /** Prints the final state of every mark, then the report. Nothing is written after it. */
-  end(report: ExitReport): void;
-}
-
 /** Which pod a line is about, in a run over several. */
 export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
 
@@ -29,79 +20,73 @@ type Line =
   | (LineContext & { type: 'gap'; gap: Gap })
   | { type: 'report'; report: ExitReport };
 
-interface Printed {
-  revision: number;
-  provisional: boolean;
-  withdrawn: boolean;
-  mark: Mark;
-  text: string;
+/** A mark as it was printed last. */
+interface MarkState {
+  readonly mark: Mark;
+  readonly provisional: boolean;
+  readonly withdrawn: boolean;
 }
+
+export type Ndjson = ReturnType<typeof createNdjson>;
 
 /**
  * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
  * than a line does. Callers may pass unchanged marks: only changes are printed.
  */
-export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): Ndjson {
-  const printed = new Map<string, Printed>();
+export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
+  const printed = new Map<string, { readonly state: MarkState; readonly text: string; readonly revision: number }>();
   const printedGaps = new Map<string, string>();
-  let lines = '';
-  let settling = false;
   let isOver = false;
   let lastAt: Time | undefined;
 
-  const add = (line: Line): void => void (lines += isOver ? '' : `${jsonText(line)}\n`);
-  const flush = (): void => {
-    if (lines !== '') write(lines);
-    lines = '';
+  const writeLines = (lines: readonly Line[]): void => {
+    if (lines.length > 0 && !isOver) write(lines.map((line) => `${jsonText(line)}\n`).join(''));
   };
 
-  const printMark = (at: Time, id: string, next: Omit<Printed, 'revision' | 'text'>): void => {
-    const before = printed.get(id);
+  const changedMark = (at: Time, state: MarkState, isLast: boolean): Line[] => {
+    const { mark, provisional, withdrawn } = state;
+    const before = printed.get(mark.id);
     // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
-    const text = JSON.stringify(next);
-    if (before?.text === text || (before && !settling && isMinorChange(before, next))) return;
+    const text = JSON.stringify(state);
+    if (before?.text === text || (before && !isLast && isMinorChange(before.state, state))) return [];
     const revision = (before?.revision ?? 0) + 1;
-    printed.set(id, { ...next, revision, text });
-    const { provisional, withdrawn, mark } = next;
-    add({ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark });
+    printed.set(mark.id, { state, text, revision });
+    const id = mark.id;
+    return [{ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark }];
   };
 
-  const printMarks = (at: Time, marks: readonly ProvisionalMark[]): void => {
-    const present = new Set(marks.map((mark) => mark.id));
-    for (const [id, { mark, withdrawn }] of printed) {
-      if (!present.has(id) && !withdrawn) printMark(at, id, { mark, provisional: false, withdrawn: true });
-    }
-    for (const { provisional, ...mark } of marks) printMark(at, mark.id, { mark, provisional, withdrawn: false });
+  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): Line[] => {
+    const present = new Set(marks.map(({ id }) => id));
+    const gone = [...printed.values()].filter(({ state }) => !present.has(state.mark.id) && !state.withdrawn);
+    const states = [
+      ...gone.map(({ state }) => ({ mark: state.mark, provisional: false, withdrawn: true })),
+      ...marks.map(({ provisional, ...mark }) => ({ mark, provisional, withdrawn: false })),
+    ];
+    return states.flatMap((state) => changedMark(at, state, isLast));
   };
 
-  const printGaps = (at: Time, gaps: readonly Gap[]): void => {
-    for (const gap of gaps) {
+  const changedGaps = (at: Time, gaps: readonly Gap[]): Line[] =>
+    gaps.flatMap((gap) => {
       const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
       const to = gap.to ?? '';
-      if (printedGaps.get(key) === to) continue;
+      if (printedGaps.get(key) === to) return [];
       printedGaps.set(key, to);
-      add({ type: 'gap', at, pod, gap });
-    }
-  };
+      return [{ type: 'gap', at, pod, gap }];
+    });
 
   return {
-    marks(at, marks) {
+    /** Prints what is new, changed or gone among all marks of the trace. `at`: now, client's clock. */
+    marks: (at: Time, marks: readonly ProvisionalMark[]): void => {
       lastAt = at;
-      printMarks(at, marks);
-      flush();
+      writeLines(changedMarks(at, marks, false));
     },
-    gaps(at, gaps) {
-      printGaps(at, gaps);
-      flush();
-    },
-    end(report) {
-      settling = true;
+    /** Prints what is new or changed among all gaps so far. */
+    gaps: (at: Time, gaps: readonly Gap[]): void => writeLines(changedGaps(at, gaps)),
+    /** Prints the final state of every mark, then the report. Nothing is written after it. */
+    end: (report: ExitReport): void => {
       const at = later(lastSeen(report), lastAt);
       const marks = report.marks.map((mark) => ({ ...mark, provisional: false }));
-      printMarks(at, marks);
-      printGaps(at, report.gaps);
-      add({ type: 'report', report });
-      flush();
+      writeLines([...changedMarks(at, marks, true), ...changedGaps(at, report.gaps), { type: 'report', report }]);
       isOver = true;
     },
   };
@@ -111,7 +96,7 @@ export function createNdjson(write: (lines: string) => void, pod?: PodOfLine): N
 const minNarrowingMs = 100;
 
 /** The same mark with only a slightly narrower interval. */
-function isMinorChange(before: Printed, next: Omit<Printed, 'revision' | 'text'>): boolean {
+function isMinorChange(before: MarkState, next: MarkState): boolean {
   const isSame =
     before.provisional === next.provisional &&
     before.withdrawn === next.withdrawn &&

@@ -71,7 +71,7 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
 /** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
 export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): {
   readonly symbol: SymbolName;
-  readonly ink: Ink;
+  readonly ink: 'good' | 'bad' | 'warning';
 } {
   if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
   if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };

@@ -17,7 +17,7 @@ import { script } from './html/script.ts';
 import { style } from './html/style.ts';
 import { drawPods, podTable } from './html/pods.ts';
 import { tablesOf } from './html/tables.ts';
-import { join, tag, trusted, type Child, type Html } from './html/tag.ts';
+import { join, markup, trusted, type Child, type Html } from './html/markup.ts';
 import { drawTimeline, type Picture } from './html/timeline.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { dateText, deletedByText, deletedText, graceText, ownerText, podText } from './pod-facts.ts';
@@ -81,29 +81,32 @@ interface Page {
 }
 
 function pageOf({ title, top, picture, tables }: Page): string {
-  const hint = tag('p', { class: 'note' }, 'Hover or use the arrow keys for evidence.');
-  const body = tag(
-    'body',
-    {},
-    tag(
-      'main',
-      {},
-      ...top,
-      picture &&
-        tag(
-          'section',
-          { 'aria-labelledby': 't-timeline' },
-          pictureHead(),
-          tag('div', { class: 'viewport', role: 'region', 'aria-labelledby': 't-timeline', tabindex: 0 }, picture.html),
-          picture.legend,
-          tag('div', { class: 'panel', id: 'panel', role: 'status', 'aria-label': 'Evidence' }, hint),
-        ),
-      tag('section', { class: 'tables' }, tables),
-    ),
-    picture && tag('script', { type: 'application/json', id: 'items' }, dataOf(picture.items, picture.notes)),
-    tag('script', {}, trusted(script)),
-  );
-  return `<!doctype html>\n${tag('html', { lang: 'en' }, headOf(title), body).html}\n`;
+  const figure =
+    picture &&
+    markup`
+      <section aria-labelledby="t-timeline">
+        ${pictureHead}
+        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${picture.html}</div>
+        ${picture.legend}
+        <div class="panel" id="panel" role="status" aria-label="Evidence">
+          <p class="note">Hover or use the arrow keys for evidence.</p>
+        </div>
+      </section>`;
+  const items = picture && dataOf(picture.items, picture.notes);
+  const page = markup`
+    <html lang="en">
+      ${headOf(title)}
+      <body>
+        <main>
+          ${top}
+          ${figure}
+          <section class="tables">${tables}</section>
+        </main>
+        ${items && markup`<script type="application/json" id="items">${items}</script>`}
+        <script>${trusted(script)}</script>
+      </body>
+    </html>`;
+  return `<!doctype html>\n${page.html}\n`;
 }
 
 function headOf(title: string): Html {
@@ -114,17 +117,15 @@ function headOf(title: string): Html {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  return tag(
-    'head',
-    {},
-    tag('meta', { charset: 'utf-8' }),
-    // Contains only our own words and hashes; tag() would escape its quotes.
-    trusted(`<meta http-equiv="Content-Security-Policy" content="${policy}">`),
-    tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-    tag('meta', { name: 'color-scheme', content: 'light dark' }),
-    tag('title', {}, `${title} – podexit`),
-    tag('style', {}, trusted(style)),
-  );
+  return markup`
+    <head>
+      <meta charset="utf-8">
+      <meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>${title} – podexit</title>
+      <style>${trusted(style)}</style>
+    </head>`;
 }
 
 const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
@@ -136,19 +137,11 @@ function headerOf(
   headline: string,
 ): Html {
   const { symbol, ink } = iconOf({ verdict });
-  const tone = tones[ink as keyof typeof tones];
-  return tag(
-    'header',
-    {},
-    tag('p', { class: 'eyebrow' }, eyebrow),
-    tag(
-      'h1',
-      {},
-      tag('span', { class: tone }, `${pen.symbol(symbol)} ${word}`),
-      ' ',
-      tag('span', { class: 'headline' }, headline),
-    ),
-  );
+  return markup`
+    <header>
+      <p class="eyebrow">${eyebrow}</p>
+      <h1><span class="${tones[ink]}">${pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+    </header>`;
 }
 
 type Facts = readonly (readonly [string, string | undefined])[];
@@ -181,69 +174,49 @@ function imageText(reports: readonly Report[]): string | undefined {
   return [...new Set(images)].join(', ') || undefined;
 }
 
-const factsList = (facts: Facts): Html =>
-  tag(
-    'dl',
-    { class: 'facts' },
-    ...facts.flatMap(([name, value]) =>
-      value === undefined ? [] : [tag('div', {}, tag('dt', {}, name), tag('dd', {}, value))],
-    ),
+function factsList(facts: Facts): Html {
+  const rows = facts.map(
+    ([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   );
+  return markup`<dl class="facts">${rows}</dl>`;
+}
 
-/**
- * The card as in a terminal, for a wide and for a narrow page; the fix is below it, with buttons. Each line is safe
- * text, and tag() escapes markup.
- */
+/** The card as in a terminal, for a wide and for a narrow page; the fix is below it, with buttons. */
 function cardBox(linesAt: (columns: number) => string[]): Html {
   const card = (width: string, columns: number): Html => {
-    const lines = linesAt(columns).map((line) => tag('span', {}, line));
-    return tag('pre', { class: `card ${width}`, tabindex: 0, 'aria-label': 'Answer' }, join(lines, '\n'));
+    const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
+    return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
   };
-  return join([card('wide', 80), card('narrow', 50)]);
+  return markup`${card('wide', 80)}${card('narrow', 50)}`;
 }
 
 function fixOf(fixes: readonly FixReport[]): Html | false {
   if (fixes.length === 0) return false;
-  const copied = (what: string, text: string): Html =>
-    tag(
-      'div',
-      { class: 'command' },
-      tag('code', {}, forTerminal(text, 4000)),
-      tag('button', { type: 'button', 'data-copy': true, class: 'copy', 'aria-label': `Copy the ${what}` }, 'Copy'),
-    );
-  const items = fixes.map(({ reason, command, patch }) =>
-    tag(
-      'li',
-      {},
-      tag('p', {}, reason),
-      copied('command', command),
-      tag('details', {}, tag('summary', {}, 'As YAML'), copied('YAML', yamlText(patch).trimEnd())),
-    ),
+  const copied = (what: string, text: string): Html => markup`
+    <div class="command">
+      <code>${forTerminal(text, 4000)}</code>
+      <button type="button" data-copy="" class="copy" aria-label="Copy the ${what}">Copy</button>
+    </div>`;
+  const items = fixes.map(
+    ({ reason, command, patch }) => markup`
+      <li>
+        <p>${reason}</p>
+        ${copied('command', command)}
+        <details><summary>As YAML</summary>${copied('YAML', yamlText(patch).trimEnd())}</details>
+      </li>`,
   );
-  return tag(
-    'section',
-    { 'aria-labelledby': 't-fix' },
-    tag('h2', { id: 't-fix' }, 'Fix'),
-    tag('ul', { class: 'fixes' }, ...items),
-  );
+  return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${items}</ul></section>`;
 }
 
-function pictureHead(): Html {
-  const button = (zoom: string, label: string, text: string) =>
-    tag('button', { type: 'button', 'data-zoom': zoom, 'aria-label': label, title: label }, text);
-  return tag(
-    'div',
-    { class: 'bar-head' },
-    tag('h2', { id: 't-timeline' }, 'Timeline'),
-    tag(
-      'div',
-      { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
-      button('out', 'Zoom out', '−'),
-      button('in', 'Zoom in', '+'),
-      button('reset', 'Show everything', 'all'),
-    ),
-  );
-}
+const pictureHead = markup`
+  <div class="bar-head">
+    <h2 id="t-timeline">Timeline</h2>
+    <div class="zoom" role="group" aria-label="Zoom">
+      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">−</button>
+      <button type="button" data-zoom="in" aria-label="Zoom in" title="Zoom in">+</button>
+      <button type="button" data-zoom="reset" aria-label="Show everything" title="Show everything">all</button>
+    </div>
+  </div>`;
 
 const notesOf = ({ notes }: Timeline): ReadonlyMap<number, string> =>
   new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));

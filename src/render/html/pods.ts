@@ -7,7 +7,7 @@ import { clockText } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
 import { drawLanes, pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 import { folded } from './tables.ts';
-import { tag, type Child } from './tag.ts';
+import { markup, type Child } from './markup.ts';
 
 /** Pods are in the order of their deletions. The axis counts from the first one. */
 export function drawPods(reports: readonly Report[]): Picture {
@@ -61,7 +61,7 @@ function scaleOf(timelines: readonly Timeline[]): Scale {
 /** Folded below the picture: one row for each pod, in the same order. */
 export function podTable(reports: readonly Report[]): Child {
   const rows = byTime(reports).map(({ timeline, answer }) => [
-    tag('code', {}, timeline.pod.metadata.name),
+    markup`<code>${timeline.pod.metadata.name}</code>`,
     answer.word,
     clockText(timeline.zero, 1, 'utc'),
     timeline.total ? secondsText(timeline.total.shown) : '–',

@@ -7,17 +7,17 @@ import { allNotes } from '../../verdict/rule-input.ts';
 import { graceShareText, phaseTitles } from '../details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
-import { join, tag, type Child, type Html } from './tag.ts';
+import { join, markup, type Child, type Html } from './markup.ts';
 
-export const tablesOf = (report: Report): Html =>
-  join([findings, marks, phases, containers, accuracy, observations].map((table) => table(report)));
+export const tablesOf = (report: Report): Child =>
+  [findings, marks, phases, containers, accuracy, observations].map((table) => table(report));
 
 function findings({ verdict, timeline }: Report): Child {
   const listed = listedIn(timeline);
   const rows = verdict.findings.map(({ code, severity, message, advice, evidence }) => [
-    tag('code', {}, code),
-    tag('span', { class: `severity ${severity}` }, severity),
-    join([message, advice !== undefined && tag('small', {}, advice)]),
+    markup`<code>${code}</code>`,
+    markup`<span class="severity ${severity}">${severity}</span>`,
+    [message, advice !== undefined && markup`<small>${advice}</small>`],
     citations(evidence, listed),
   ]);
   return folded('Findings', ['code', 'severity', 'what', 'evidence'], rows);
@@ -29,7 +29,7 @@ function marks({ timeline }: Report): Child {
     const { who, text } = markText(mark, timeline);
     return [
       offset(mark.at, timeline.zero),
-      tag('code', {}, who),
+      markup`<code>${who}</code>`,
       text,
       basis(mark.at),
       boundsText(mark.at, timeline.zero),
@@ -41,8 +41,8 @@ function marks({ timeline }: Report): Child {
 
 function phases({ timeline }: Report): Child {
   const rows = timeline.phases.map((phase) => [
-    tag('span', { class: 'when' }, tag('i', { class: `chip ${phase.name}` }), phaseTitles[phase.name]),
-    phase.subject && tag('code', {}, phase.subject),
+    markup`<span class="when"><i class="chip ${phase.name}"></i>${phaseTitles[phase.name]}</span>`,
+    phase.subject && markup`<code>${phase.subject}</code>`,
     offset(phase.start, timeline.zero),
     lengthText(phase.length),
     `${(phase.length.min / 1000).toFixed(2)} to ${(phase.length.max / 1000).toFixed(2)}s`,
@@ -54,7 +54,7 @@ function phases({ timeline }: Report): Child {
 function containers({ timeline }: Report): Child {
   const moment = (at: Interval | undefined): string => (at ? offset(at, timeline.zero) : '–');
   const rows = timeline.containers.map((container) => [
-    tag('code', {}, container.name),
+    markup`<code>${container.name}</code>`,
     container.kind,
     container.preStop ? `${container.preStop.kind}, ${container.preStop.outcome}` : 'none',
     `${moment(container.stopSignal)}${container.stopSignal?.signal === undefined ? '' : ` ${container.stopSignal.signal}`}`,
@@ -72,12 +72,12 @@ function accuracy({ timeline: { gaps, assumes, clocks, zero } }: Report): Child 
       : [];
   const rows = [
     ...gaps.map(({ resource, cause, from, to }) => [
-      join(['no access: ', tag('code', {}, resource)]),
+      markup`no access: <code>${resource}</code>`,
       `${cause}, from ${((from - zero) / 1000).toFixed(1)}s${to === undefined ? '' : ` to ${((to - zero) / 1000).toFixed(1)}s`}`,
     ]),
     ...clock('API server', clocks.api),
     ...clock('node', clocks.node),
-    ...assumes.map((name) => [join(['assumption: ', tag('code', {}, name)]), `at most ${assumptions[name]}s`]),
+    ...assumes.map((name) => [markup`assumption: <code>${name}</code>`, `at most ${assumptions[name]}s`]),
   ];
   return folded('Accuracy', ['what', 'how much'], rows);
 }
@@ -85,8 +85,8 @@ function accuracy({ timeline: { gaps, assumes, clocks, zero } }: Report): Child 
 /** All observations that something may cite. */
 function observations({ timeline }: Report): Child {
   const rows = allNotes(timeline.notes).map(({ seq, at, what }) => [
-    tag('span', { id: `o${seq}` }, seq),
-    tag('span', { class: 'when' }, clockText(at, 3, 'utc')),
+    markup`<span id="o${seq}">${seq}</span>`,
+    markup`<span class="when">${clockText(at, 3, 'utc')}</span>`,
     what,
   ]);
   return folded('Observations', ['#no.', 'arrived (UTC)', 'what'], rows);
@@ -95,23 +95,18 @@ function observations({ timeline }: Report): Child {
 /** A column title that begins with `#` heads numbers. */
 export function folded(title: string, columns: readonly string[], rows: readonly (readonly Child[])[]): Child {
   if (rows.length === 0) return undefined;
-  const numeric = columns.map((column) => column.startsWith('#') && 'num');
-  const head = columns.map((column, index) =>
-    tag('th', { scope: 'col', class: numeric[index] }, column.replace('#', '')),
+  const numeric = columns.map((column) => column.startsWith('#') && markup` class="num"`);
+  const head = columns.map((column, index) => markup`<th scope="col"${numeric[index]}>${column.replace('#', '')}</th>`);
+  const body = rows.map(
+    (row) => markup`<tr>${row.map((cell, index) => markup`<td${numeric[index]}>${cell}</td>`)}</tr>`,
   );
-  const cell = (child: Child, index: number): Html => tag('td', { class: numeric[index] }, child);
-  const table = tag(
-    'table',
-    {},
-    tag('thead', {}, tag('tr', {}, ...head)),
-    tag('tbody', {}, ...rows.map((row) => tag('tr', {}, ...row.map(cell)))),
-  );
-  return tag(
-    'details',
-    {},
-    tag('summary', {}, `${title} (${rows.length})`),
-    tag('div', { class: 'scroll', role: 'region', 'aria-label': title, tabindex: 0 }, table),
-  );
+  return markup`
+    <details>
+      <summary>${title} (${rows.length})</summary>
+      <div class="scroll" role="region" aria-label="${title}" tabindex="0">
+        <table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>
+      </div>
+    </details>`;
 }
 
 const listedIn = ({ notes }: Timeline): ReadonlySet<number> => new Set(allNotes(notes).map(({ seq }) => seq));
@@ -119,11 +114,11 @@ const listedIn = ({ notes }: Timeline): ReadonlySet<number> => new Set(allNotes(
 /** Links to the cited observations. */
 const citations = (evidence: readonly number[], listed: ReadonlySet<number>): Child =>
   join(
-    evidence.map((seq) => (listed.has(seq) ? tag('a', { href: `#o${seq}` }, seq) : String(seq))),
+    evidence.map((seq) => (listed.has(seq) ? markup`<a href="#o${seq}">${seq}</a>` : String(seq))),
     ' ',
   );
 
 const offset = (at: Interval, zero: number): string => `${offsetText(at, zero)}s`;
 
 const basis = ({ basis: word }: Interval): Html =>
-  tag('span', { class: 'basis' }, word === 'observed' ? '◆ observed' : '◇ inferred');
+  markup`<span class="basis">${word === 'observed' ? '◆ observed' : '◇ inferred'}</span>`;

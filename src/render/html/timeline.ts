@@ -1,7 +1,7 @@
 /** The picture: one row per lane, each an SVG with positions in percent, so that zooming only widens the page. */
 import type { Timeline } from '../../infer/timeline.ts';
 import { lanesOf, looks, lookTexts, type Bar, type Item, type Lane, type Point } from './lanes.ts';
-import { join, tag, type Child, type Html } from './tag.ts';
+import { markup, type Child, type Html } from './markup.ts';
 
 export interface Picture {
   readonly html: Html;
@@ -41,45 +41,39 @@ export function drawLanes(
 
 export const pictureOf = (look: string, axis: Html, { rows, ...rest }: DrawnLanes, gaps: readonly Html[]): Picture => ({
   ...rest,
-  html: join([definitions(), tag('div', { class: look }, axis, ...rows, ...gaps)]),
+  html: markup`${definitions}<div class="${look}">${axis}${rows}${gaps}</div>`,
 });
 
 /** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
-export function row(name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Html {
-  const svg = { class: 'track', width: '100%', height, role: 'group', 'aria-label': label };
-  return tag(
-    'div',
-    { class: 'lane' },
-    tag('div', { class: 'lane-name' }, tag('b', { title: name }, name), tag('span', {}, detail)),
-    tag('svg', svg, ...drawn),
-  );
-}
+export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Html =>
+  markup`
+    <div class="lane">
+      <div class="lane-name"><b title="${name}">${name}</b><span>${detail}</span></div>
+      <svg class="track" width="100%" height="${height}" role="group" aria-label="${label}">${drawn}</svg>
+    </div>`;
 
 /** Solid for the certain part, faded for uncertain ends. Time past the grace period runs below the drain. */
 function drawBar(scale: Scale, bar: Bar, item: number): Html {
   const { start, end, look, label, height = 1 } = bar;
   const high = Math.max(4, 20 * height);
-  const slot = look === 'overtime' ? { y: 26, height: 4 } : { y: 25 - high, height: high };
+  const slot = look === 'overtime' ? markup` y="26" height="4"` : markup` y="${25 - high}" height="${high}"`;
   const box = (from: number, to: number, cls: string): Html | false =>
-    to > from && tag('rect', { class: cls, x: x(scale, from), width: width(scale, from, to), ...slot });
+    to > from && rect(`${cls} ${look}`, scale, from, to, slot);
   const isSure = start.latest <= end.earliest;
   const drawn = isSure
     ? [
-        box(start.earliest, start.latest, `maybe ${look}`),
-        box(start.latest, end.earliest, `solid ${look}`),
-        box(end.earliest, end.latest, `maybe ${look}`),
+        box(start.earliest, start.latest, 'maybe'),
+        box(start.latest, end.earliest, 'solid'),
+        box(end.earliest, end.latest, 'maybe'),
       ]
-    : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), `maybe ${look}`)];
+    : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), 'maybe')];
   const share = percent(scale, end.latest) - percent(scale, start.earliest);
+  const hasLabel = isSure && label !== '' && share > 18 && look !== 'overtime';
   return focusable(bar, item, [
     ...drawn,
     // Keeps even the shortest bar visible.
-    share < 0.3 && tag('rect', { class: `solid ${look}`, x: x(scale, start.earliest), width: 2, ...slot }),
-    isSure &&
-      label !== '' &&
-      share > 18 &&
-      look !== 'overtime' &&
-      tag('text', { class: `label on-${look}`, x: x(scale, start.latest), dx: 7, y: 19 }, label),
+    share < 0.3 && markup`<rect class="solid ${look}" x="${x(scale, start.earliest)}" width="2"${slot}></rect>`,
+    hasLabel && markup`<text class="label on-${look}" x="${x(scale, start.latest)}" dx="7" y="19">${label}</text>`,
   ]);
 }
 
@@ -90,25 +84,23 @@ function drawPoint(scale: Scale, point: Point, item: number, y: number): Html {
   const shape = name === 'kill' ? 'M-5 -5 L5 5 M5 -5 L-5 5' : 'M0 -5.5 L5.5 0 L0 5.5 L-5.5 0 Z';
   const from = open ? scale.from : earliest;
   return focusable(point, item, [
-    latest > from &&
-      tag('rect', { class: 'whisker', x: x(scale, from), width: width(scale, from, latest), y: y - 1.5, height: 3 }),
-    tag(
-      'svg',
-      { x: x(scale, shown), y, overflow: 'visible' },
-      tag('circle', { class: 'target', r: 9 }),
-      tag('path', { class: `point ${name === 'kill' ? 'kill' : basis}`, d: shape }),
-    ),
+    latest > from && rect('whisker', scale, from, latest, markup` y="${y - 1.5}" height="3"`),
+    markup`
+      <svg x="${x(scale, shown)}" y="${y}" overflow="visible">
+        <circle class="target" r="9"></circle>
+        <path class="point ${name === 'kill' ? 'kill' : basis}" d="${shape}"></path>
+      </svg>`,
   ]);
 }
 
-function focusable(item: Item, index: number, drawn: readonly (Html | false)[]): Html {
+/** `slot`: the attributes of its vertical place. */
+const rect = (cls: string, scale: Scale, from: number, to: number, slot: Html): Html =>
+  markup`<rect class="${cls}" x="${x(scale, from)}" width="${width(scale, from, to)}"${slot}></rect>`;
+
+function focusable(item: Item, index: number, drawn: readonly Child[]): Html {
   const label = [item.title, ...item.lines].join('. ');
-  return tag(
-    'g',
-    { class: 'item', 'data-item': index, role: 'img', tabindex: 0, 'aria-label': label },
-    tag('title', {}, label),
-    ...drawn,
-  );
+  return markup`
+    <g class="item" data-item="${index}" role="img" tabindex="0" aria-label="${label}"><title>${label}</title>${drawn}</g>`;
 }
 
 /** The row of seconds, with the grace period as the kubelet counts it. */
@@ -121,9 +113,10 @@ function graceBand(timeline: Timeline, scale: Scale): Html[] {
   const start = timeline.marks.find(({ name }) => name === 'stopping' || name === 'acknowledged')?.at.shown;
   const end = graceEndOf(timeline);
   if (start === undefined || end === undefined) return [];
-  const box = { class: 'grace', x: x(scale, start), width: width(scale, start, end), y: 26, height: 10, rx: 3 };
-  const label = { class: 'grace-label', x: x(scale, start), y: 49 };
-  return [tag('rect', box), tag('text', label, `grace period ${timeline.grace.effectiveSeconds}s`)];
+  return [
+    rect('grace', scale, start, end, markup` y="26" height="10" rx="3"`),
+    markup`<text class="grace-label" x="${x(scale, start)}" y="49">grace period ${timeline.grace.effectiveSeconds}s</text>`,
+  ];
 }
 
 function graceEndOf({ containers }: Timeline): number | undefined {
@@ -137,25 +130,21 @@ function graceEndOf({ containers }: Timeline): number | undefined {
 function guidesOf(timeline: Timeline, scale: Scale): Html {
   const end = graceEndOf(timeline);
   const verticalLine = (moment: number, cls: string): Html =>
-    tag('line', { class: cls, x1: x(scale, moment), x2: x(scale, moment), y1: 0, y2: '100%' });
-  return join([
-    ...(end === undefined || end > scale.to ? [] : [verticalLine(end, 'grace-end')]),
-    ...timeline.marks.filter(({ name }) => name === 'kill').map((mark) => verticalLine(mark.at.shown, 'kill-line')),
-  ]);
+    markup`<line class="${cls}" x1="${x(scale, moment)}" x2="${x(scale, moment)}" y1="0" y2="100%"></line>`;
+  const kills = timeline.marks.filter(({ name }) => name === 'kill');
+  return markup`
+    ${end !== undefined && end <= scale.to && verticalLine(end, 'grace-end')}
+    ${kills.map((mark) => verticalLine(mark.at.shown, 'kill-line'))}`;
 }
 
 /** Hatched gaps, in which something may have been missed; one row per resource. */
 function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
   return [...new Set(gaps.map(({ resource }) => resource))].map((resource) => {
     const own = gaps.filter((gap) => gap.resource === resource);
-    const boxes = own.map(({ from, to = now, cause }) =>
-      tag(
-        'g',
-        {},
-        tag('title', {}, `${resource}: ${cause}`),
-        tag('rect', { class: 'gap', x: x(scale, from), width: width(scale, from, to), y: 8, height: 20, rx: 3 }),
-      ),
-    );
+    const boxes = own.map(({ from, to = now, cause }) => {
+      const box = rect('gap', scale, from, to, markup` y="8" height="20" rx="3"`);
+      return markup`<g><title>${resource}: ${cause}</title>${box}</g>`;
+    });
     const causes = [...new Set(own.map(({ cause }) => cause))].join(', ');
     return row(`no access: ${resource}`, causes, `gaps in ${resource}`, 36, [guides, ...boxes]);
   });
@@ -165,21 +154,20 @@ function gapRows({ gaps, now }: Timeline, scale: Scale, guides: Html): Html[] {
 function legend(bars: readonly Bar[]): Html {
   const present = new Set(bars.map(({ look }) => look));
   const signs = ['◆ observed', '◇ inferred, with the interval it lies in', '✗ SIGKILL', '┊ end of the grace period'];
-  return tag(
-    'ul',
-    { class: 'legend', 'aria-label': 'Legend' },
-    ...signs.map((sign) => tag('li', {}, sign)),
-    ...looks
-      .filter((look) => present.has(look))
-      .map((look) => tag('li', {}, tag('i', { class: `chip ${look}` }), lookTexts[look])),
+  const colours = looks.map(
+    (look) => present.has(look) && markup`<li><i class="chip ${look}"></i>${lookTexts[look]}</li>`,
   );
+  return markup`<ul class="legend" aria-label="Legend">${signs.map((sign) => markup`<li>${sign}</li>`)}${colours}</ul>`;
 }
 
-function definitions(): Html {
-  const lines = tag('path', { class: 'hatch', d: 'M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6' });
-  const hatch = tag('pattern', { id: 'hatch', width: 8, height: 8, patternUnits: 'userSpaceOnUse' }, lines);
-  return tag('svg', { width: 0, height: 0, class: 'defs', 'aria-hidden': 'true' }, tag('defs', {}, hatch));
-}
+const definitions = markup`
+  <svg width="0" height="0" class="defs" aria-hidden="true">
+    <defs>
+      <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">
+        <path class="hatch" d="M-2 2 L2 -2 M-1 9 L9 -1 M6 10 L10 6"></path>
+      </pattern>
+    </defs>
+  </svg>`;
 
 export interface Scale {
   /** ms, client's clock. */
@@ -225,12 +213,11 @@ export function ticks(scale: Scale): Html[] {
     const text = Math.abs(seconds).toFixed(decimals);
     const sign = Number(text) === 0 ? '' : seconds < 0 ? '−' : '+';
     const at = x(scale, zero + seconds * 1000);
-    return tag(
-      'g',
-      { class: 'tick' },
-      tag('line', { x1: at, x2: at, y1: 14, y2: 20 }),
-      tag('text', { x: at, y: 10, 'text-anchor': 'middle' }, Number(text) === 0 ? '0' : `${sign}${text}s`),
-    );
+    return markup`
+      <g class="tick">
+        <line x1="${at}" x2="${at}" y1="14" y2="20"></line>
+        <text x="${at}" y="10" text-anchor="middle">${Number(text) === 0 ? '0' : `${sign}${text}s`}</text>
+      </g>`;
   });
 }
 

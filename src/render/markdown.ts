@@ -21,15 +21,15 @@ export function renderMarkdown(report: Report): string {
 
 /** The page as independent sections, the answer first. */
 export function markdownSections(report: Report): string[] {
-  const sections = [
-    answerSection,
-    ({ answer }: Report) => fix(answer.fix, answer.advice),
-    timelineTable,
-    phaseTable,
-    findings,
-    limits,
-  ];
-  return sections.map((section) => section(report)).filter((text) => text !== '');
+  const { fix, advice } = report.answer;
+  return [
+    answerSection(report),
+    fixSection(fix, advice),
+    timelineTable(report),
+    phaseTable(report),
+    findings(report),
+    limits(report),
+  ].filter((text) => text !== '');
 }
 
 /** Several pods: the rollout's card as ten lines at most, its fix and its pods folded. */
@@ -46,11 +46,10 @@ export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly
     timeline.total ? secondsText(timeline.total.shown) : '',
     forMarkdown(answer.summary, 1000),
   ]);
+  const title = `### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`;
   const sections = [
-    [`### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`, forMarkdownCode(numbers.target), ...rows].join(
-      '\n',
-    ),
-    fix(numbers.fix ? [numbers.fix] : []),
+    [title, forMarkdownCode(numbers.target), ...rows].join('\n'),
+    fixSection(numbers.fix ? [numbers.fix] : []),
     folded(`Pods (${pods.length})`, table(['pod', 'result', 'total', 'summary'], pods)),
   ];
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
@@ -84,7 +83,7 @@ function answerSection(report: Report): string {
 }
 
 /** `advice`: what no patch can change, which comes first, as on the card. */
-function fix(fixes: readonly FixReport[], advice: readonly string[] = []): string {
+function fixSection(fixes: readonly FixReport[], advice: readonly string[] = []): string {
   const patches = fixes.map(({ reason, command }) => {
     const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
     const what = `${advice.length > 0 ? 'then ' : ''}${reason}`;

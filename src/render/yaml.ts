@@ -1,15 +1,11 @@
 /** `-o yaml`: the same document as `-o json`. */
 import { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE, type ScalarStyleRule } from 'js-yaml';
-import type { ExitReport } from '../model/report.ts';
 import { forYaml, hasUnseen } from './safe-text.ts';
 
 /**
- * The report as YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does.
- * One line per value, for grep.
+ * YAML that means the same to readers of 1.1 and 1.2: times and words such as `on` are quoted, as kubectl does. One line
+ * per value, for grep.
  */
-export const renderYaml = (report: ExitReport): string => yamlText(report);
-
-/** Any object as YAML, by the same rules. */
 export function yamlText(value: unknown): string {
   const text = dump(value, {
     lineWidth: -1,

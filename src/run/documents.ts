@@ -24,7 +24,7 @@ export async function renderDocument(format: Format & { kind: DocumentKind }, re
 
 const renderers: Record<DocumentKind, (report: Report, template: string) => Promise<string>> = {
   json: async (report) => (await import('../render/json.ts')).renderJson(exitReportOf(report)),
-  yaml: async (report) => (await import('../render/yaml.ts')).renderYaml(exitReportOf(report)),
+  yaml: async (report) => (await import('../render/yaml.ts')).yamlText(exitReportOf(report)),
   name: async (report) => (await import('../render/wide.ts')).renderName(report),
   wide: async (report) => (await import('../render/wide.ts')).renderWide(report),
   markdown: async (report) => (await import('../render/markdown.ts')).renderMarkdown(report),

@@ -10,7 +10,7 @@ import { renderMarkdown } from '../../src/render/markdown.ts';
 import { renderName, renderWide } from '../../src/render/wide.ts';
 import { createNdjson } from '../../src/render/ndjson.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
-import { renderYaml } from '../../src/render/yaml.ts';
+import { yamlText } from '../../src/render/yaml.ts';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
@@ -30,7 +30,7 @@ import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
 
 const documents: ((report: Report) => string)[] = [
   (report) => renderJson(exitReportOf(report)),
-  (report) => renderYaml(exitReportOf(report)),
+  (report) => yamlText(exitReportOf(report)),
   renderMarkdown,
   renderHtml,
   renderJunit,

@@ -68,11 +68,13 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
   return rows.flatMap((row) => kept.get(row) ?? []);
 }
 
-/** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
-export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): {
+export interface Icon {
   readonly symbol: SymbolName;
   readonly ink: 'good' | 'bad' | 'warning';
-} {
+}
+
+/** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
+export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): Icon {
   if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
   if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
   if (verdict.exitCode === 3)

@@ -25,25 +25,17 @@ function phaseLines(pen: Pen, { timeline }: Report, width: number): string[] {
     share: graceShareText(phase, timeline),
     ends: `from ${boundsText(phase.start, timeline.zero)}, until ${boundsText(phase.end, timeline.zero)}`,
   }));
-  const widest = (valueOf: (row: (typeof rows)[number]) => string): number =>
-    Math.max(0, ...rows.map((row) => valueOf(row).length));
-  const widths = {
-    name: widest((row) => row.name),
-    subject: widest((row) => row.subject),
-    length: widest((row) => row.length),
-  };
-  return rows.flatMap(({ name, subject, length, share, ends }) =>
-    flow(
-      pen,
-      [
-        plain(`  ${name.padEnd(widths.name)}  `),
-        piece('accent', padTo(subject, widths.subject)),
-        plain(`  ${length.padStart(widths.length)}  ${share.padStart(4)}  `),
-        dim(ends),
-      ],
-      { width, hang: widths.name + 4 },
-    ),
-  );
+  const widest = (key: 'name' | 'subject' | 'length'): number => Math.max(0, ...rows.map((row) => row[key].length));
+  const [names, subjects, lengths] = [widest('name'), widest('subject'), widest('length')];
+  return rows.flatMap(({ name, subject, length, share, ends }) => {
+    const pieces = [
+      plain(`  ${name.padEnd(names)}  `),
+      piece('accent', padTo(subject, subjects)),
+      plain(`  ${length.padStart(lengths)}  ${share.padStart(4)}  `),
+      dim(ends),
+    ];
+    return flow(pen, pieces, { width, hang: names + 4 });
+  });
 }
 
 /** The names of the phases for people. */

@@ -11,7 +11,7 @@ import type { Report } from '../verdict/report.ts';
 import { allNotes } from '../verdict/rule-input.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitText } from './mark-text.ts';
-import { cardLines, iconOf } from './card.ts';
+import { cardLines, iconOf, type Icon } from './card.ts';
 import type { Item } from './html/lanes.ts';
 import { script } from './html/script.ts';
 import { style } from './html/style.ts';
@@ -21,7 +21,7 @@ import { join, markup, trusted, type Child, type Html } from './html/markup.ts';
 import { drawTimeline, type Picture } from './html/timeline.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { dateText, deletedByText, deletedText, graceText, ownerText, podText } from './pod-facts.ts';
-import { rolloutCardLines, verdictOf } from './rollout-card.ts';
+import { rolloutCardLines, rolloutIcon } from './rollout-card.ts';
 import { forJson, forTerminal } from './safe-text.ts';
 import { yamlText } from './yaml.ts';
 
@@ -34,12 +34,13 @@ export function renderHtml(report: Report): string {
   return pageOf({
     title: `${report.answer.word}: ${podText(timeline)}`,
     top: [
-      headerOf(podText(timeline), report.verdict, report.answer.word, report.answer.headline),
+      headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
       cardBox((columns) => cardLines({ ...report, answer: { ...report.answer, fix: [] } }, { pen, columns })),
       fixOf(report.answer.fix),
     ],
-    picture: picture && { ...picture, notes: notesOf(timeline) },
+    picture,
+    notes: timeline.notes,
     tables: tablesOf(report),
   });
 }
@@ -47,7 +48,6 @@ export function renderHtml(report: Report): string {
 /** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
 export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Report[]): string {
   const [first] = reports;
-  const head = verdictOf(numbers);
   const facts: Facts = [
     ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
     ['context', first?.run?.context],
@@ -62,12 +62,12 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
   return pageOf({
     title: numbers.sentence,
     top: [
-      headerOf(numbers.target, head, '', numbers.sentence),
+      headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
       factsList(facts),
       cardBox((columns) => rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns })),
       fixOf(numbers.fix ? [numbers.fix] : []),
     ],
-    picture: first && { ...drawPods(reports), notes: new Map() },
+    picture: first && drawPods(reports),
     tables: podTable(reports),
   });
 }
@@ -75,12 +75,13 @@ export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Rep
 interface Page {
   readonly title: string;
   readonly top: readonly Child[];
-  /** `notes`: the observations by `seq`. */
-  readonly picture: (Picture & { readonly notes: ReadonlyMap<number, string> }) | undefined;
+  readonly picture: Picture | undefined;
+  /** The observations that the picture cites. */
+  readonly notes?: Timeline['notes'];
   readonly tables: Child;
 }
 
-function pageOf({ title, top, picture, tables }: Page): string {
+function pageOf({ title, top, picture, notes, tables }: Page): string {
   const figure =
     picture &&
     markup`
@@ -92,7 +93,7 @@ function pageOf({ title, top, picture, tables }: Page): string {
           <p class="note">Hover or use the arrow keys for evidence.</p>
         </div>
       </section>`;
-  const items = picture && dataOf(picture.items, picture.notes);
+  const items = picture && dataOf(picture.items, notes);
   const page = markup`
     <html lang="en">
       ${headOf(title)}
@@ -130,13 +131,7 @@ function headOf(title: string): Html {
 
 const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
 
-function headerOf(
-  eyebrow: string,
-  verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'>,
-  word: string,
-  headline: string,
-): Html {
-  const { symbol, ink } = iconOf({ verdict });
+function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
   return markup`
     <header>
       <p class="eyebrow">${eyebrow}</p>
@@ -218,15 +213,13 @@ const pictureHead = markup`
     </div>
   </div>`;
 
-const notesOf = ({ notes }: Timeline): ReadonlyMap<number, string> =>
-  new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
-
 /** Only `<` could end the script element; its escape means the same in JSON. */
-function dataOf(items: readonly Item[], notes: ReadonlyMap<number, string>): Html {
+function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {
+  const texts = new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
   const data = items.map(({ title, lines, evidence }) => ({
     title: forTerminal(title),
     lines: lines.map((line) => forTerminal(line)),
-    seen: evidence.flatMap((seq) => notes.get(seq) ?? []),
+    seen: evidence.flatMap((seq) => texts.get(seq) ?? []),
   }));
   return trusted(forJson(JSON.stringify(data)).replaceAll('<', '\\u003c'));
 }

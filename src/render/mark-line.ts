@@ -6,7 +6,7 @@ import type { PrintEvent } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
-import { clockColumn, exactly, offsetColumn, offsetText, type Moment, type Timestamps } from './time-text.ts';
+import { clockColumn, exactly, offsetColumn, offsetText, type Timestamps } from './time-text.ts';
 
 export interface LineLayout {
   readonly pen: Pen;
@@ -81,7 +81,7 @@ const minTextColumns = 18;
 
 function line(
   { pen, timestamps, width, who: columns, zero }: LineLayout,
-  at: Moment,
+  at: Interval,
   who: string,
   words: readonly Piece[],
 ): string[] {

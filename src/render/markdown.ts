@@ -11,7 +11,7 @@ import { graceShareText, phaseTitles } from './details.ts';
 import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { deletedText, ownerText, podText } from './pod-facts.ts';
-import { rolloutRows, verdictOf } from './rollout-card.ts';
+import { rolloutIcon, rolloutRows } from './rollout-card.ts';
 import { forMarkdown, forMarkdownCode, forTerminal } from './safe-text.ts';
 import { boundsText, offsetText } from './time-text.ts';
 
@@ -34,7 +34,7 @@ export function markdownSections(report: Report): string[] {
 
 /** Several pods: the rollout's card as ten lines at most, its fix and its pods folded. */
 export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly Report[]): string {
-  const { symbol } = iconOf({ verdict: verdictOf(numbers) });
+  const { symbol } = rolloutIcon(numbers);
   const rows = rolloutRows({ ...numbers, worst: numbers.worst.slice(0, 1), fix: undefined }, pen)
     .slice(0, maxRows)
     .map(({ label, pieces }) =>

@@ -6,7 +6,7 @@ import { secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf, isUnmeasured, type CardOptions } from './card.ts';
+import { iconOf, isUnmeasured, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from './palette.ts';
 import { partsOfTotal } from './pod-facts.ts';
@@ -23,15 +23,15 @@ export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, ti
   return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${summary}`;
 }
 
-/** What the icon of the whole run depends on. */
-export const verdictOf = ({ exitCode, outcomes, incomplete }: RolloutNumbers) => ({
-  exitCode,
-  outcome: outcomes.stuck || incomplete !== undefined ? ('stuck' as const) : ('unknown' as const),
-});
+/** The icon of the whole run. */
+export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
+  const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';
+  return iconOf({ verdict: { exitCode, outcome } });
+}
 
 export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardOptions): string[] {
   const layout = cardLayout(pen, columns, []);
-  const { symbol, ink } = iconOf({ verdict: verdictOf(numbers) });
+  const { symbol, ink } = rolloutIcon(numbers);
   const { target, pods, total } = numbers;
   const head = `${plural(pods, 'pod')} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
   const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];

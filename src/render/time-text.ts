@@ -3,9 +3,6 @@ import type { Interval } from '../infer/timeline.ts';
 
 export type Timestamps = 'relative' | 'local' | 'utc';
 
-/** What an offset needs of an Interval. */
-export type Moment = Pick<Interval, 'earliest' | 'latest' | 'shown' | 'basis' | 'open'>;
-
 /** A moment that podexit saw itself. */
 export const exactly = (at: number): Interval => ({
   earliest: at,
@@ -18,24 +15,23 @@ export const exactly = (at: number): Interval => ({
 /** A moment known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;
 
-const isExact = ({ earliest, latest, basis, open }: Moment): boolean =>
-  !open && (basis === 'observed' || latest - earliest <= maxExactWidthMs);
-
 /** Two decimals for an interval of up to 0.1 s, one up to 1.5 s, else none. */
-function decimalsOf(moment: Moment): number {
-  if (moment.basis === 'observed' && !moment.open) return 2;
-  const width = moment.latest - moment.earliest;
+function decimalsOf({ basis, open, earliest, latest }: Interval): number {
+  if (basis === 'observed' && !open) return 2;
+  const width = latest - earliest;
   return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
 }
 
 /** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound. No unit. */
-export function offsetText(moment: Moment, zero: number): string {
-  const approximately = moment.open ? '≤' : isExact(moment) ? '' : '≈';
-  return `${approximately}${signed(moment.shown - zero, decimalsOf(moment))}`;
+export function offsetText(moment: Interval, zero: number): string {
+  const { basis, open, earliest, latest } = moment;
+  const isExact = basis === 'observed' || latest - earliest <= maxExactWidthMs;
+  const sign = open ? '≤' : isExact ? '' : '≈';
+  return `${sign}${signed(moment.shown - zero, decimalsOf(moment))}`;
 }
 
 /** The same in 9 columns, with the decimal points aligned. */
-export function offsetColumn(moment: Moment, zero: number): string {
+export function offsetColumn(moment: Interval, zero: number): string {
   const [whole = '', fraction] = offsetText(moment, zero).split('.');
   return whole.padStart(6) + (fraction === undefined ? '' : `.${fraction}`).padEnd(3);
 }
@@ -47,12 +43,12 @@ export function signed(ms: number, decimals: number): string {
 }
 
 /** `+2.10 to +3.30`: both ends of the interval, for outputs with evidence. */
-export const boundsText = ({ earliest, latest, open }: Moment, zero: number): string =>
+export const boundsText = ({ earliest, latest, open }: Interval, zero: number): string =>
   open ? `until ${signed(latest - zero, 2)}` : `${signed(earliest - zero, 2)} to ${signed(latest - zero, 2)}`;
 
 /** `23:04:29.9` in 12 columns, with no more decimals than are known; empty for `relative`. */
-export const clockColumn = (moment: Moment, timestamps: Timestamps): string =>
-  timestamps === 'relative' ? '' : clockText(moment.shown, Math.min(2, decimalsOf(moment)), timestamps).padEnd(12);
+export const clockColumn = (moment: Interval, timestamps: Timestamps): string =>
+  timestamps === 'relative' ? '' : clockText(moment.shown, decimalsOf(moment), timestamps).padEnd(12);
 
 /** `23:04:29.60`; `relative` prints UTC, for places that need a time of day. */
 export function clockText(time: number, decimals: number, timestamps: Timestamps): string {

@@ -90,12 +90,12 @@ function signalSentBy(container: ContainerTimeline, timeline: Timeline): number 
 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
 export function serviceLanes(timeline: Timeline, now: number): Lane[] {
-  const groups = new Map<string, EndpointTimeline[]>();
-  for (const endpoint of timeline.endpoints) {
-    const key = endpoint.service ?? endpoint.slice;
-    groups.set(key, [...(groups.get(key) ?? []), endpoint]);
-  }
-  return [...groups].map(([name, slices]) => serviceLane(name, slices, timeline, now));
+  const nameOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
+  const names = [...new Set(timeline.endpoints.map(nameOf))];
+  return names.map((name) => {
+    const slices = timeline.endpoints.filter((endpoint) => nameOf(endpoint) === name);
+    return serviceLane(name, slices, timeline, now);
+  });
 }
 
 function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {

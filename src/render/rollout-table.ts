@@ -20,7 +20,7 @@ import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
 function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
   const [width, room] = [columns - 1, rows - 1];
   if (room < 1 || width < 1) return [];
-  const ended = state.pods.filter(({ report }) => report !== undefined);
+  const ended = state.pods.flatMap(({ report }) => report ?? []);
   const open = state.pods.filter(({ report }) => report === undefined);
   const trouble = open.flatMap(({ timeline }) => nodeTrouble(timeline, now, flags).slice(0, 1))[0];
   const fixed = 2 + (trouble === undefined ? 0 : 1) + (ended.length > 0 ? 1 : 0);
@@ -50,15 +50,11 @@ function topLine({ target, namespace, pods, progress }: RolloutState, now: numbe
 }
 
 /** `  12 ended: 11 graceful, 1 SIGKILLed` */
-function endedLine(ended: readonly RolloutPod[]): Piece[] {
-  const words = new Map<string, number>();
-  for (const { report } of ended) {
-    const word = report?.answer.word ?? '';
-    words.set(word, (words.get(word) ?? 0) + 1);
-  }
-  const bad = ended.some(({ report }) => report?.verdict.exitCode !== 0);
-  const counts = [...words].map(([word, count]) => `${count} ${word}`).join(', ');
-  return [plain('  ended  '), piece(bad ? 'bad' : 'good', forTerminal(counts))];
+function endedLine(ended: readonly Report[]): Piece[] {
+  const words = ended.map(({ answer }) => answer.word);
+  const counts = [...new Set(words)].map((word) => `${words.filter((one) => one === word).length} ${word}`);
+  const isGood = ended.every(({ verdict }) => verdict.exitCode === 0);
+  return [plain('  ended  '), piece(isGood ? 'good' : 'bad', forTerminal(counts.join(', ')))];
 }
 
 interface Row {

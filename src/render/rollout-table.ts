@@ -37,13 +37,12 @@ function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, fl
   return lines.slice(0, room).map((line) => clipPieces(pen, line, width));
 }
 
-/** `shop deployment/checkout · 3 of 6 pods deleted · 2 terminating · 4 of 6 updated · 0:21` */
-function topLine({ target, namespace, pods, progress }: RolloutState, now: number): Piece[] {
+/** `shop deployment/checkout · 3 of 6 terminated · 0:21` */
+function topLine({ target, namespace, pods }: RolloutState, now: number): Piece[] {
   const done = pods.filter(({ report }) => report !== undefined).length;
   const start = Math.min(now, ...pods.map(({ timeline }) => timeline.zero));
   const facts = [
     pods.length === 0 ? 'waiting for a pod to be deleted' : `${done} of ${pods.length} terminated`,
-    ...(progress ? [`${progress.updated} of ${progress.desired} updated, ${progress.available} available`] : []),
     ...(pods.length > 0 ? [durationText(now - start)] : []),
   ];
   return [piece('strong', forTerminal(`${namespace} ${target}`)), ...facts.map((fact) => plain(` · ${fact}`))];
@@ -125,8 +124,6 @@ interface RolloutState {
   readonly namespace: string;
   /** Every pod whose deletion was seen, in the order in which their deletions began. */
   readonly pods: readonly RolloutPod[];
-  /** Progress of the workload's rollout, if it reports any: updated and available replicas, and how many it wants. */
-  readonly progress?: { readonly updated: number; readonly available: number; readonly desired: number };
 }
 
 export function createRolloutLive(options: TerminalOptions) {

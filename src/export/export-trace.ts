@@ -9,7 +9,6 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import { setTimeout } from 'node:timers/promises';
 import type { ExitReport } from '../model/report.ts';
 import { recordSpans } from './exit-spans.ts';
 
@@ -97,14 +96,16 @@ function parentLinks(env: Env): Link[] {
 /** Waits for the exporter and its retries, but no longer than its timeout. */
 async function send(exporter: SpanExporter, spans: ReadableSpan[], ms: number): Promise<ExportResult> {
   if (spans.length === 0) return { code: ExportResultCode.SUCCESS };
-  const isOver = new AbortController();
-  const error = new Error(`the collector did not take it within ${ms / 1000} s`);
-  const timedOut = setTimeout(ms, { code: ExportResultCode.FAILED, error }, { signal: isOver.signal });
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<ExportResult>((resolve) => {
+    const error = new Error(`the collector did not take it within ${ms / 1000} s`);
+    timer = setTimeout(() => resolve({ code: ExportResultCode.FAILED, error }), ms);
+  });
   const sent = new Promise<ExportResult>((resolve) => exporter.export(spans, resolve));
   try {
     return await Promise.race([sent, timedOut]);
   } finally {
-    isOver.abort();
+    clearTimeout(timer);
     void exporter.shutdown().catch(() => {});
   }
 }

@@ -3,25 +3,23 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
-import { between, capAtNow, isBefore, type Estimate } from './estimate.ts';
-import { shownLength, type IntervalOf } from './schedule.ts';
+import { between, isBefore } from './estimate.ts';
+import { shownLength, type Intervals } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 
 interface Context {
   readonly exit: PodExit;
-  readonly intervalOf: IntervalOf;
+  readonly intervals: Intervals;
   readonly phases: readonly Phase[];
 }
 
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
-  const { exit, intervalOf, phases } = context;
+  const { exit, intervals, phases } = context;
   const { trace } = exit;
   const { spec, outcome, ran, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
-  const kill = capAtNow(trace, container.kill);
-  const ended = capAtNow(trace, container.exit?.at);
-  const exitAt = ended && intervalOf(ended, `exited/${spec.name}`);
+  const exitAt = intervals.past(container.exit?.at);
   return {
     name: spec.name,
     kind: spec.kind,
@@ -30,33 +28,33 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     probable: container.probable ?? false,
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
-    kill: kill && intervalOf(kill, `kill/${spec.name}`),
+    kill: intervals.past(container.kill),
     reaction: reactionOf(trace, container),
     exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
     drain: drainOf(context, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
     pastGrace: lengthOf('overtime'),
-    graceEnd: graceEnd && intervalOf(graceEnd),
-    servedUntil: served && intervalOf(served),
+    graceEnd: graceEnd && intervals.of(graceEnd),
+    servedUntil: served && intervals.of(served),
   };
 }
 
 function preStopOf(
-  { exit: { trace }, intervalOf }: Context,
+  { exit: { trace }, intervals }: Context,
   container: ContainerExit,
   length: Length | undefined,
 ): PreStopExit | undefined {
-  const { hook, ran, spec } = container;
-  const start = ran ? capAtNow(trace, hook?.start) : undefined;
+  const { hook, ran, stopping } = container;
+  const start = ran ? intervals.past(hook?.start, stopping) : undefined;
   if (!hook || !start) return undefined;
-  const end = capAtNow(trace, hook.end);
+  const end = intervals.past(hook.end);
   const exit = reportedExit(container);
   const outlasted = exit !== undefined && isBefore(exit, hook.end);
   return {
     kind: hook.kind,
     outcome: hook.outcome,
-    start: intervalOf(start, `stopping/${spec.name}`),
-    end: end && intervalOf(end, `prestop-ended/${spec.name}`),
+    start,
+    end,
     length: end && length,
     sleepSeconds: hook.sleepSeconds,
     mayHaveDied: hook.mayHaveDied && !outlasted,
@@ -65,37 +63,29 @@ function preStopOf(
   };
 }
 
-function stopSignalOf({ exit: { trace }, intervalOf }: Context, container: ContainerExit): StopSignal | undefined {
-  const signal = capAtNow(trace, container.signal);
-  if (!signal) return undefined;
-  return {
-    ...intervalOf(signal, `stop-signal/${container.spec.name}`),
-    signal: container.signal?.name,
-    provisional: !isSignalSettled(trace, container),
-  };
+function stopSignalOf({ exit: { trace }, intervals }: Context, container: ContainerExit): StopSignal | undefined {
+  const at = intervals.past(container.signal);
+  return at && { ...at, signal: container.signal?.name, provisional: !isSignalSettled(trace, container) };
 }
 
 /** The drain lasts until the exit. The phase of that name ends with the kill, if there was one. */
-function drainOf({ intervalOf }: Context, { signal, kill, exit, spec }: ContainerExit, phase: Length | undefined) {
+function drainOf({ intervals }: Context, { signal, kill, exit }: ContainerExit, phase: Length | undefined) {
   if (!phase || !kill || !signal || !exit) return phase;
-  return lengthBetween(intervalOf, [signal, `stop-signal/${spec.name}`], [exit.at, `exited/${spec.name}`]);
-}
-
-function lengthBetween(intervalOf: IntervalOf, from: [Estimate, string], to: [Estimate, string]): Length {
-  return shownLength(between(from[0], to[0]), intervalOf(...from), intervalOf(...to));
+  return shownLength(between(signal, exit.at), intervals.of(signal), intervals.of(exit.at));
 }
 
 /** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
 function graceUsedOf(
-  { exit, intervalOf }: Context,
+  { exit, intervals }: Context,
   container: ContainerExit,
   exitAt: Interval,
 ): ContainerTimeline['graceUsed'] {
-  const { graceStart, stopping, hook, signal, spec } = container;
+  const { graceStart, stopping, hook, signal } = container;
   const isRestarted = graceStart !== undefined && graceStart !== stopping;
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from || !container.exit) return undefined;
-  const start = intervalOf(from, isRestarted ? undefined : `stopping/${spec.name}`);
+  // A copy is no mark's moment: without a Killing, the mark of the signal must not place the start of the stop.
+  const start = intervals.of({ ...from }, isRestarted ? undefined : stopping);
   const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
   const { grace } = exit.kubelet;
   const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);

@@ -16,6 +16,8 @@ export interface Deletion {
   readonly pod: Pod;
   /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
+  /** When `ours` was sent. */
+  readonly requested?: Estimate;
   /** Our request, if it was executed after somebody else had deleted the pod. */
   readonly deletedByOther?: RequestFacts;
   readonly accepted: Estimate;
@@ -45,6 +47,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
     facts,
     pod: facts.first.value,
     ours,
+    requested: ours && sentAt(ours),
     deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
     grace: firstGrace(facts),
@@ -52,6 +55,9 @@ export function deletionOf(trace: Trace): Deletion | undefined {
     assumes: isEarlier ? ['server-skew'] : [],
   };
 }
+
+export const sentAt = ({ sent }: RequestFacts): Estimate =>
+  onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
 
 const firstGrace = (facts: DeletionFacts): number => graceOf(facts.first.value);
 

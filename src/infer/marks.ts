@@ -5,9 +5,9 @@ import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
-import { isExecuted, mayHaveCounted } from './deletion.ts';
+import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
-import { shownLength, type TimelineMark, type IntervalOf } from './schedule.ts';
+import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
 import type { Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
@@ -21,10 +21,7 @@ export function marksOf(exit: PodExit): TimelineMark[] {
     ...removalMarks(exit),
     ...replacementMarks(exit),
   ];
-  return marks.flatMap((one) => {
-    const at = capAtNow(trace, one.at);
-    return at ? [{ ...one, at }] : [];
-  });
+  return marks.filter(({ at }) => capAtNow(trace, at));
 }
 
 interface Extra {
@@ -44,20 +41,13 @@ function mark(
   return [{ id, name, subject, at, note, provisional }];
 }
 
-function requestMarks({ deletion }: PodExit): TimelineMark[] {
-  const { ours, pod } = deletion;
-  return [
-    ...(ours ? requestMark(ours) : []),
-    ...mark('accepted', deletion.accepted, {
-      note: `deadline ${pod.metadata.deletionTimestamp ?? 'unknown'}`,
-    }),
-  ];
-}
+const requestMarks = ({ deletion: { ours, requested, accepted, pod } }: PodExit): TimelineMark[] => [
+  ...(ours ? requestMark(ours, requested) : []),
+  ...mark('accepted', accepted, { note: `deadline ${pod.metadata.deletionTimestamp ?? 'unknown'}` }),
+];
 
-const requestMark = (request: RequestFacts): TimelineMark[] =>
-  mark('requested', sentAt(request), { note: `${request.verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
-
-const sentAt = ({ sent }: RequestFacts): Estimate => onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
+const requestMark = ({ verb }: RequestFacts, at: Estimate | undefined): TimelineMark[] =>
+  mark('requested', at, { note: `${verb === 'evict' ? 'eviction' : 'DELETE'}, uid precondition` });
 
 function containerMarks({ trace, deletion }: PodExit, container: ContainerExit): TimelineMark[] {
   const { spec, hook, signal, facts } = container;
@@ -153,45 +143,48 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
   const { gone, pod, requests } = trace;
   if (!gone || !pod) return [];
   const request = requests.findLast(mayHaveCounted);
-  const removed = arrival(trace, gone, 'pod', request && isExecuted(request) ? sentAt(request) : aliveAt(pod));
-  return [...(request ? requestMark(request) : []), ...mark('removed', removed)];
+  const requested = request && sentAt(request);
+  const removed = arrival(trace, gone, 'pod', requested && isExecuted(request) ? requested : aliveAt(pod));
+  return [...(request ? requestMark(request, requested) : []), ...mark('removed', removed)];
 }
 
 /** The pod existed when its last state was written, at most `delivery-lag` before the state arrived. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
-/** One end of a phase: the moment, and the id of its mark. */
-type End = readonly [at: Estimate | undefined, mark: string];
-
+/** A phase without its length. `from.shownAs`: the moment of the mark at its start, if that is another one. */
 interface Stretch {
   readonly name: PhaseName;
   readonly subject?: string;
-  readonly from: End;
-  readonly to: End;
+  readonly from: Estimate | undefined;
+  readonly fromShownAs?: Estimate;
+  readonly to: Estimate | undefined;
 }
 
-export function phasesOf(exit: PodExit, intervalOf: IntervalOf): Phase[] {
-  const stretches = [
-    ...requestPhases(exit),
+export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
+  const { deletion, kubelet, replacement } = exit;
+  const { requested, accepted } = deletion;
+  const stretches: Stretch[] = [
+    { name: 'accept', from: requested, to: accepted },
+    { name: 'notice', from: accepted, to: kubelet.noticed },
     ...exit.endpoints.map(({ slice, unrouted }): Stretch => ({
       name: 'route-removal',
       subject: slice,
-      from: accepted(exit),
-      to: [unrouted, `unrouted/${slice}`],
+      from: accepted,
+      to: unrouted,
     })),
     ...exit.containers.filter((one) => one.ran && isEndSettled(exit.trace, one)).flatMap(containerPhases),
     ...removalPhases(exit),
-    ...replacePhases(exit),
+    { name: 'replace', subject: replacement?.name, from: replacement?.created, to: replacement?.ready },
   ];
-  return stretches.flatMap((stretch) => phaseOf(stretch, exit, intervalOf));
+  return stretches.flatMap((stretch) => phaseOf(stretch, exit, intervals));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */
-function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodExit, intervalOf: IntervalOf): Phase[] {
-  const [cappedFrom, cappedTo] = [capAtNow(trace, from[0]), capAtNow(trace, to[0])];
-  if (!from[0] || !to[0] || !cappedFrom || !cappedTo) return [];
-  const [start, end] = [intervalOf(cappedFrom, from[1]), intervalOf(cappedTo, to[1])];
-  const lasted = between(from[0], to[0]);
+function phaseOf({ name, subject, ...ends }: Stretch, { kubelet }: PodExit, intervals: Intervals): Phase[] {
+  const { from, to, fromShownAs } = ends;
+  const [start, end] = [intervals.past(from, fromShownAs), intervals.past(to)];
+  if (!from || !to || !start || !end) return [];
+  const lasted = between(from, to);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];
   const { min, max } = kubelet.grace;
@@ -200,35 +193,19 @@ function phaseOf({ name, subject, from, to }: Stretch, { trace, kubelet }: PodEx
   return [{ name, subject, start, end, length, ofGrace }];
 }
 
-const accepted = ({ deletion }: PodExit): End => [deletion.accepted, 'accepted'];
-
-function requestPhases(exit: PodExit): Stretch[] {
-  const { ours } = exit.deletion;
-  return [
-    { name: 'accept', from: [ours && sentAt(ours), 'requested'], to: accepted(exit) },
-    { name: 'notice', from: accepted(exit), to: [exit.kubelet.noticed, 'acknowledged'] },
-  ];
-}
-
 function containerPhases(container: ContainerExit): Stretch[] {
   const { spec, hook, stopping, signal, kill, graceEnd } = container;
   const subject = spec.name;
-  const ended: End = [reportedExit(container), `exited/${subject}`];
-  const signalled: End = [signal, `stop-signal/${subject}`];
-  const ready: End = hook ? [hook.end, `prestop-ended/${subject}`] : [stopping, `stopping/${subject}`];
+  const ended = reportedExit(container);
+  const ready = hook ? hook.end : stopping;
   const isHookShown = hook && !hook.mayNotHaveRun;
-  return [
-    ...(isHookShown
-      ? [{ name: 'prestop', subject, from: [hook.start, `stopping/${subject}`], to: ready } satisfies Stretch]
-      : []),
-    ...(spec.kind === 'sidecar'
-      ? [{ name: 'sidecar-wait', subject, from: ready, to: signalled } satisfies Stretch]
-      : []),
-    { name: 'drain', subject, from: signalled, to: kill ? [kill, `kill/${subject}`] : ended },
-    ...(overran(container)
-      ? [{ name: 'overtime', subject, from: [graceEnd, `grace-end/${subject}`], to: ended } satisfies Stretch]
-      : []),
+  const stretches: (Stretch | false | undefined)[] = [
+    isHookShown && { name: 'prestop', subject, from: hook.start, fromShownAs: stopping, to: ready },
+    spec.kind === 'sidecar' && { name: 'sidecar-wait', subject, from: ready, to: signal },
+    { name: 'drain', subject, from: signal, to: kill ?? ended },
+    overran(container) && { name: 'overtime', subject, from: graceEnd, to: ended },
   ];
+  return stretches.filter((one) => one !== false && one !== undefined);
 }
 
 /** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
@@ -240,18 +217,10 @@ export function overran(container: ContainerExit): boolean {
 
 function removalPhases({ removal }: PodExit): Stretch[] {
   const { done, finalDelete, held, removed } = removal;
-  const gone: End = [removed, 'removed'];
   // If finalizers held the object, its removal does not show when the clean-up ended.
-  const cleaned: End = finalDelete ? [finalDelete, 'final-delete'] : [held ? undefined : removed, 'removed'];
+  const cleaned = finalDelete ?? (held ? undefined : removed);
   return [
-    { name: 'cleanup', from: [done, 'containers-done'], to: cleaned },
-    { name: 'finalize', from: [held, 'finalizing'], to: gone },
+    { name: 'cleanup', from: done, to: cleaned },
+    { name: 'finalize', from: held, to: removed },
   ];
-}
-
-function replacePhases({ replacement }: PodExit): Stretch[] {
-  if (!replacement) return [];
-  const { name, created, ready } = replacement;
-  const [from, to] = [`replacement-created/${name}`, `replacement-ready/${name}`];
-  return [{ name: 'replace', subject: name, from: [created, from], to: [ready, to] }];
 }

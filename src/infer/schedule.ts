@@ -8,28 +8,24 @@
 import type { MarkName } from '../model/report.ts';
 import type { Span } from '../model/span.ts';
 import type { PodExit } from './context.ts';
-import { between, spanOf, type Estimate } from './estimate.ts';
-import type { Interval, Length } from './timeline.ts';
+import { between, capAtNow, spanOf, type Estimate } from './estimate.ts';
+import type { Interval, Length, Mark } from './timeline.ts';
 
-/** A mark without a place yet. `id` is stable. `provisional`: it may still be corrected or withdrawn. */
-export interface TimelineMark {
-  readonly id: string;
-  readonly name: MarkName;
-  readonly subject?: string | undefined;
+/** A mark without a place yet. */
+export interface TimelineMark extends Omit<Mark, 'at'> {
   readonly at: Estimate;
-  readonly note?: string | undefined;
-  readonly provisional: boolean;
 }
 
-/** ms since the epoch on the client's clock, by the id of the mark. */
-type Schedule = ReadonlyMap<string, number>;
+/** ms since the epoch on the client's clock, by the moment of each mark. */
+type Schedule = ReadonlyMap<Estimate, number>;
 
 /** `arrivals`: when each observation (`seq`) arrived. `window`: the bounds of a mark that has none. */
 export function scheduleOf(
-  marks: readonly TimelineMark[],
+  unplaced: readonly TimelineMark[],
   exit: PodExit | undefined,
-  { arrivals, window }: { arrivals: ReadonlyMap<number, number>; window: Span },
+  { arrivals, window, now }: { arrivals: ReadonlyMap<number, number>; window: Span; now: number },
 ): Schedule {
+  const marks = unplaced.map((mark) => ({ ...mark, at: capAtNow({ now }, mark.at) ?? mark.at }));
   const links = linksBetween(marks, exit);
   const into = groupBy(links, ({ to }) => to.id);
   const outOf = groupBy(links, ({ from }) => from.id);
@@ -54,8 +50,7 @@ export function scheduleOf(
     schedule.set(mark.id, Math.min(at, Math.max(latestOf(mark), spanOf(mark.at, window).lo)));
     return schedule.get(mark.id) ?? at;
   };
-  marks.forEach(place);
-  return schedule;
+  return new Map(marks.map((mark, index) => [unplaced[index]?.at ?? mark.at, place(mark)]));
 }
 
 /** The place of a moment without causes and effects. */
@@ -146,18 +141,23 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   return groups;
 }
 
-/** `mark`: the id of the moment's mark, whose place in the schedule is used if it lies within the interval. */
-export type IntervalOf = (at: Estimate, mark?: string) => Interval;
+/** The intervals of moments. `shownAs`: the moment of the mark whose place is shown, if that is another one. */
+export interface Intervals {
+  of(at: Estimate, shownAs?: Estimate): Interval;
+  /** Undefined if the moment is not known, or may not be reported yet. */
+  past(at: Estimate | undefined, shownAs?: Estimate): Interval | undefined;
+}
 
-export const intervalsIn =
-  (schedule: Schedule, window: Span): IntervalOf =>
-  (at, mark = '') => {
+export function intervalsIn(schedule: Schedule, window: Span, now: number): Intervals {
+  const of = (moment: Estimate, shownAs = moment): Interval => {
+    const at = capAtNow({ now }, moment) ?? moment;
     const span = spanOf(at, window);
-    const shown = clamp(schedule.get(mark) ?? likelyIn(at, window), span);
-    const { basis, evidence } = at;
+    const shown = clamp(schedule.get(shownAs) ?? likelyIn(at, window), span);
     const open = Number.isFinite(at.client.lo) ? undefined : true;
-    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open };
+    return { earliest: span.lo, latest: span.hi, basis: at.basis, evidence: at.evidence, shown, open };
   };
+  return { of, past: (at, shownAs) => (at && capAtNow({ now }, at) ? of(at, shownAs) : undefined) };
+}
 
 /** The length between two intervals. The first argument bounds it, by the clock that knows it better. */
 export function shownLength(span: Span, from: Interval, to: Interval): Length {
@@ -193,6 +193,6 @@ const causalOrder: MarkName[] = [
 export const inOrder = <M extends TimelineMark>(marks: readonly M[], schedule: Schedule): M[] =>
   [...marks].sort(
     (a, b) =>
-      (schedule.get(a.id) ?? 0) - (schedule.get(b.id) ?? 0) ||
+      (schedule.get(a.at) ?? 0) - (schedule.get(b.at) ?? 0) ||
       causalOrder.indexOf(a.name) - causalOrder.indexOf(b.name),
   );

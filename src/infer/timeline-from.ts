@@ -12,7 +12,7 @@ import { cite } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
-import { inOrder, scheduleOf, shownLength, intervalsIn, type IntervalOf } from './schedule.ts';
+import { inOrder, scheduleOf, shownLength, intervalsIn, type Intervals } from './schedule.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,
@@ -27,10 +27,10 @@ import type {
 export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod): Timeline {
   const unplaced = exit ? marksOf(exit) : unseenMarks(trace);
   const window = windowOf(trace, exit);
-  const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window });
-  const intervalOf = intervalsIn(schedule, window);
-  const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervalOf(mark.at, mark.id) }));
-  const phases = exit ? phasesOf(exit, intervalOf) : [];
+  const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window, now: trace.now });
+  const intervals = intervalsIn(schedule, window, trace.now);
+  const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervals.of(mark.at) }));
+  const phases = exit ? phasesOf(exit, intervals) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });
@@ -46,10 +46,10 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
     marks: [...marks, ...failureMarks(probes)],
     phases,
     containers: exit
-      ? exit.containers.map((container) => containerTimeline({ exit, intervalOf, phases }, container))
+      ? exit.containers.map((container) => containerTimeline({ exit, intervals, phases }, container))
       : [],
-    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, intervalOf)),
-    replacement: exit?.replacement && replacementOf(exit.replacement, intervalOf),
+    endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, intervals)),
+    replacement: exit?.replacement && replacementOf(exit.replacement, intervals),
     total: totalOf(marks),
     probes,
     clocks: clocksOf(trace, exit),
@@ -106,27 +106,24 @@ function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeli
   };
 }
 
-function endpointOf(
+const endpointOf = (
   { unrouted, removed, ...endpoint }: PodExit['endpoints'][number],
-  intervalOf: IntervalOf,
-): EndpointTimeline {
-  const { slice } = endpoint;
-  return {
-    ...endpoint,
-    unroutedAt: unrouted && { ...intervalOf(unrouted, `unrouted/${slice}`), serving: unrouted.serving },
-    removedAt: removed && intervalOf(removed, `endpoint-removed/${slice}`),
-  };
-}
+  intervals: Intervals,
+): EndpointTimeline => ({
+  ...endpoint,
+  unroutedAt: unrouted && { ...intervals.of(unrouted), serving: unrouted.serving },
+  removedAt: removed && intervals.of(removed),
+});
 
-function replacementOf(replacement: NonNullable<PodExit['replacement']>, intervalOf: IntervalOf): ReplacementTimeline {
+function replacementOf(replacement: NonNullable<PodExit['replacement']>, intervals: Intervals): ReplacementTimeline {
   const { name, uid, created, scheduled, started, ready } = replacement;
   return {
     name,
     uid,
-    createdAt: intervalOf(created, `replacement-created/${name}`),
-    scheduledAt: scheduled && intervalOf(scheduled, `replacement-scheduled/${name}`),
-    startedAt: started && intervalOf(started, `replacement-started/${name}`),
-    readyAt: ready && intervalOf(ready, `replacement-ready/${name}`),
+    createdAt: intervals.of(created),
+    scheduledAt: scheduled && intervals.of(scheduled),
+    startedAt: started && intervals.of(started),
+    readyAt: ready && intervals.of(ready),
   };
 }
 

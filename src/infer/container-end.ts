@@ -183,18 +183,16 @@ const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', '
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 /** Signals by number (Linux). The API names a stop signal only if lifecycle.stopSignal is in use. */
-const signalNumbers = [
-  ...['HUP', 'INT', 'QUIT', 'ILL', 'TRAP', 'ABRT', 'BUS', 'FPE', 'KILL', 'USR1', 'SEGV', 'USR2', 'PIPE', 'ALRM'],
-  ...['TERM', 'STKFLT', 'CHLD', 'CONT', 'STOP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'XCPU', 'XFSZ', 'VTALRM', 'PROF'],
-  ...['WINCH', 'IO', 'PWR', 'SYS'],
-].map((name, index) => [`SIG${name}`, index + 1] as const);
+const signalNames = (
+  'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG ' +
+  'XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'
+).split(' ');
 
-const numbers = new Map<string, number>([
-  ...signalNumbers,
-  ['SIGIOT', 6],
-  ['SIGCLD', 17],
-  ['SIGPOLL', 29],
-  ['SIGUNUSED', 31],
+const aliases = { SIGIOT: 6, SIGCLD: 17, SIGPOLL: 29, SIGUNUSED: 31 };
+
+const numbers = new Map([
+  ...signalNames.map((name, index) => [`SIG${name}`, index + 1] as const),
+  ...Object.entries(aliases),
 ]);
 
 const realTime = { first: 34, last: 64 };
@@ -207,7 +205,9 @@ export function nameOfSignal(given: string | undefined): string | undefined {
 }
 
 function nameOfNumber(number: number): string | undefined {
-  if (number < realTime.first || number > realTime.last) return signalNumbers.find(([, one]) => one === number)?.[0];
+  const name = signalNames[number - 1];
+  if (name !== undefined) return `SIG${name}`;
+  if (number < realTime.first || number > realTime.last) return undefined;
   return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
 }
 

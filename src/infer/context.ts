@@ -102,7 +102,8 @@ export interface ContainerExit {
   readonly assumes: readonly AssumptionName[];
 }
 
-export interface EndpointExit {
+/** `At`: how a moment is given. */
+export interface EndpointExit<At = Estimate> {
   readonly slice: string;
   readonly service?: string;
   readonly addressType: string;
@@ -110,8 +111,8 @@ export interface EndpointExit {
   readonly staysReady: boolean;
   /** The endpoint was ready when the deletion came. */
   readonly wasReady: boolean;
-  readonly unrouted?: Estimate & { serving: boolean };
-  readonly removed?: Estimate;
+  readonly unroutedAt?: At & { readonly serving: boolean };
+  readonly removedAt?: At;
   /** Other ready endpoints of the Service and address type when this one was unrouted (or at the end). */
   readonly otherReady: number;
   /** The observation that `otherReady` was read from. */
@@ -128,14 +129,14 @@ export interface Removal {
   readonly removed?: Estimate;
 }
 
-export interface Replacement {
+export interface Replacement<At = Estimate> {
   readonly name: string;
   readonly uid: string;
-  readonly created: Estimate;
-  readonly scheduled?: Estimate;
+  readonly createdAt: At;
+  readonly scheduledAt?: At;
   /** All its main containers were running. */
-  readonly started?: Estimate;
-  readonly ready?: Estimate;
+  readonly startedAt?: At;
+  readonly readyAt?: At;
 }
 
 export interface Trigger {

@@ -34,15 +34,15 @@ function endpointExit(
   const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
   const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
   const at = unready ?? facts.states.at(-1);
-  const unrouted = unready && { ...changeOf(context, unready), serving: unready.value.own?.serving ?? false };
+  const unroutedAt = unready && { ...changeOf(context, unready), serving: unready.value.own?.serving ?? false };
   return {
     slice,
     service: facts.service,
     addressType: facts.slice.addressType,
     staysReady,
     wasReady,
-    unrouted,
-    removed: gone && afterContainers(trace, changeOf(context, gone), exits),
+    unroutedAt,
+    removedAt: gone && afterContainers(trace, changeOf(context, gone), exits),
     otherReady: at ? otherReadyAt(trace, slice, facts, at) : 0,
     counted: at ? [at.seq] : [],
   };
@@ -52,7 +52,7 @@ function endpointExit(
 export interface EarlierExit {
   readonly slice: string;
   readonly service?: string;
-  readonly unrouted: Estimate;
+  readonly unroutedAt: Estimate;
 }
 
 /**
@@ -68,7 +68,7 @@ export function unroutedBefore(context: DeletionContext, endpoints: readonly End
     );
     const unready = isElsewhere ? undefined : lostBefore(context.deletion, states);
     if (!unready) return [];
-    return [{ slice, service, unrouted: changeOf(context, unready, unbounded) }];
+    return [{ slice, service, unroutedAt: changeOf(context, unready, unbounded) }];
   });
 }
 

@@ -125,20 +125,20 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
  * that names only the first, and drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
-  areEventsUnavailable(trace) || isQuotaUsedUp(trace.normals) || areKillingsMerged(trace);
+  areEventsUnavailable(trace) || mayQuotaBeUsedUp(trace.normals) || areKillingsMerged(trace);
 
 /** Whether a Warning may be missing. */
 export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
-  namespaceEnding !== undefined || isQuotaUsedUp(warnings);
+  namespaceEnding !== undefined || mayQuotaBeUsedUp(warnings);
 
 const areKillingsMerged = ({ events }: Trace): boolean =>
   events.some((event) => event.reason === 'Killing' && isMerged(event));
 
-const isQuotaUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
-  [...counts.values()].reduce((sum, count) => sum + count, 0) >= minQuota;
+const mayQuotaBeUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewestAtUsedUpQuota;
 
 /**
- * A quota is 25 Events of a type, plus one every 5 min. Events older than an hour are no longer listed (their TTL): if
- * those had used it up, 12 have come back since.
+ * The fewest listed Events with which the quota may be used up. It is 25 Events of a type, plus one every 5 min. Events
+ * older than an hour are no longer listed (their TTL): if those had used it up, 12 have come back since.
  */
-const minQuota = 12;
+const fewestAtUsedUpQuota = 12;

@@ -80,12 +80,12 @@ function exitNote({ exit }: ContainerExit): string | undefined {
 }
 
 const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
-  endpoints.flatMap(({ slice, unrouted, removed, otherReady }) => [
-    ...mark('unrouted', unrouted, {
+  endpoints.flatMap(({ slice, unroutedAt, removedAt, otherReady }) => [
+    ...mark('unrouted', unroutedAt, {
       subject: slice,
-      note: `${unrouted?.serving ? 'still serving; ' : ''}${otherReady} other ready`,
+      note: `${unroutedAt?.serving ? 'still serving; ' : ''}${otherReady} other ready`,
     }),
-    ...mark('endpoint-removed', removed, { subject: slice }),
+    ...mark('endpoint-removed', removedAt, { subject: slice }),
   ]);
 
 /** The node's changes since the deletion. */
@@ -112,10 +112,10 @@ function removalMarks({ removal }: PodExit): TimelineMark[] {
 }
 
 const replacementMarks = ({ replacement }: PodExit): TimelineMark[] => [
-  ...mark('replacement-created', replacement?.created, { subject: replacement?.name }),
-  ...mark('replacement-scheduled', replacement?.scheduled, { subject: replacement?.name }),
-  ...mark('replacement-started', replacement?.started, { subject: replacement?.name }),
-  ...mark('replacement-ready', replacement?.ready, { subject: replacement?.name }),
+  ...mark('replacement-created', replacement?.createdAt, { subject: replacement?.name }),
+  ...mark('replacement-scheduled', replacement?.scheduledAt, { subject: replacement?.name }),
+  ...mark('replacement-started', replacement?.startedAt, { subject: replacement?.name }),
+  ...mark('replacement-ready', replacement?.readyAt, { subject: replacement?.name }),
 ];
 
 /** After the grace: at least 2 s remain after a hook (SIGNALS.md §2), and the kill can take about 3 s. */
@@ -166,15 +166,15 @@ export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
   const stretches: Stretch[] = [
     { name: 'accept', from: requested, to: accepted },
     { name: 'notice', from: accepted, to: kubelet.noticed },
-    ...exit.endpoints.map(({ slice, unrouted }): Stretch => ({
+    ...exit.endpoints.map(({ slice, unroutedAt }): Stretch => ({
       name: 'route-removal',
       subject: slice,
       from: accepted,
-      to: unrouted,
+      to: unroutedAt,
     })),
     ...exit.containers.filter((one) => one.ran && isEndSettled(exit.trace, one)).flatMap(containerPhases),
     ...removalPhases(exit),
-    { name: 'replace', subject: replacement?.name, from: replacement?.created, to: replacement?.ready },
+    { name: 'replace', subject: replacement?.name, from: replacement?.createdAt, to: replacement?.readyAt },
   ];
   return stretches.flatMap((stretch) => phaseOf(stretch, exit, intervals));
 }

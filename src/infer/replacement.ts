@@ -92,9 +92,14 @@ function replacement(context: DeletionContext, uid: string, facts: SiblingFacts)
   const bound = facts.scheduled;
   const scheduled =
     bound && network.narrowedByStamp(arrivalOf(trace, facts, bound, created), 'api', parseFloor(bound.value), bound);
-  const started = facts.started && startedAt(context, facts.started, scheduled ?? created);
-  const ready = facts.ready && arrivalOf(trace, facts, facts.ready, created);
-  return { name: facts.pod.metadata.name, uid, created, scheduled, started, ready };
+  return {
+    name: facts.pod.metadata.name,
+    uid,
+    createdAt: created,
+    scheduledAt: scheduled,
+    startedAt: facts.started && startedAt(context, facts.started, scheduled ?? created),
+    readyAt: facts.ready && arrivalOf(trace, facts, facts.ready, created),
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
-import type { PodExit } from './context.ts';
+import type { EndpointExit, PodExit, Replacement } from './context.ts';
 import { cite } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
@@ -106,24 +106,21 @@ function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeli
   };
 }
 
-const endpointOf = (
-  { unrouted, removed, ...endpoint }: PodExit['endpoints'][number],
-  intervals: Intervals,
-): EndpointTimeline => ({
+const endpointOf = ({ unroutedAt, removedAt, ...endpoint }: EndpointExit, intervals: Intervals): EndpointTimeline => ({
   ...endpoint,
-  unroutedAt: unrouted && { ...intervals.of(unrouted), serving: unrouted.serving },
-  removedAt: removed && intervals.of(removed),
+  unroutedAt: unroutedAt && { ...intervals.of(unroutedAt), serving: unroutedAt.serving },
+  removedAt: removedAt && intervals.of(removedAt),
 });
 
-function replacementOf(replacement: NonNullable<PodExit['replacement']>, intervals: Intervals): ReplacementTimeline {
-  const { name, uid, created, scheduled, started, ready } = replacement;
+function replacementOf({ name, uid, ...moments }: Replacement, intervals: Intervals): ReplacementTimeline {
+  const { createdAt, scheduledAt, startedAt, readyAt } = moments;
   return {
     name,
     uid,
-    createdAt: intervals.of(created),
-    scheduledAt: scheduled && intervals.of(scheduled),
-    startedAt: started && intervals.of(started),
-    readyAt: ready && intervals.of(ready),
+    createdAt: intervals.of(createdAt),
+    scheduledAt: scheduledAt && intervals.of(scheduledAt),
+    startedAt: startedAt && intervals.of(startedAt),
+    readyAt: readyAt && intervals.of(readyAt),
   };
 }
 

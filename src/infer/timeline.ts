@@ -10,17 +10,10 @@
 import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
-import type { HookKind } from '../model/observe/container.ts';
-import type {
-  NotMeasuredReason,
-  ProbeConnection,
-  ProbeFailureKind,
-  ProbeTally,
-  ProbeVia,
-} from '../model/probe-observation.ts';
+import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
 import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
-import type { EndpointExit, Trigger } from './context.ts';
+import type { EndpointExit, HookFacts, Replacement, Trigger } from './context.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -65,17 +58,11 @@ export interface Phase {
   readonly ofGrace: { readonly min: number; readonly max: number };
 }
 
-export interface PreStopExit {
-  readonly kind: HookKind;
-  readonly outcome: 'completed' | 'failed' | 'cut-off' | 'unknown';
+export interface PreStopExit extends Pick<HookFacts, 'kind' | 'outcome' | 'sleepSeconds' | 'mayHaveDied'> {
   readonly start: Interval;
   /** Absent while it runs. */
   readonly end?: Interval;
   readonly length?: Length;
-  /** For a sleep action: its length in the spec, s. */
-  readonly sleepSeconds?: number;
-  /** The hook failed, but perhaps only because its container ended at that moment. */
-  readonly mayHaveDied?: boolean;
   /** The container had certainly exited before its hook was over. */
   readonly outlasted?: boolean;
   /** No status has confirmed the container's exit: a restarted kubelet would run the hook again. */
@@ -116,19 +103,8 @@ export interface ContainerTimeline {
   readonly servedUntil?: Interval;
 }
 
-export interface EndpointTimeline extends Omit<EndpointExit, 'unrouted' | 'removed'> {
-  readonly unroutedAt?: Interval & { readonly serving: boolean };
-  readonly removedAt?: Interval;
-}
-
-export interface ReplacementTimeline {
-  readonly name: string;
-  readonly uid: string;
-  readonly createdAt: Interval;
-  readonly scheduledAt?: Interval;
-  readonly startedAt?: Interval;
-  readonly readyAt?: Interval;
-}
+export type EndpointTimeline = EndpointExit<Interval>;
+export type ReplacementTimeline = Replacement<Interval>;
 
 export interface GraceTimeline {
   readonly requestedSeconds: number | null;
@@ -191,16 +167,7 @@ interface OffsetRange {
   readonly max: number;
 }
 
-/** Failures of one kind that follow each other closely; ms, client clock. */
-export interface FailureStretch {
-  readonly kind: ProbeFailureKind;
-  readonly connection: ProbeConnection;
-  readonly status?: number;
-  readonly first: number;
-  readonly last: number;
-  readonly count: number;
-  readonly seq: number;
-}
+export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;
 
 /** A stretch in which requests failed, at most `windowGapMs` apart. */
 export interface FailureWindow {
@@ -210,15 +177,11 @@ export interface FailureWindow {
   readonly stretches: readonly FailureStretch[];
 }
 
-export interface ProbeResult {
-  readonly target: string;
-  readonly via: ProbeVia;
-  readonly ratePerSecond: number;
+type ProbeTotals = 'target' | 'via' | 'ratePerSecond' | 'sent' | 'succeeded' | 'failed' | 'latencyMs';
+
+export interface ProbeResult extends Readonly<Pick<ProbeReport, ProbeTotals>> {
   /** The uid of the pod that was probed (`pod-proxy`). */
   readonly pod?: string;
-  readonly sent: number;
-  readonly succeeded: number;
-  readonly failed: number;
   readonly new: ProbeTally;
   readonly kept?: ProbeTally;
   readonly windows: readonly FailureWindow[];
@@ -233,6 +196,5 @@ export interface ProbeResult {
   readonly answered?: { readonly last: number; readonly seq: number };
   /** The first refused connection after the last answer. The target had stopped listening by then. */
   readonly refusedBy?: { readonly at: number; readonly seq: number };
-  readonly latencyMs: ProbeReport['latencyMs'];
-  readonly notMeasured: readonly { readonly reason: NotMeasuredReason; readonly count: number }[];
+  readonly notMeasured: NonNullable<ProbeReport['notMeasured']>;
 }

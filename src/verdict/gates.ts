@@ -132,7 +132,7 @@ function servingOf(input: RuleInput, { service }: RoutedEndpoint): ContainerExit
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
-type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unrouted?: Estimate };
+type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unroutedAt?: Estimate };
 
 /** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
 const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
@@ -143,10 +143,10 @@ const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
 ];
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
-function leadSpan(trace: Trace, { unrouted }: RoutedEndpoint, container: ContainerExit): Span {
+function leadSpan(trace: Trace, { unroutedAt }: RoutedEndpoint, container: ContainerExit): Span {
   const { signal } = container;
   if (!signal || !isSignalSettled(trace, container)) return anyTime;
-  const { lo, hi } = (unrouted ?? notBeforeNow(trace)).client;
+  const { lo, hi } = (unroutedAt ?? notBeforeNow(trace)).client;
   return { lo: signal.client.lo - hi, hi: signal.client.hi - lo };
 }
 

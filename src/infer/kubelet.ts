@@ -22,10 +22,8 @@ import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {
-  /** Oldest first. */
-  readonly all: readonly Occurrence[];
   /** By container, oldest first. */
-  readonly killings: ReadonlyMap<string, readonly Occurrence[]>;
+  readonly killings: Kubelet['killings'];
   /** As arrivals and causes bound it: this shows whether it was set. */
   readonly clock: RemoteClock;
 }
@@ -38,7 +36,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const earlier = killings.filter((event) => !later.includes(event));
-  return { all, killings: byContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
+  return { killings: byContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */
@@ -52,10 +50,9 @@ function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): R
 }
 
 /** What the kubelet knew and when. The Killings must be in the network. */
-export function kubeletOf(context: DeletionContext, stops: Stops): Kubelet {
-  const { killings } = stops;
+export function kubeletOf(context: DeletionContext, killings: Kubelet['killings']): Kubelet {
   const noticed = constrainNoticed(context, killings);
-  return { killings, noticed, grace: graceOf(context, stops, noticed) };
+  return { killings, noticed, grace: graceOf(context, [...killings.values()], noticed) };
 }
 
 /**
@@ -91,7 +88,7 @@ const clientTimeOf = (arrivals: RemoteClock, { time, at }: Occurrence): Span =>
  */
 function constrainNoticed(
   { trace, deletion, network }: DeletionContext,
-  killings: Stops['killings'],
+  killings: Kubelet['killings'],
 ): Estimate | undefined {
   const stops = [...killings.keys()].map((name) => network.read(moment('stopping', name), 'observed'));
   const statuses = trace.acknowledged ? [arrival(trace, trace.acknowledged, 'pod', deletion.accepted)] : [];
@@ -125,16 +122,19 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
  * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
  * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
-function graceOf(context: DeletionContext, { all, killings }: Stops, noticed: Estimate | undefined): Kubelet['grace'] {
+function graceOf(
+  context: DeletionContext,
+  killings: readonly (readonly Occurrence[])[],
+  noticed: Estimate | undefined,
+): Kubelet['grace'] {
   const { trace, deletion } = context;
   const isRetried =
-    [...killings.values()].some(({ length }) => length > 1) ||
-    trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
+    killings.some(({ length }) => length > 1) || trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
   const first = Math.max(1, deletion.grace);
   const lowered = loweredGraces(trace, deletion);
   const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
   const mayCount = (grace: Grace): boolean =>
-    !isAfterStart(context, all, grace) && loweredSince(context, grace) <= since.hi;
+    !isAfterStart(context, killings.flat(), grace) && loweredSince(context, grace) <= since.hi;
   const possible = lowered.filter((grace) => isRetried || mayCount(grace));
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));

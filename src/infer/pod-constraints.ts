@@ -26,7 +26,7 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   constrainServed(context);
   constrainByStorage(network, trace);
   constrainByPosts(network, trace, deletion);
-  return { ...context, kubelet: kubeletOf(context, stops) };
+  return { ...context, kubelet: kubeletOf(context, stops.killings) };
 }
 
 /** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */

@@ -78,15 +78,6 @@ interface Link {
   readonly max: number;
 }
 
-/** Marks of one subject, each a cause of those after it in its list. */
-const chains: readonly (readonly MarkName[])[] = [
-  ['stopping', 'prestop-ended', 'stop-signal', 'kill', 'exited'],
-  ['replacement-created', 'replacement-scheduled', 'replacement-started', 'replacement-ready'],
-  ['unrouted', 'endpoint-removed'],
-  ['requested', 'accepted'],
-  ['containers-done', 'final-delete', 'finalizing', 'removed'],
-];
-
 /** Marks that a deletion does not cause, or that may have come before it. */
 const independent = /^(?:requested|accepted|replacement-.*|node-.*)$/;
 
@@ -96,7 +87,7 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
   const ofSubject = groupBy(marks, ({ subject = '' }) => subject);
   return marks.flatMap((to) => [
     ...(ofSubject.get(to.subject ?? '') ?? [])
-      .filter(({ name }) => chains.some((chain) => isEarlier(chain, name, to.name)))
+      .filter(({ name }) => isCause(name, to.name))
       .map((from) => measured(from, to)),
     ...(accepted && !independent.test(to.name) ? [ordered(accepted, to)] : []),
     ...(done && to.name === 'endpoint-removed' ? [ordered(done, to)] : []),
@@ -105,8 +96,8 @@ function linksBetween(marks: readonly TimelineMark[], exit: PodExit | undefined)
   ]);
 }
 
-const isEarlier = (chain: readonly MarkName[], a: MarkName, b: MarkName): boolean =>
-  chain.includes(a) && chain.indexOf(a) < chain.indexOf(b);
+const isCause = (a: MarkName, b: MarkName): boolean =>
+  chainOf[a] !== undefined && chainOf[a] === chainOf[b] && places.indexOf(a) < places.indexOf(b);
 
 const isConfirmedExit = ({ name, provisional }: TimelineMark): boolean => name === 'exited' && !provisional;
 
@@ -165,34 +156,38 @@ export function shownLength(span: Span, from: Interval, to: Interval): Length {
   return { min: span.lo, max: span.hi, shown: clamp(to.shown - from.shown, span), basis };
 }
 
-/** The order of marks with the same time: causes before effects. */
-const causalOrder: MarkName[] = [
-  'requested',
-  'accepted',
-  'stopping',
-  'acknowledged',
-  'unrouted',
-  'prestop-ended',
-  'stop-signal',
-  'ready-lost',
-  'kill',
-  'exited',
-  'containers-done',
-  'endpoint-removed',
-  'final-delete',
-  'finalizing',
-  'removed',
-  'replacement-created',
-  'replacement-scheduled',
-  'replacement-started',
-  'replacement-ready',
-  'node-not-ready',
-  'node-ready',
-];
+/**
+ * The order of marks with the same time: causes before effects. The value is the chain of a mark, if it has one: of the
+ * marks of one chain and one subject, each is a cause of those after it.
+ */
+const chainOf: Partial<Record<MarkName, 'request' | 'container' | 'endpoint' | 'removal' | 'replacement' | undefined>> =
+  {
+    requested: 'request',
+    accepted: 'request',
+    stopping: 'container',
+    acknowledged: undefined,
+    unrouted: 'endpoint',
+    'prestop-ended': 'container',
+    'stop-signal': 'container',
+    'ready-lost': undefined,
+    kill: 'container',
+    exited: 'container',
+    'containers-done': 'removal',
+    'endpoint-removed': 'endpoint',
+    'final-delete': 'removal',
+    finalizing: 'removal',
+    removed: 'removal',
+    'replacement-created': 'replacement',
+    'replacement-scheduled': 'replacement',
+    'replacement-started': 'replacement',
+    'replacement-ready': 'replacement',
+    'node-not-ready': undefined,
+    'node-ready': undefined,
+  };
+
+const places: readonly string[] = Object.keys(chainOf);
 
 export const inOrder = <M extends TimelineMark>(marks: readonly M[], schedule: Schedule): M[] =>
   [...marks].sort(
-    (a, b) =>
-      (schedule.get(a.at) ?? 0) - (schedule.get(b.at) ?? 0) ||
-      causalOrder.indexOf(a.name) - causalOrder.indexOf(b.name),
+    (a, b) => (schedule.get(a.at) ?? 0) - (schedule.get(b.at) ?? 0) || places.indexOf(a.name) - places.indexOf(b.name),
   );

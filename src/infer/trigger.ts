@@ -45,13 +45,14 @@ const byUs: Rule = (_trace, { ours, facts }) => {
   return { kind: ours.verb === 'evict' ? 'eviction-api' : 'this-command', evidence };
 };
 
-const conditionKinds: Record<string, TriggerKind> = {
-  EvictionByEvictionAPI: 'eviction-api',
-  PreemptionByScheduler: 'preemption',
-  DeletionByTaintManager: 'taint',
-  DeletionByDeviceTaintManager: 'device-taint',
-  DeletionByPodGC: 'pod-gc',
-};
+/** By the condition's reason: the kind, and the reason of the Event about it. A Map, as a reason can be `constructor`. */
+const conditionKinds = new Map<string, { readonly kind: TriggerKind; readonly event?: string }>([
+  ['EvictionByEvictionAPI', { kind: 'eviction-api' }],
+  ['PreemptionByScheduler', { kind: 'preemption', event: 'Preempted' }],
+  ['DeletionByTaintManager', { kind: 'taint', event: 'TaintManagerEviction' }],
+  ['DeletionByDeviceTaintManager', { kind: 'device-taint', event: 'DeviceTaintManagerEviction' }],
+  ['DeletionByPodGC', { kind: 'pod-gc' }],
+]);
 
 /**
  * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
@@ -60,12 +61,10 @@ const conditionKinds: Record<string, TriggerKind> = {
 const byCondition: Rule = (trace, { facts, pod }) => {
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
-  // Object.hasOwn: a condition's reason can be any word, even `constructor`.
-  const kind = Object.hasOwn(conditionKinds, reason) ? conditionKinds[reason] : undefined;
+  const { kind, event } = conditionKinds.get(reason) ?? {};
   if (!kind || (condition && isAddedLater(trace, condition, kind))) return undefined;
   const events = trace.events.filter(
-    (event) =>
-      event.about.kind === 'Pod' && eventsOf[kind]?.includes(event.reason) && !event.message.startsWith('Cancelling'),
+    (one) => one.about.kind === 'Pod' && one.reason === event && !one.message.startsWith('Cancelling'),
   );
   const seen = trace.disruption?.value === reason ? trace.disruption : undefined;
   const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
@@ -74,7 +73,7 @@ const byCondition: Rule = (trace, { facts, pod }) => {
     evidence: [
       ...(seen ? [seen.seq] : []),
       facts.seenSeq,
-      ...events.map((event) => event.seq),
+      ...events.map(({ seq }) => seq),
       ...(drained ? [drained.seq] : []),
     ],
     note: drained && 'its node is unschedulable, as for a drain',
@@ -90,12 +89,6 @@ function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: Tri
   if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
   return since > requestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
-
-const eventsOf: Partial<Record<TriggerKind, string[]>> = {
-  preemption: ['Preempted'],
-  taint: ['TaintManagerEviction'],
-  'device-taint': ['DeviceTaintManagerEviction'],
-};
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts, pod }) => {
@@ -271,9 +264,8 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 /** A scale-down by the user: of a Deployment, or of a controller without an owner. */
 function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Scaled | undefined {
   const { kind, metadata } = owner.last.value;
-  const [parent] = metadata.ownerReferences ?? [];
-  if (kind === 'ReplicaSet' && parent) {
-    const deployment = trace.owners.get(parent.uid);
+  if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
+    const deployment = parentOf(trace, owner);
     return lastOf(loweredNear(deployment, trace)) ?? (deployment && scaledToAll(trace, metadata.name, deployment));
   }
   const isSurplus = kind === 'StatefulSet' && hasPlace(owner.last.value, pod) === false;

@@ -59,7 +59,7 @@ export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly n
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const seqs = [
-    ...(controller.kind === 'ReplicaSet' ? scaledUp(trace, controller.name, until) : []),
+    ...(controller.kind === 'ReplicaSet' ? scaledBeside(trace, controller.name, until) : []),
     ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map(({ seen }) => seen.seq),
     ...revised(trace.owners.get(controller.uid), pod),
   ];
@@ -76,8 +76,8 @@ interface ComingTemplate {
 /** Undefined if none come up: a template that has long been there without new pods deletes no pod. */
 export function comingTemplate(trace: Trace, pod: Pod): ComingTemplate | undefined {
   const controller = controllerOf(pod);
-  const grown = controller && grownBeside(trace, controller.name, (trace.deletion?.seenAt ?? 0) + deliveryLag);
-  const events = controller && grown && isRecent(grown, trace) ? [grown.seq, ...shrunk(trace, controller.name)] : [];
+  const until = (trace.deletion?.seenAt ?? 0) + deliveryLag;
+  const events = controller ? scaledBeside(trace, controller.name, until, (event) => isRecent(event, trace)) : [];
   const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
   const ready = newer.flatMap((sibling) => becameReady(sibling, trace) ?? []);
   const coming = newer.flatMap((sibling) => {
@@ -105,19 +105,23 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
     ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerReactionMs
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
-/** The Deployment last scaled up another ReplicaSet. In an earlier rollout, the pod's own came last. */
-function scaledUp(trace: Trace, ownSet: string, until: number): readonly number[] {
-  const grown = grownBeside(trace, ownSet, until);
-  return grown ? [grown.seq, ...shrunk(trace, ownSet)] : [];
+/**
+ * The Deployment last scaled up another ReplicaSet than the pod's own (in an earlier rollout, its own came last): that
+ * Event, if it `counts`, and those about scaling down its own. None if a later scale-up may be lost.
+ */
+function scaledBeside(
+  trace: Trace,
+  ownSet: string,
+  until: number,
+  counts: (event: Occurrence) => boolean = () => true,
+): number[] {
+  const scalings = scalingsOf(trace);
+  const grown = scalings.filter(({ way, event }) => way === 'up' && event.at <= until);
+  const newest = grown.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
+  if (!newest || newest.set === ownSet || isHiddenSince(trace, newest) || !counts(newest.event)) return [];
+  const shrunk = scalings.filter(({ way, set }) => way === 'down' && set === ownSet);
+  return [newest, ...shrunk].map(({ event }) => event.seq);
 }
-
-function grownBeside(trace: Trace, ownSet: string, until: number): Occurrence | undefined {
-  const newest = newestGrown(trace, until);
-  return newest && newest.set !== ownSet ? newest.event : undefined;
-}
-
-const shrunk = (trace: Trace, ownSet: string): number[] =>
-  scalingsOf(trace).flatMap(({ way, set, event }) => (way === 'down' && set === ownSet ? [event.seq] : []));
 
 const revision = (pod: Pod): string | undefined =>
   pod.metadata.labels?.['pod-template-hash'] ?? pod.metadata.labels?.['controller-revision-hash'];
@@ -173,13 +177,6 @@ export const scalingsOf = ({ events }: Trace): Scaling[] =>
   });
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
-
-/** The ReplicaSet that was scaled up last, if that is known. */
-function newestGrown(trace: Trace, until: number): Scaling | undefined {
-  const scaleUps = scalingsOf(trace).filter(({ way, event }) => way === 'up' && event.at <= until);
-  const newest = scaleUps.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
-  return newest && !isHiddenSince(trace, newest) ? newest : undefined;
-}
 
 /** Whether a later scale-up may be lost: of Events that were merged into one, a list has only the newest. */
 const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>

@@ -151,7 +151,7 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
 /** The pod existed when its last state was written, at most `delivery-lag` before the state arrived. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
-/** A phase without its length. `from.shownAs`: the moment of the mark at its start, if that is another one. */
+/** A phase without its length. `fromShownAs`: the moment of the mark at its start, if that is another one. */
 interface Stretch {
   readonly name: PhaseName;
   readonly subject?: string;

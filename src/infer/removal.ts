@@ -17,7 +17,7 @@ export function removalOf(context: DeletionContext, exits: readonly ContainerExi
   // If grace 0 was stored while it ran, the kubelet's last DELETE changes nothing, and is not seen (SIGNALS.md §0 row 9).
   const held = final ?? idle ?? (trace.finalizing ? done : undefined);
   const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
-  // A copy: it has a mark of its own.
+  // A copy, as the schedule knows each mark by its moment, and `held` has a mark of its own.
   return {
     done,
     finalDelete: final,

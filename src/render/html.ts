@@ -118,13 +118,14 @@ function headOf(title: string): Html {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
+  const tabTitle = `${title} – podexit`;
   return markup`
     <head>
       <meta charset="utf-8">
       <meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
-      <title>${title} – podexit</title>
+      <title>${tabTitle}</title>
       <style>${trusted(style)}</style>
     </head>`;
 }
@@ -203,11 +204,14 @@ function fixOf(fixes: readonly FixReport[]): Html | false {
   return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${items}</ul></section>`;
 }
 
+/** Not in the template: the build escapes only the characters of plain strings. */
+const minus = '−';
+
 const pictureHead = markup`
   <div class="bar-head">
     <h2 id="t-timeline">Timeline</h2>
     <div class="zoom" role="group" aria-label="Zoom">
-      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">−</button>
+      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">${minus}</button>
       <button type="button" data-zoom="in" aria-label="Zoom in" title="Zoom in">+</button>
       <button type="button" data-zoom="reset" aria-label="Show everything" title="Show everything">all</button>
     </div>

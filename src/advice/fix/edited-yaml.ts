@@ -31,7 +31,8 @@ export function editedText(text: string, changes: readonly ObjectEdits[]): strin
     if (found) editDocument(found, at, edits);
   }
   const style = styleOf(text);
-  const printed = (all: readonly Document[]): string => joined(all.map((one) => one.toString(style)));
+  const textOf = (one: Document): string => (one.errors.length > 0 ? sourceOf(one, text) : one.toString(style));
+  const printed = (all: readonly Document[]): string => joined(all.map(textOf));
   return keepingLines(text, printed(parsed()), printed(documents));
 }
 
@@ -48,6 +49,12 @@ function keepingLines(source: string, unedited: string, edited: string): string 
     return { sign, text: sourceLine ?? text };
   });
   return `${rows.flatMap(({ sign, text }) => (sign === '-' ? [] : text)).join('\n')}\n`;
+}
+
+/** The library prints no document that it could not read whole. */
+function sourceOf({ range }: Document, text: string): string {
+  const [start, , end] = range ?? [0, 0, 0];
+  return text.slice(start, end);
 }
 
 /** A document is printed with its own `---` if it had one; between two documents one is required. */

@@ -216,7 +216,7 @@ function mayBeOfLastRun(
     statusIn(deletion, spec)?.state.running?.startedAt,
     trace.containers.get(spec.name)?.terminated?.value.startedAt,
   ].flatMap((stamp) => parseFloor(stamp) ?? []);
-  if (started.some(({ lo }) => killing.time.hi < lo)) return false;
+  if (started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo)) return false;
   if (started.every(({ hi }) => killing.time.lo >= hi)) return true;
   const alive = Math.max(network.read('accepted').node.lo, ended?.node.lo ?? -Infinity);
   return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(deletion.pod);

@@ -57,7 +57,7 @@ export function kubeletOf(context: DeletionContext, killings: Kubelet['killings'
 
 /**
  * The first occurrence of a repeated Event: the Event's name has its nanoseconds. If it did not arrive and may belong
- * to this deletion, the kubelet started then, not at the repetition.
+ * to this deletion, the kubelet started then, not at the repetition. Its arrival, that of the repetition, dates nothing.
  */
 function firstOf(
   stops: readonly Occurrence[],

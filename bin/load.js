@@ -20,21 +20,22 @@ exports.load = function load(file) {
   };
   const url = pathToFileURL(file).href;
   const loaded = new Map();
-  const keep = (part, exports) => loaded.set(part, { exports });
+  /** `exportsOf` is called when another part first needs this one, as most of the start's exports are never needed. */
+  const keep = (part, exportsOf) => loaded.set(part, exportsOf);
 
   function need(name) {
     const part = /^\.\/([\w-]+\.js)$/.exec(name)?.[1];
     if (part === undefined) return require(name);
+    if (!loaded.has(part)) read(part).call(undefined, need, url, keep);
     const known = loaded.get(part);
-    if (known) return known.exports;
-    const module = { exports: {} };
-    loaded.set(part, module);
-    read(part).call(undefined, module.exports, need, module, url);
-    return module.exports;
+    if (typeof known !== 'function') return known;
+    const exports = known();
+    loaded.set(part, exports);
+    return exports;
   }
 
   // ASCII, as the build sees to: latin1 takes half the memory of UTF-8.
   const read = (part) => run(readFileSync(join(dirname(file), 'parts', part), 'latin1'), part);
 
-  run(start, 'podexit.cjs').call(undefined, {}, need, {}, url, keep);
+  run(start, 'podexit.cjs').call(undefined, need, url, keep);
 };

@@ -22,14 +22,15 @@ export const asOneScript = { ...bundled, entryPoints: ['src/cli/start.ts'], form
 /** Writes these files below `outdir`, and returns esbuild's metafile. */
 export async function bundle(root, outdir) {
   const { metafile, outputFiles } = await split(root);
-  const chunks = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
   const inStart = startOf(metafile);
-  const start = await asOneScope(inStart, chunks);
+  const asFunction = functionsFrom(metafile, new Map(outputFiles.map(({ path, text }) => [basename(path), text])));
+  const start = await asFunction(inStart, "import './podexit.js';");
   const all = createHash('sha256').update(start);
   await mkdir(join(outdir, 'parts'), { recursive: true });
-  for (const [name, text] of chunks) {
+  for (const { path } of outputFiles) {
+    const name = basename(path);
     if (inStart.includes(name)) continue;
-    const code = await asFunction(text);
+    const code = await asFunction([name]);
     all.update(code);
     await writeFile(join(outdir, 'parts', name), code);
   }
@@ -73,36 +74,43 @@ function split(root) {
   });
 }
 
-/** The files of the start as one function, in which they call each other directly; other parts require them by name. */
-async function asOneScope(names, chunks) {
-  const { outputFiles } = await build({
-    ...bundled,
-    ...asCalled,
-    stdin: { contents: "import 'start'; import './podexit.js';", resolveDir: '/' },
-    write: false,
-    plugins: [{ name: 'start', setup: (building) => readFrom(building, names, chunks) }],
-  });
-  return wrapped(outputFiles[0].text);
+/**
+ * Converts files of the program to one function, which bin/load.js calls: the files call each other directly, and require
+ * others by name. Exports are plain values, since no module assigns one a second time: V8 calls a getter more slowly.
+ */
+function functionsFrom(metafile, texts) {
+  return async (names, more = '') => {
+    const exported = names.map((name, file) => {
+      const words = outputOf(metafile, name).exports.map((word, index) => [word, `e${file}_${index}`]);
+      const imported = words.map(([word, local]) => `${word} as ${local}`);
+      const values = words.map(([word, local]) => `${word}: ${local}`);
+      return `import { ${imported.join()} } from './${name}'; keep('${name}', () => ({ __esModule: true, ${values.join()} }));`;
+    });
+    const { outputFiles } = await build({
+      ...bundled,
+      ...asCalled,
+      stdin: { contents: "import 'exports';" + more, resolveDir: '/' },
+      write: false,
+      plugins: [{ name: 'texts', setup: (building) => readFrom(building, names, texts, exported.join('\n')) }],
+    });
+    return wrapped(outputFiles[0].text);
+  };
 }
 
-/** Converts an ES module to a CommonJS function, which bin/load.js calls. */
-const asFunction = async (text) => wrapped((await transform(text, asCalled)).code);
-
-function readFrom({ onResolve, onLoad }, names, chunks) {
-  const parts = names.map((name, index) => `import * as n${index} from './${name}'; keep('${name}', n${index});`);
+function readFrom({ onResolve, onLoad }, names, texts, exported) {
   onResolve({ filter: /./ }, ({ path, kind }) => {
     if (kind === 'import-statement' && names.includes(basename(path)))
-      return { path: basename(path), namespace: 'start' };
-    return path === 'start' ? { path, namespace: 'start' } : { path, external: true };
+      return { path: basename(path), namespace: 'texts' };
+    return path === 'exports' ? { path, namespace: 'texts' } : { path, external: true };
   });
-  onLoad({ filter: /./, namespace: 'start' }, ({ path }) => ({ contents: chunks.get(path) ?? parts.join('\n') }));
+  onLoad({ filter: /./, namespace: 'texts' }, ({ path }) => ({ contents: texts.get(path) ?? exported }));
 }
 
 function wrapped(code) {
   // The bundle is read as latin1, which takes half the memory.
   const strange = /.{0,40}[\u0080-\uffff]/.exec(code);
   if (strange) throw new Error(`the bundle is not ASCII: ${strange[0]} (write a character of a RegExp as \\uNNNN)`);
-  return `(function(exports,require,module,__url,keep){${code}\n})`;
+  return `(function(require,__url,keep){${code}\n})`;
 }
 
 /** import() becomes require, also of modules in other parts. */

@@ -1,13 +1,13 @@
 // V8's code cache of each file of the program, kept for the next run: compiled code, so it is treated as code. It lies in
 // the user's own cache folder, in a folder and files that nobody else may write, is written anew and never over what is
-// there, and is used only if its hash and its name (build, Node, platform, architecture, flags, kind of run) fit.
+// there, and is used only if its checksum and its name (build, Node, platform, architecture, flags, kind of run) fit.
 'use strict';
-const createHash = (name) => require('node:crypto').createHash(name);
 const fs = require('node:fs');
 const { basename, join } = require('node:path');
+const { crc32 } = require('node:zlib');
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
-const hashBytes = 32;
+const checksumBytes = 4;
 
 /** The cache of this build for this kind of run; undefined where there can be none. */
 exports.openCache = function openCache(build) {
@@ -37,8 +37,8 @@ function read(file) {
     try {
       if (!isOwn(fs.fstatSync(handle))) return undefined;
       const bytes = fs.readFileSync(handle);
-      const data = bytes.subarray(hashBytes);
-      return hashOf(basename(file), data).equals(bytes.subarray(0, hashBytes)) ? data : undefined;
+      const data = bytes.subarray(checksumBytes);
+      return checksumOf(basename(file), data).equals(bytes.subarray(0, checksumBytes)) ? data : undefined;
     } finally {
       fs.closeSync(handle);
     }
@@ -63,7 +63,7 @@ function write(folder, name, data) {
   const fresh = join(folder, `${name}.${process.pid}`);
   const handle = fs.openSync(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
-    fs.writeSync(handle, hashOf(name, data));
+    fs.writeSync(handle, checksumOf(name, data));
     fs.writeSync(handle, data);
   } finally {
     fs.closeSync(handle);
@@ -87,14 +87,16 @@ function placeOf(build) {
   if (!base || !build) return undefined;
   const flags = [...process.execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim();
   const kind = ['replay', 'demo', 'check', 'explain', '__complete'].find((one) => one === argv[2]) ?? 'trace';
-  const words = [platform, arch, version, kind, ...(flags === '' ? [] : [shortHash(flags)])];
+  const words = [platform, arch, version, kind, ...(flags === '' ? [] : [crc32(flags).toString(16)])];
   return { folder: join(base, 'kubectl-podexit'), prefix: `${words.join('-')}-` };
 }
 
-const shortHash = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
-
-/** Of the name too: a cache that was renamed is another's. */
-const hashOf = (name, data) => createHash('sha256').update(name).update(data).digest();
+/** Of the name too: a cache that was renamed is another's. Against damage only: who may write the file may write both. */
+function checksumOf(name, data) {
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32BE(crc32(data, crc32(name)));
+  return checksum;
+}
 
 /** False also where the user may not look, such as HOME=/root in a container that runs as another user. */
 function isOwnFolder(folder) {

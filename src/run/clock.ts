@@ -54,24 +54,27 @@ export interface Reading {
 }
 
 /**
- * Wall clock time at the start of the monotonic clock: the process's own value (`reported`), moved into the limits that
- * the readings allow. `reported` is wrong if the process was interrupted between its own two readings at its start. ms.
+ * Wall clock time at the start of the monotonic clock: the middle of what the readings allow, which is exact to half a
+ * millisecond if one of them was not interrupted. ms.
  */
-export function originWithin(reported: number, readings: readonly Reading[]): number {
+export function originFrom(readings: readonly Reading[]): number {
   const earliest = Math.max(...readings.map(({ wall, after }) => wall - after));
   const latest = Math.min(...readings.map(({ wall, before }) => wall + 1 - before));
-  return Math.min(Math.max(reported, earliest), Math.max(earliest, latest));
+  return (earliest + latest) / 2;
 }
 
 /** Enough readings that at least one is not interrupted. */
 const readingCount = 5;
 
-const readingOf = (): Reading => ({ before: performance.now(), wall: Date.now(), after: performance.now() });
+/** Not `performance.now`: loading its module takes a millisecond of each start. */
+const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+const readingOf = (): Reading => ({ before: monotonic(), wall: Date.now(), after: monotonic() });
 
 export const systemClock: Clock = {
   now: createNow({
-    origin: originWithin(performance.timeOrigin, Array.from({ length: readingCount }, readingOf)),
-    monotonic: () => performance.now(),
+    origin: originFrom(Array.from({ length: readingCount }, readingOf)),
+    monotonic,
     wall: Date.now,
     uptime: () => uptime() * 1000,
   }),

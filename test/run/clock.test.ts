@@ -1,30 +1,31 @@
-/** The origin of the clock: close to what the process reports, within the limits of its clock readings. */
+/** The origin of the clock: as exact as the readings of the two clocks allow. */
 import { describe, expect, it } from 'vitest';
-import { originWithin } from '../../src/run/clock.ts';
+import { originFrom } from '../../src/run/clock.ts';
 
 const began = 1_795_000_000_000.25;
 /** The wall clock has whole ms; `waits`: ms between the readings. */
-const readings = (waits: readonly number[]) =>
+const readings = (waits: readonly number[], apart = 1) =>
   waits.map((wait, index) => ({
-    before: 40 + index,
-    wall: Math.floor(began + 40 + index + wait / 2),
-    after: 40 + index + wait,
+    before: 40 + index * apart,
+    wall: Math.floor(began + 40 + index * apart + wait / 2),
+    after: 40 + index * apart + wait,
   }));
 
+const errorOf = (origin: number): number => Math.abs(origin - began);
+
 describe('the start of the monotonic clock', () => {
-  it('is what the process reports, if the readings allow it', () => {
-    expect(originWithin(began, readings([0.001, 0.002, 0.001]))).toBe(began);
+  it.each([
+    ['all readings were quick', [0.001, 0.002, 0.001]],
+    ['one of them was', [30, 0.002, 12]],
+  ])('is known to half a millisecond if %s', (_, waits) => {
+    expect(errorOf(originFrom(readings(waits)))).toBeLessThanOrEqual(0.51);
   });
 
-  it.each([-30, 21, 400])(
-    'is known to the millisecond where the process was held up when it looked (%i ms)',
-    (late) => {
-      const origin = originWithin(began + late, readings([0.001, 12, 0.001]));
-      expect(Math.abs(origin - began)).toBeLessThanOrEqual(1);
-    },
-  );
+  it('is known better if the readings are spread over a millisecond', () => {
+    expect(errorOf(originFrom(readings([0.001, 0.001, 0.001, 0.001, 0.001], 0.2)))).toBeLessThanOrEqual(0.11);
+  });
 
-  it('stays what was reported if no reading was quick enough to improve it', () => {
-    expect(originWithin(began + 5, readings([40, 60]))).toBe(began + 5);
+  it('is off by no more than half of the quickest reading if none was quick', () => {
+    expect(errorOf(originFrom(readings([40, 60])))).toBeLessThanOrEqual(20.5);
   });
 });

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { build, transform } from 'esbuild';
+import { build } from 'esbuild';
 
 /** Options of all bundles of the program, so that all run the same code in the same form. */
 const bundled = {

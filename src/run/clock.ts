@@ -1,4 +1,5 @@
 import { uptime } from 'node:os';
+import { hrtime } from 'node:process';
 
 /** The clock of a run. The caller provides it, so that a test can let a minute pass in a millisecond. */
 export interface Clock {
@@ -67,7 +68,7 @@ export function originFrom(readings: readonly Reading[]): number {
 const readingCount = 5;
 
 /** Not `performance.now`: loading its module takes a millisecond of each start. */
-const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
+const monotonic = (): number => Number(hrtime.bigint()) / 1e6;
 
 const readingOf = (): Reading => ({ before: monotonic(), wall: Date.now(), after: monotonic() });
 

@@ -3,7 +3,8 @@ import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
 import type { Probing, Run } from './live-run.ts';
-import { endOf, sharedStreamDelayMs, type End } from './ending.ts';
+import { hasPodEnded, sharedStreamDelayMs, type End } from './ending.ts';
+import type { endOf as EndOf } from './last-facts.ts';
 import { createDeadline, createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
 import type { ApiResponse } from '../kube/cluster.ts';
@@ -55,19 +56,17 @@ export function createTracks(run: Run) {
   const checkEnd = (key: string): void => {
     const one = tracks.get(key);
     if (!one?.trace || one.isOver || run.signal.aborted) return;
-    const end = plannedEnd(run, one.trace);
+    const end = ends.planned(one.trace);
     if (!end) return;
-    let wait = end.at - clock.now();
-    if (wait <= 0 && end.name === 'settled') {
-      run.suspension.notice();
-      wait = run.suspension.unreadMs();
-    }
+    const wait = msUntil(run, end);
     if (wait > 0 && !several) run.streams.doubt();
     if (run.probing && !several) return finishProbing(run, run.probing, () => checkEnd(key));
     if (wait <= 0) return endTrace(key, end.name);
     one.cancelSettling();
     one.cancelSettling = clock.setTimeout(() => checkEnd(key), wait);
   };
+  const checkAll = (): void => tracks.forEach((_, key) => checkEnd(key));
+  const ends = createEnds(run, checkAll);
   const checkSoon = onceEachTurn(checkEnd);
   if (!several) track(onePod);
   return {
@@ -84,11 +83,19 @@ export function createTracks(run: Run) {
     traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
     openTraces,
     /** Checks for each trace whether it has ended. */
-    checkAll: (): void => tracks.forEach((_, key) => checkEnd(key)),
+    checkAll,
     /** Starts no further trace: the run ends when the open ones have ended. */
     finish: (): void => void ((isFinishing = true), endIfDone()),
     cancel: (): void => tracks.forEach(cancelTimers),
   };
+}
+
+/** ms until a trace ends, at least until what arrived during a suspension is read. */
+function msUntil({ options, suspension }: Run, { at, name }: End): number {
+  const wait = at - options.clock.now();
+  if (wait > 0 || name === 'over') return wait;
+  suspension.notice();
+  return suspension.unreadMs();
 }
 
 /** Waits until all input is read and shown: a trace that ends asks each of its streams. */
@@ -123,13 +130,31 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
-/** The end of a trace as far as it is known now. */
-function plannedEnd({ streams, options: { several } }: Run, trace: Trace): End | undefined {
-  const isComingBack = streams.isComingBack();
-  // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
-  // of all requests. A run waits for them only if one is known to be lost.
-  const areComplete = several ? !isComingBack : streams.areComplete();
-  return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
+/** When traces end. What decides it is loaded when the first pod is deleted: earlier, this would delay the DELETE. */
+function createEnds({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
+  let decide: typeof EndOf | undefined;
+  let loading: Promise<void> | undefined;
+  const load = (): void => {
+    loading ??= import('./last-facts.ts')
+      .then(({ endOf }) => {
+        decide = endOf;
+        onLoaded();
+      })
+      .catch(fail);
+  };
+  return {
+    /** The end of a trace as far as it is known now. */
+    planned(trace: Trace): End | undefined {
+      const hasEnded = hasPodEnded(trace);
+      if (hasEnded || trace.deletion) load();
+      if (!hasEnded || !decide) return undefined;
+      const isComingBack = streams.isComingBack();
+      // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be
+      // most of all requests. A run waits for them only if one is known to be lost.
+      const areComplete = several ? !isComingBack : streams.areComplete();
+      return decide(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
+    },
+  };
 }
 
 /** Ends a trace at --timeout, after everything that arrived during a suspension was read. */

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
+import { tracesOfLog } from '../../src/run/traces-of-log.ts';
 import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { withPart } from './marked-part.ts';
@@ -23,7 +24,7 @@ export async function gateDocs(page: string): Promise<string> {
 async function sentenceOf(recording: string, spec: GateSpec): Promise<string> {
   const path = fileURLToPath(new URL(`../../test/recordings/${recording}.ndjson`, import.meta.url));
   const { rawObservations } = await openReplay(path, () => {});
-  const trace = await run({ source: rawObservations, logText: false });
+  const trace = await run({ traces: tracesOfLog(), source: rawObservations, logText: false });
   const [gate] = reportOf(trace, { gates: [spec], warnOnly: false })?.verdict.gates ?? [];
   return `${gate?.passed ? '✔' : '✖'} ${gate?.name} ${gate?.limit}: ${gate?.message}`;
 }

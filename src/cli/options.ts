@@ -4,7 +4,7 @@ import type { LookOptions } from '../run/run.ts';
 import type { ReportFile } from '../run/writable.ts';
 import {
   formatOfFile,
-  parseFormat,
+  readFormat,
   namedFormats,
   reportExtensions,
   templateFormats,
@@ -77,7 +77,7 @@ export async function traceOptions(
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
     logText: flags.logs === true,
-    format: formatFrom(flags, isTty),
+    format: await formatFrom(flags, isTty),
     look: lookOf(flags),
     record: recordingOf(flags.record),
     reports: reportsOf(flags),
@@ -87,9 +87,9 @@ export async function traceOptions(
   };
 }
 
-/** A person at a terminal gets the live view; a pipe gets lines. */
-export const formatFrom = ({ output }: Flags, isTty: boolean): Format =>
-  output === undefined ? { kind: isTty ? 'live' : 'lines' } : parseFormat(output);
+/** A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
+export const formatFrom = async ({ output }: Flags, isTty: boolean): Promise<Format> =>
+  output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
 
 export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
   report.map((file) => ({ file, format: formatOfFile(file) }));

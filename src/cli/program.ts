@@ -78,7 +78,6 @@ async function trace(
   ports: Ports,
 ): Promise<number> {
   const { target } = options;
-  if ('template' in options.format) await (await import('../run/documents.ts')).assertRenderable(options.format);
   if (command.length > 0 && target.kind !== 'node')
     throw usageError(
       'command',
@@ -86,6 +85,8 @@ async function trace(
       'Write: kubectl podexit node/NAME -- COMMAND, or kubectl podexit rollout TYPE/NAME -- COMMAND',
     );
   const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
+  if (isSinglePod && target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
+    return (await import('../run/trace-next-pod.ts')).traceNextPod({ ...options, target }, ports);
   if (isSinglePod) return traceOnePod({ ...options, target }, ports);
   if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
     throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');

@@ -23,7 +23,7 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
       const options = {
         file,
         pod: pod?.replace(/^pods?\//, ''),
-        format: formatFrom(flags, false),
+        format: await formatFrom(flags, false),
         look: { ...lookOf(flags), logs: flags.logs !== false },
         reports: reportsOf(flags),
         policy: (await policyFrom(flags)).policy,

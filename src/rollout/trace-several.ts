@@ -35,7 +35,7 @@ import { afterInput } from '../run/clock.ts';
 import { run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
-import { createTraces } from '../run/traces.ts';
+import { tracesOfLog } from '../run/traces-of-log.ts';
 import { nameOf as podName, uidOf } from '../run/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
@@ -106,7 +106,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
   const unsubscribe = leaveOnSignals(ports, interrupt);
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
   const failures: unknown[] = [];
-  const traces = createTraces(({ metadata }) => rollout.begun.has(metadata.uid));
+  const traces = tracesOfLog(({ metadata }) => rollout.begun.has(metadata.uid));
   const results = createResults(options, scope.target, traces, output, ports);
   try {
     await run({

@@ -2,7 +2,7 @@
 import { asArray, asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { targetText, type Pick, type SeveralTarget, type Target } from './target.ts';
+import { targetText, targetUnread, type Pick, type SeveralTarget, type Target } from './target.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';
@@ -168,13 +168,4 @@ export const scopeInTime = (
     deadline.signal,
     () => scopeOf(cluster, target, scoping),
     () => targetUnread(cluster, targetText(target)),
-  );
-
-/** `target.unread`, exit code 3. */
-export const targetUnread = ({ namespace }: Cluster, what: string): PodexitError =>
-  new PodexitError(
-    'target.unread',
-    `${what} in namespace "${namespace}" could not be read within --timeout`,
-    'Nothing was deleted. -v=6 logs all requests.',
-    { exitCode: 3 },
   );

@@ -10,7 +10,7 @@ import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { targetUnread } from './choose-pod.ts';
+import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from './watched.ts';
 
 type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'graceSeconds' | 'once'>;

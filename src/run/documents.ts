@@ -13,11 +13,6 @@ import type { Ports } from './ports.ts';
 import type { LookOptions } from './run.ts';
 import type { ReportFile } from './writable.ts';
 
-/** Called before a pod is deleted. Throws `output.jsonpath` if the template cannot be rendered with any report. */
-export async function assertRenderable(format: Format): Promise<void> {
-  if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
-}
-
 export async function renderDocument(format: Format & { kind: DocumentKind }, report: Report): Promise<string> {
   return renderers[format.kind](report, 'template' in format ? format.template : '');
 }

@@ -1,6 +1,5 @@
 /** The formats of `-o` and of `--report` files, as one table. */
 import { PodexitError } from '../errors.ts';
-import { parseJsonPath } from '../render/jsonpath-template.ts';
 
 const streamFormats = ['live', 'lines', 'ndjson'] as const;
 const documentFormats = ['json', 'yaml', 'name', 'wide', 'markdown', 'html', 'junit'] as const;
@@ -20,18 +19,21 @@ export const isDocument = (format: Format): format is Format & { kind: DocumentK
 /** `-o FORMAT` without a template. */
 export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];
 
-/** Parses the value of `-o FORMAT`. */
+/** Parses the value of `-o FORMAT`, and no template. Throws `usage.output`. */
 export function parseFormat(text: string): Format {
   const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const plain = namedFormats.find((one) => one === word);
   if (plain && template === undefined) return { kind: plain };
   const templated = templateFormats.find((one) => one === word);
-  if (templated && template) {
-    // documents.ts checks the filters of the template, with a library that only templates need.
-    parseJsonPath(template);
-    return { kind: templated, template };
-  }
+  if (templated && template) return { kind: templated, template };
   throw unknownFormat(text, [...namedFormats, ...templateFormats.map((one) => `${one}=TEMPLATE`)]);
+}
+
+/** Parses the value of `-o FORMAT`. Throws `usage.output`, and `output.jsonpath` for a template that no report can fill. */
+export async function readFormat(text: string): Promise<Format> {
+  const format = parseFormat(text);
+  if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
+  return format;
 }
 
 /** PodexitError `usage.output`, worded like kubectl's. */

@@ -6,7 +6,8 @@ import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
-import { createTraces, onePod, type Traces } from './traces.ts';
+import { onePod, type Traces } from './traces.ts';
+import { tracesOfLog } from './traces-of-log.ts';
 import { sharedStreamDelayMs, reconnectTimeoutMs, type End } from './ending.ts';
 import { endingOf } from './last-facts.ts';
 import { neededStreams } from './stream-health.ts';
@@ -43,7 +44,7 @@ export async function openReplay(file: string, warn: (message: string) => void, 
       'Record one with: kubectl podexit POD --record FILE',
     );
   const header = readHeader(first.value.value, file);
-  const traces = createTraces(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
+  const traces = tracesOfLog(pod === undefined ? undefined : ({ metadata }) => metadata.name === pod);
   if (header) {
     const { head, rawObservations } = await readOwnRecording(lines, file);
     const target = pod === undefined ? targetOf(head) : undefined;
@@ -93,7 +94,7 @@ export function* endedLikeLive(
   rawObservations: Iterable<RawObservation>,
   absences: readonly Absence[] = [],
 ): Generator<RawObservation> {
-  const traces = createTraces();
+  const traces = tracesOfLog();
   const due = new Map<string, ReplayEnd>();
   let isOver = false;
   let seq = 0;

@@ -5,7 +5,7 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
-import { createTraces, onePod, type Traces } from './traces.ts';
+import { onePod, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
 /** Receives each step, for renderers that show a run as it goes on. Read only. */
@@ -21,8 +21,7 @@ export interface RunOptions {
   source: Source;
   /** Keep the text of log lines; the recorder drops it unless `--logs` was given. */
   logText: boolean;
-  /** The traces to keep; absent: chosen by the log's first observation. */
-  traces?: Traces;
+  traces: Traces;
   /** Receives all observations of a turn, even if showing them failed. */
   record?: (observations: readonly Observation[]) => void;
   audience?: Audience;
@@ -34,7 +33,7 @@ export interface RunOptions {
 
 /** The trace of the one pod, or of the first pod, when the source ends. Rethrows errors of the source. */
 export async function run(options: RunOptions): Promise<Trace> {
-  const { source, logText, traces = createTraces(), onTrace } = options;
+  const { source, logText, traces, onTrace } = options;
   const turn = createTurn(options);
   let seq = 0;
   const take = (rawObservation: RawObservation): void => {

@@ -1,4 +1,5 @@
 /** The target that the user named: one pod, or something that has pods. */
+import { PodexitError } from '../errors.ts';
 
 /** Kinds whose pods can be traced, by plural resource name. */
 export const workloadKinds = {
@@ -54,3 +55,12 @@ export function workloadPath(namespace: string, resource: WorkloadResource, name
   const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
   return name === '' ? path : `${path}/${encodeURIComponent(name)}`;
 }
+
+/** `target.unread`, exit code 3. */
+export const targetUnread = ({ namespace }: { namespace: string }, what: string): PodexitError =>
+  new PodexitError(
+    'target.unread',
+    `${what} in namespace "${namespace}" could not be read within --timeout`,
+    'Nothing was deleted. -v=6 logs all requests.',
+    { exitCode: 3 },
+  );

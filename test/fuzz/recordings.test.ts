@@ -7,6 +7,7 @@ import { PodexitError } from '../../src/errors.ts';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
+import { tracesOfLog } from '../../src/run/traces-of-log.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { recordingFile, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -27,7 +28,7 @@ it(
       writeFileSync(file, broken(seeded(seed * 6151), pick(seeded(seed), files)));
       try {
         const { rawObservations } = await openReplay(file, () => {});
-        if (reportOf(await run({ source: rawObservations, logText: true }))) ends.reports += 1;
+        if (reportOf(await run({ traces: tracesOfLog(), source: rawObservations, logText: true }))) ends.reports += 1;
       } catch (error) {
         if (!(error instanceof PodexitError)) throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
         ends.refusals += 1;
@@ -45,7 +46,7 @@ async function ownRecording(name: string): Promise<string> {
   const file = join(folder, `${name}.ndjson`);
   const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: true } as const;
   const recorder = openRecorder(file, header);
-  await run({ source: await rawObservationsOf(name), logText: true, record: recorder.write });
+  await run({ traces: tracesOfLog(), source: await rawObservationsOf(name), logText: true, record: recorder.write });
   recorder.close();
   return readFileSync(file, 'utf8');
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
+import { tracesOfLog } from '../../src/run/traces-of-log.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -47,10 +48,15 @@ describe.each(recordingNames)('reducing %s', (name) => {
       recorded: '2026-01-01T00:00:00Z',
       logText: false,
     });
-    const live = await run({ source: await rawObservationsOf(name), logText: false, record: recorder.write });
+    const live = await run({
+      traces: tracesOfLog(),
+      source: await rawObservationsOf(name),
+      logText: false,
+      record: recorder.write,
+    });
     recorder.close();
     const { rawObservations } = await openReplay(file, (message) => expect.fail(message));
-    const replayed = await run({ source: rawObservations, logText: false });
+    const replayed = await run({ traces: tracesOfLog(), source: rawObservations, logText: false });
     expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
   });
 
@@ -68,7 +74,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
       recorded: '2026-01-01T00:00:00Z',
       logText: false,
     });
-    await run({ source: await rawObservationsOf(name), logText: true, record: recorder.write });
+    await run({ traces: tracesOfLog(), source: await rawObservationsOf(name), logText: true, record: recorder.write });
     recorder.close();
     const text = readFileSync(file, 'utf8');
     expect(text).not.toMatch(

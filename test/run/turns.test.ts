@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { afterInput } from '../../src/run/clock.ts';
 import { run, type Source } from '../../src/run/run.ts';
+import { tracesOfOne } from '../../src/run/traces.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 
@@ -12,6 +13,7 @@ async function shownOf(source: Source) {
   const shown: number[] = [];
   const log: Observation[] = [];
   await run({
+    traces: tracesOfOne(),
     source,
     logText: true,
     audience: { step: (_, { seq }) => void shown.push(seq) },
@@ -55,6 +57,7 @@ it.each([4, 6])(
     const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
     const log: Observation[] = [];
     const ran = run({
+      traces: tracesOfOne(),
       source: inTurns(all.map((one) => [one])),
       logText: false,
       audience: {
@@ -75,6 +78,7 @@ it('what is shown has been recorded before', async () => {
   const written = new Set<number>();
   const early: number[] = [];
   await run({
+    traces: tracesOfOne(),
     source: inTurns(all.map((one, index) => [one, line(index)])),
     logText: false,
     audience: { step: (_, { seq }) => void (written.has(seq) || early.push(seq)) },

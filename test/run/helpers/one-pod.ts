@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/live-run.ts';
 import { liveSource } from '../../../src/run/live.ts';
 import { run } from '../../../src/run/run.ts';
+import { tracesOfOne } from '../../../src/run/traces.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import { exitReportFrom } from '../../helpers/exit-report.ts';
 import type { Asked } from '../../kube/helpers/api.ts';
@@ -89,7 +90,12 @@ export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
     ...options,
   });
   try {
-    const trace: Trace = await run({ source: live.source, logText: false, onTrace: live.onTrace });
+    const trace: Trace = await run({
+      traces: tracesOfOne(),
+      source: live.source,
+      logText: false,
+      onTrace: live.onTrace,
+    });
     return { trace, report: exitReportFrom(trace), warnings };
   } finally {
     live.stop();

@@ -1,0 +1,33 @@
+/** What every command about one pod does around its work: checks its output files, connects, and limits the time. */
+import type { Cluster } from '../kube/cluster.ts';
+import { PodexitError } from '../errors.ts';
+import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
+import { createDeadline, type Deadline } from './time-limit.ts';
+import type { TraceOptions } from './trace-options.ts';
+import { assertOutputs } from './writable.ts';
+
+/** `work` gets the options with the connection's flags for suggested commands. Returns its exit code. */
+export async function inCluster<T extends TraceOptions>(
+  options: T,
+  ports: Ports,
+  work: (cluster: Cluster, deadline: Deadline, options: T) => Promise<number>,
+): Promise<number> {
+  await assertOutputs(options);
+  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+  const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
+  try {
+    return await work(cluster, deadline, advisingSameCluster(options));
+  } catch (error) {
+    // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
+    // nothing in any -o format: a script sees an empty stdout.
+    const missing = error instanceof PodexitError && notFound.has(error.code);
+    if (options.ignoreNotFound && missing) return 0;
+    throw error;
+  } finally {
+    deadline.cancel();
+    cluster.close();
+  }
+}
+
+/** `pod.gone`: gone when the DELETE arrived. */
+const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);

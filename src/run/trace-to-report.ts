@@ -1,0 +1,106 @@
+/** From a pod to its report: runs the live source through the main loop, shows and records the trace. */
+import type { Cluster } from '../kube/cluster.ts';
+import { PodexitError } from '../errors.ts';
+import type { Ports } from './ports.ts';
+import type { Deadline } from './time-limit.ts';
+import { recorderFor } from './writable.ts';
+import { leaveOnSignals, fateOf } from './leaving.ts';
+import type { ExitOptions } from './trace-options.ts';
+import type { Interrupted } from '../model/observation.ts';
+import type { Trace } from '../model/trace.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import { openOnDeletion, openStage } from './audience.ts';
+import { afterInput } from './clock.ts';
+import type { FoundPod } from './pod-checks.ts';
+import { liveOptions, liveSource } from './live.ts';
+import type { Several } from './live-run.ts';
+import { run, type Stage } from './run.ts';
+import type { Traces } from './traces.ts';
+
+/** The one pod of a run: the pod that was found, or the first of several that terminates. */
+export interface Subject extends FoundPod {
+  readonly traces: Traces;
+  /** Key of the pod's trace; '' until the pod is known. */
+  key(): string;
+  several?: Several;
+  /** Any of these signals ends the wait for the pod. */
+  cancelOn: readonly AbortSignal[];
+  /** `attach.not-started` (exit 3). */
+  notStarted?(): PodexitError;
+}
+
+/** Traces one pod to its end. Returns the exit code. */
+export async function traceToReport(
+  cluster: Cluster,
+  subject: Subject,
+  options: ExitOptions,
+  deadline: Deadline,
+  ports: Ports,
+): Promise<number> {
+  // Before the screen is used: an unwritable file is an error, and nothing has begun.
+  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
+  let stage: Stage | undefined;
+  const warn = (message: string): void => {
+    const line = `podexit: ${forTerminal(message, 2000)}\n`;
+    if (!stage?.say(line)) ports.stderr.write(line);
+  };
+  const { name, uid, several, traces, key } = subject;
+  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), name, uid, several, warn });
+  const traced = (): Trace | undefined => traces.get(key());
+  for (const signal of subject.cancelOn) signal.addEventListener('abort', live.finish, { once: true });
+  let interruptedBy: Interrupted['signal'] | undefined;
+  const stopListening = leaveOnSignals(ports, (signal) => {
+    interruptedBy = signal;
+    const pod = several ? traced()?.pod?.value.metadata.name : name;
+    if (pod !== undefined && signal !== 'SIGPIPE')
+      warn(`${signal}: ${fateOf(live.progressOf(key()), { ...cluster, name: pod })}`);
+    live.interrupt(signal);
+  });
+  try {
+    stage = await stageFor(options, ports);
+    await run({
+      source: live.source,
+      logText: options.logText || options.format.kind === 'live',
+      traces,
+      record: recorder.write,
+      audience: stage,
+      afterInput,
+      onTrace: (now, ofPod) => {
+        live.onTrace(now, ofPod);
+        if (now.gone) afterInput(() => void loadFinish().catch(() => undefined));
+      },
+    });
+    const trace = traced();
+    if (!trace) return withoutPod(interruptedBy, subject);
+    const { finish, missingReplacementText, notReplacedCode } = await loadFinish();
+    const notReplaced = missingReplacementText(trace);
+    if (notReplaced !== undefined) warn(notReplaced);
+    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    return worstCode([code, ...(notReplaced === undefined ? [] : [notReplacedCode])]);
+  } finally {
+    live.stop();
+    stopListening();
+    stage?.close();
+    recorder.close();
+  }
+}
+
+/** With probes the output opens at once: they are shown from their first request on. */
+async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+  const open = () => openStage(format, look, ports);
+  return probes.length > 0 ? await open() : openOnDeletion(open);
+}
+
+/** Called first when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
+const loadFinish = () => import('./finish.ts');
+
+/** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
+function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
+  if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (signal)
+    throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {
+      exitCode: signalCodes[signal],
+    });
+  throw notStarted?.() ?? new Error('the run has no trace');
+}

@@ -1,5 +1,5 @@
 /** The command tree. Commander parses; the result becomes typed options and a call into the run. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { traceOnePod } from '../run/trace-pod.ts';
@@ -10,6 +10,7 @@ import { addPipelineFlags } from './pipeline-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
+import { NeededFlags } from './needed-flags.ts';
 import { commandFirst, wordsAfterDashes, shownCommand, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -19,26 +20,31 @@ import { usageError } from './usage.ts';
  */
 export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
-  const setExitCode = (result: number): void => void (code = result);
-  const program = await buildProgram(ports, setExitCode, { argv, main });
-  try {
-    await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const { withBestHint } = await import('./command-line-errors.ts');
-    throw withBestHint(error, program, Object.keys(commands));
-  }
+  const parse = async (words: readonly string[] | undefined): Promise<void> => {
+    const program = await buildProgram(ports, (result) => void (code = result), { argv: words, main });
+    try {
+      await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
+    } catch (error) {
+      if (error instanceof CommanderError && error.exitCode === 0) return;
+      // What commander does not understand it explains with all flags and commands. Nothing has run yet.
+      if (error instanceof CommanderError && words !== undefined) return parse(undefined);
+      const { withBestHint } = await import('./command-line-errors.ts');
+      throw withBestHint(error, program, Object.keys(commands));
+    }
+  };
+  await parse(argv);
+  return code;
 }
 
-/** Builds the whole tree, or only the commands that `argv` may use: the flags of the others would slow each start. */
+/** Builds the whole tree, or only the flags and commands that `argv` may use: the others would slow each start. */
 export async function buildProgram(
   ports: Ports,
   setExitCode: (code: number) => void,
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
 ): Promise<Command> {
   const { stdout, version } = ports;
-  const program = new Command(commandName(ports.env))
+  const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
+  const program = new NeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)
     .description(about)
     .usage('TARGET [flags]')
@@ -63,13 +69,13 @@ export async function buildProgram(
     const shown = { command: shownCommand(program, target), probes: await probesFrom(flags, ports.env) };
     setExitCode(await trace({ ...options, ...shown }, flags, command, ports));
   });
-  const needsAllCommands = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.has(word));
   for (const [name, load] of Object.entries(commands))
-    if (needsAllCommands || argv.includes(name)) (await load())(program, ports, setExitCode, { main, runProgram });
+    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, runProgram });
   return program;
 }
 
-const helpWords: ReadonlySet<string> = new Set(['help', '-h', '--help', 'options']);
+/** Also where `-h` shares its dash with other switches. */
+const helpWords = /^(help|options|--help|-\w*h)$/;
 
 async function trace(
   options: TraceOptions,

@@ -91,7 +91,8 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
   const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
   const warn = warnOn(ports);
   warn(openingText(rollout));
-  const recorder = recorderFor(options.record, options.logText, ports, warn);
+  const { record, logText } = options;
+  const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
   const several = severalOf(rollout, output.step !== undefined);
   const shared = liveOptions(cluster, options, deadline, ports);
   const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
@@ -113,7 +114,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
       source: live.source,
       logText: options.logText,
       traces,
-      record: recorder.write,
+      record: recorder?.write,
       audience: results,
       afterInput,
       onTrace: live.onTrace,
@@ -125,12 +126,12 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
     stop.abort();
     live.stop();
     unsubscribe();
-    recorder.close();
+    recorder?.close();
     if (failures.length > 0) output.close?.();
   }
   await results.written();
   if (rollout.failure) failures.push(rollout.failure);
-  if (recorder.failure !== undefined) codes.push(failedCode);
+  if (recorder?.failure !== undefined) codes.push(failedCode);
   if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
   codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
   const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, await over);

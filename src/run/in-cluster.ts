@@ -4,7 +4,6 @@ import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { createDeadline, type Deadline } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { assertOutputs } from './writable.ts';
 
 /** `work` gets the options with the connection's flags for suggested commands. Returns its exit code. */
 export async function inCluster<T extends TraceOptions>(
@@ -12,7 +11,8 @@ export async function inCluster<T extends TraceOptions>(
   ports: Ports,
   work: (cluster: Cluster, deadline: Deadline, options: T) => Promise<number>,
 ): Promise<number> {
-  await assertOutputs(options);
+  if (options.record !== undefined || options.reports.length > 0)
+    await (await import('./writable.ts')).assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {

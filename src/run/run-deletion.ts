@@ -5,14 +5,13 @@
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
-import type { StreamName } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
 import { createGate, type Gate } from './stream-health.ts';
 import type { LiveOptions, Probing, Run } from './live-run.ts';
-import { logsSince, createPodObserver } from './several.ts';
-import { createSharedStreams, type SharedStreams } from './shared-streams.ts';
+import { createSharedStreams } from './shared-streams.ts';
 import {
   eventTargets,
   isTerminatingPod,
@@ -34,7 +33,8 @@ export async function runDeletion(run: Run): Promise<void> {
   const { several, mode } = options;
   const gate = createGate();
   const shared = createSharedStreams(run);
-  const listing = firstList(run, shared, gate);
+  const observe = several && (await import('./several.ts')).createPodObserver(run, several, shared, gate);
+  const listing = firstList(run, gate, observe);
   const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
   for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });
   shared.listServices(gate);
@@ -58,7 +58,7 @@ export async function runDeletion(run: Run): Promise<void> {
   };
   for (const pod of named) {
     shared.openRoutes(pod, gate);
-    shared.openLogs(pod, logsSince(pod), gate);
+    shared.openLogs(pod, gate);
   }
   if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
   const probing = await startProbes(run, named[0]);
@@ -84,15 +84,13 @@ async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probi
 }
 
 /** The pods of the first list. */
-function firstList(run: Run, shared: SharedStreams, gate: Gate): Promise<JsonObject[]> {
-  const { several } = run.options;
-  const observer = several ? createPodObserver(run, several, shared, gate) : () => {};
+function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<JsonObject[]> {
   return new Promise((resolve) => {
     void follow(run, run.pods, {
       gate,
-      onAlive: several?.listener.onAlive,
+      onAlive: run.options.several?.listener.onAlive,
       onObservation: (rawObservation) => {
-        observer(rawObservation);
+        observe?.(rawObservation);
         if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));
       },
     });

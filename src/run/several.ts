@@ -1,22 +1,11 @@
 /** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
-
-/** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
-const clockMarginMs = 2000;
-
-/** When the deletion was requested, minus a margin (API server's clock, ms). */
-export function logsSince(pod: JsonObject): number | undefined {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
-  const deadline = Date.parse(String(deletionTimestamp));
-  const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
-  return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
-}
 
 /** Sees the pods' stream before it is delivered: opens the streams that the pods need, and calls the listener. */
 export function createPodObserver(
@@ -45,7 +34,7 @@ export function createPodObserver(
     if (!shouldTrace(uid, pod)) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
-    shared.openLogs(pod, logsSince(pod));
+    shared.openLogs(pod);
     run.probing?.open({ name: nameOf(pod), uid });
   };
   return (rawObservation) => {

@@ -2,7 +2,7 @@
  * The streams of a run besides the pods. Each is opened once, however many pods need it: Services and slices, owners,
  * nodes, namespaces, and the logs of terminating pods.
  */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { getObject } from '../kube/get.ts';
 import { listUntilAnswered } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
@@ -64,9 +64,10 @@ export function createSharedStreams(run: Run) {
       const name = namespaceOf(pod) ?? run.options.namespace;
       once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
     },
-    /** The logs of the pod's containers. `since`: client ms; absent: from now on. */
-    openLogs(pod: JsonObject, since?: number, gate?: Gate): void {
+    /** The logs of the pod's containers, from its deletion or from now on. */
+    openLogs(pod: JsonObject, gate?: Gate): void {
       if (!run.options.followLogs) return;
+      const since = logsSince(pod);
       for (const container of runningContainers(pod))
         once(`log/${uidOf(pod)}/${container}`, () => {
           if (logs.open >= maxLogStreams) return warnLogsLeftOut(run, logs);
@@ -77,6 +78,17 @@ export function createSharedStreams(run: Run) {
     /** Reads whether the namespace is terminating. */
     readNamespace: (namespace: string): Promise<void> => readNamespace(run, namespace),
   };
+}
+
+/** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
+const clockMarginMs = 2000;
+
+/** When the deletion was requested, minus a margin (API server's clock, ms). */
+function logsSince(pod: JsonObject): number | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
+  const deadline = Date.parse(String(deletionTimestamp));
+  const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
 }
 
 function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {

@@ -3,7 +3,6 @@ import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import type { Deadline } from './time-limit.ts';
-import { recorderFor } from './writable.ts';
 import { leaveOnSignals, fateOf } from './leaving.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Interrupted } from '../model/observation.ts';
@@ -39,7 +38,7 @@ export async function traceToReport(
   ports: Ports,
 ): Promise<number> {
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
-  const recorder = recorderFor(options.record, options.logText, ports, (message) => warn(message));
+  const recorder = await recorderOf(options, ports, (message) => warn(message));
   let stage: Stage | undefined;
   const warn = (message: string): void => {
     const line = `podexit: ${forTerminal(message, 2000)}\n`;
@@ -63,7 +62,7 @@ export async function traceToReport(
       source: live.source,
       logText: options.logText || options.format.kind === 'live',
       traces,
-      record: recorder.write,
+      record: recorder?.write,
       audience: stage,
       afterInput,
       onTrace: (now, ofPod) => {
@@ -76,14 +75,20 @@ export async function traceToReport(
     const { finish, missingReplacementText, notReplacedCode } = await loadFinish();
     const notReplaced = missingReplacementText(trace);
     if (notReplaced !== undefined) warn(notReplaced);
-    const code = await finish(trace, options, stage, ports, recorder.failure !== undefined);
+    const code = await finish(trace, options, stage, ports, recorder?.failure !== undefined);
     return worstCode([code, ...(notReplaced === undefined ? [] : [notReplacedCode])]);
   } finally {
     live.stop();
     stopListening();
     stage?.close();
-    recorder.close();
+    recorder?.close();
   }
+}
+
+/** Throws `record.unwritable`. */
+async function recorderOf({ record, logText }: ExitOptions, ports: Ports, warn: (message: string) => void) {
+  if (record === undefined) return undefined;
+  return (await import('./writable.ts')).recorderFor(record, logText, ports, warn);
 }
 
 /** With probes the output opens at once: they are shown from their first request on. */

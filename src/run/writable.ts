@@ -81,14 +81,13 @@ function attempt<T>(ask: () => T): T | undefined {
   }
 }
 
-/** Records nothing if `file` is undefined. Throws `record.unwritable`. */
+/** Warns once if the recording breaks off. Throws `record.unwritable`. */
 export function recorderFor(
-  file: string | undefined,
+  file: string,
   logText: boolean,
   { clock, version }: Ports,
   warn: (message: string) => void,
 ): Recorder {
-  if (file === undefined) return { write: () => {}, close: () => {}, failure: undefined };
   const recorded = new Date(clock.now()).toISOString();
   const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
   let warned = false;

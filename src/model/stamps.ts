@@ -13,10 +13,11 @@ export const isTime = (time: number): boolean => time >= earliestPlausible && ti
 
 /** RFC 3339 with any number of decimals. */
 export function parseTime(stamp: string | undefined): number | undefined {
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,12})?(Z|[+-]\d\d:\d\d)$/.exec(stamp ?? '');
+  const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(?:Z|[+-]\d\d:\d\d)$/.exec(stamp ?? '');
   if (!match) return undefined;
-  const whole = Date.parse(`${match[1]}${match[3]}`);
-  const time = whole + Number(match[2] ?? 0) * second;
+  const [text, decimals] = match;
+  const time =
+    decimals === undefined ? Date.parse(text) : Date.parse(text.replace(decimals, '')) + Number(decimals) * second;
   return isTime(time) ? time : undefined;
 }
 
@@ -24,7 +25,7 @@ export function parseTime(stamp: string | undefined): number | undefined {
 export function parseFloor(stamp: string | undefined): Span | undefined {
   const time = parseTime(stamp);
   if (time === undefined) return undefined;
-  return /\.\d/.test(stamp ?? '') ? { lo: time, hi: time } : { lo: time, hi: time + second };
+  return stamp?.includes('.') ? { lo: time, hi: time } : { lo: time, hi: time + second };
 }
 
 /** The nanoseconds in an Event's name: its FIRST occurrence, emitter's clock (SIGNALS.md §2.1). A UUID has none. */

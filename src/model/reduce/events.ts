@@ -56,6 +56,7 @@ function concerns({ uid: own, pod }: Trace, event: Event): boolean {
 
 function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
   const { kind, name, fieldPath } = event.involvedObject;
+  const named = parseEventName(event.metadata.name);
   return {
     id: event.metadata.uid || event.metadata.name,
     reason: event.reason,
@@ -63,9 +64,9 @@ function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
     component: event.reportingComponent ?? '',
     about: { kind, name, container: /\{([^}]*)\}/.exec(fieldPath ?? '')?.[1] },
     count: event.count,
-    time: timeOf(event),
+    time: timeOf(event, named),
     isOld,
-    named: parseEventName(event.metadata.name),
+    named,
     created: parseFloor(event.metadata.creationTimestamp),
     seq: seen.seq,
     at: seen.at,
@@ -73,10 +74,8 @@ function occurrenceOf(event: Event, seen: Seen, isOld: boolean): Occurrence {
 }
 
 /** The name belongs to the first occurrence; of a repeated Event only the last whole second is known (trap 19). */
-function timeOf(event: Event): Span {
-  const micro = parseTime(event.eventTime);
-  const name = parseEventName(event.metadata.name);
-  const first = name ?? micro;
+function timeOf(event: Event, named: number | undefined): Span {
+  const first = named ?? parseTime(event.eventTime);
   if (event.count <= 1 && first !== undefined) return { lo: first, hi: first };
   return parseFloor(event.lastTimestamp) ?? parseFloor(event.firstTimestamp) ?? atMost(Infinity);
 }
@@ -87,9 +86,9 @@ function timeOf(event: Event): Span {
  */
 function foldKubeletStamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
-  const signed = foldCount(foldLastEvent(trace, event, seen), event);
-  const known = nodeReached(signed, parseEventName(event.metadata.name), seen);
-  return nodeReached(known, parseTime(event.lastTimestamp), seen);
+  const stamp = parseEventName(event.metadata.name);
+  const signed = foldCount(foldLastEvent(trace, event, stamp, seen), event);
+  return nodeReached(nodeReached(signed, stamp, seen), parseTime(event.lastTimestamp), seen);
 }
 
 /** Rules only ask whether there were many. */
@@ -105,8 +104,7 @@ function foldCount(trace: Trace, { type, involvedObject, metadata, count }: Even
 }
 
 /** The kubelet's last Event before the deletion, whatever it was about. */
-function foldLastEvent(trace: Trace, { metadata }: Event, seen: Seen): Trace {
-  const stamp = parseEventName(metadata.name);
+function foldLastEvent(trace: Trace, { metadata }: Event, stamp: number | undefined, seen: Seen): Trace {
   const written = parseFloor(metadata.creationTimestamp);
   if (trace.deletion || stamp === undefined || !written) return trace;
   if (stamp <= (trace.nodeSigns.event?.value.stamp ?? -Infinity)) return trace;

@@ -81,7 +81,8 @@ function removeOtherBuilds(folder, prefix, build) {
 /** One for each build, Node with its flags (V8 takes no cache that was made under others), and kind of run. */
 function placeOf(build) {
   const { env, platform, version, arch, argv } = process;
-  if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
+  // Node 21, 22.0 and 22.1 have no crc32.
+  if (env.NODE_DISABLE_COMPILE_CACHE || crc32 === undefined) return undefined;
   const home = env.HOME ? join(env.HOME, '.cache') : undefined;
   const base = platform === 'win32' ? env.LOCALAPPDATA : env.XDG_CACHE_HOME || home;
   if (!base || !build) return undefined;
@@ -91,7 +92,7 @@ function placeOf(build) {
   return { folder: join(base, 'kubectl-podexit'), prefix: `${words.join('-')}-` };
 }
 
-/** Of the name too: a cache that was renamed is another's. Against damage only: who may write the file may write both. */
+/** Of the name too: a cache that was renamed is another's. Against damage only: who may write the file may write a fitting checksum too. */
 function checksumOf(name, data) {
   const checksum = Buffer.alloc(checksumBytes);
   checksum.writeUInt32BE(crc32(data, crc32(name)));

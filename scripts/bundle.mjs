@@ -81,22 +81,23 @@ function split(root) {
  */
 function functionsFrom(metafile, texts) {
   const exportsOf = (name, file) => {
-    const { exports: words, inputs } = outputOf(metafile, name);
-    const isOwn = Object.keys(inputs).every((input) => input.startsWith('src/'));
+    const { exports, inputs, entryPoint = [] } = outputOf(metafile, name);
+    const isOwn = [entryPoint, ...Object.keys(inputs)].flat().every((source) => source.startsWith('src/'));
+    /** A name that no other file of the same function has. */
     const local = (index) => `e${file}_${index}`;
-    const imported = words.map((word, index) => `${word} as ${local(index)}`);
-    const values = words.map((word, index) =>
-      isOwn ? `${word}: ${local(index)}` : `get ${word}() { return ${local(index)}; }`,
+    const imported = exports.map((one, index) => `${one} as ${local(index)}`);
+    const values = exports.map((one, index) =>
+      isOwn ? `${one}: ${local(index)}` : `get ${one}() { return ${local(index)}; }`,
     );
     return `import { ${imported.join()} } from './${name}';
       keep('${name}', () => ({ __esModule: true, ${values.join()} }));`;
   };
-  return async (names, more = '') => {
+  return async (names, afterwards = '') => {
     const exported = names.map(exportsOf);
     const { outputFiles } = await build({
       ...bundled,
       ...asCalled,
-      stdin: { contents: "import 'exports';" + more, resolveDir: '/' },
+      stdin: { contents: "import 'exports';" + afterwards, resolveDir: '/' },
       write: false,
       plugins: [{ name: 'texts', setup: (building) => readFrom(building, names, texts, exported.join('\n')) }],
     });

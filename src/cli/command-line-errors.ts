@@ -3,12 +3,20 @@ import { Command, CommanderError } from 'commander';
 import { PodexitError } from '../errors.ts';
 import { seeHelp, usageError } from './usage.ts';
 
-/** What `program` threw, with the best hint. `commands`: the names of all commands. */
-export function withBestHint(error: unknown, program: Command, commands: readonly string[]): unknown {
-  const known = error instanceof CommanderError ? flagError(error, program) : error;
+/** All that the command line could have named, of which `program` has only what it may use. */
+interface Whole {
+  /** The names of all commands. */
+  commands: readonly string[];
+  /** Only its flags are read: it parses nothing. */
+  wholeProgram: () => Promise<Command>;
+}
+
+/** What `program` threw, with the best hint. */
+export async function withBestHint(error: unknown, program: Command, whole: Whole): Promise<unknown> {
+  const known = error instanceof CommanderError ? flagError(error, program, await whole.wholeProgram()) : error;
   if (!(known instanceof PodexitError)) return known;
   const { code, message, exitCode, cause } = known;
-  return new PodexitError(code, message, bestHint(known, program, commands), { exitCode, cause });
+  return new PodexitError(code, message, bestHint(known, program, whole.commands), { exitCode, cause });
 }
 
 function bestHint({ code, hint }: PodexitError, program: Command, commands: readonly string[]): string {
@@ -25,12 +33,13 @@ function bestHint({ code, hint }: PodexitError, program: Command, commands: read
 }
 
 /** Names only the flag, since its value may be a credential. */
-function flagError({ code, message }: CommanderError, program: Command): PodexitError {
+function flagError({ code, message }: CommanderError, program: Command, whole: Command): PodexitError {
   if (code !== 'commander.unknownOption') return usageError('flags', plain(message));
   const word = /unknown option '([^]*)'/.exec(message)?.[1] ?? '';
   const name = word.startsWith('--') ? word.replace(/=[^]*$/, '') : word.slice(0, 2);
   const asked = silentCommand();
-  for (const option of (namedCommand(program) ?? program).options) asked.addOption(option);
+  const command = whole.commands.find((one) => one.name() === namedCommand(program)?.name());
+  for (const option of (command ?? whole).options) asked.addOption(option);
   const complaint = complaintAbout(name, asked);
   return usageError('flags', complaint ? plain(complaint) : `option '${name}' takes no value but true or false`);
 }
@@ -38,7 +47,11 @@ function flagError({ code, message }: CommanderError, program: Command): Podexit
 const namedCommand = ({ args: [first], commands }: Command): Command | undefined =>
   commands.find((command) => command.name() === first);
 
-const silentCommand = (): Command => new Command().exitOverride().configureOutput({ writeErr: () => {} });
+const silentCommand = (): Command =>
+  new Command()
+    .exitOverride()
+    .helpOption(false)
+    .configureOutput({ writeErr: () => {} });
 
 /** Commander's own words about this word, with what was probably meant; undefined if `asked` accepts it. */
 function complaintAbout(word: string, asked: Command): string | undefined {

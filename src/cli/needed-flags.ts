@@ -1,7 +1,7 @@
 /** A command with only those of its flags that a command line may set: all 75 together slow each start. */
 import { Command, type Option } from 'commander';
 
-export class NeededFlags extends Command {
+export class CommandWithNeededFlags extends Command {
   readonly #words: readonly string[] | undefined;
 
   /** `words`: of the command line; undefined: the command gets all its flags. */
@@ -11,7 +11,7 @@ export class NeededFlags extends Command {
   }
 
   override createCommand(name = ''): Command {
-    return new NeededFlags(name, this.#words);
+    return new CommandWithNeededFlags(name, this.#words);
   }
 
   override addOption(option: Option): this {

@@ -10,7 +10,7 @@ import { addPipelineFlags } from './pipeline-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { addProbeFlags, probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
-import { NeededFlags } from './needed-flags.ts';
+import { CommandWithNeededFlags } from './needed-flags.ts';
 import { commandFirst, wordsAfterDashes, shownCommand, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -20,20 +20,17 @@ import { usageError } from './usage.ts';
  */
 export async function runProgram(argv: readonly string[], ports: Ports, main: Main = runProgram): Promise<number> {
   let code = 0;
-  const parse = async (words: readonly string[] | undefined): Promise<void> => {
-    const program = await buildProgram(ports, (result) => void (code = result), { argv: words, main });
-    try {
-      await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
-    } catch (error) {
-      if (error instanceof CommanderError && error.exitCode === 0) return;
-      // What commander does not understand it explains with all flags and commands. Nothing has run yet.
-      if (error instanceof CommanderError && words !== undefined) return parse(undefined);
-      const { withBestHint } = await import('./command-line-errors.ts');
-      throw withBestHint(error, program, Object.keys(commands));
-    }
-  };
-  await parse(argv);
-  return code;
+  const setExitCode = (result: number): void => void (code = result);
+  const program = await buildProgram(ports, setExitCode, { argv, main });
+  try {
+    await program.parseAsync(commandFirst(wordsForCommander(argv, program), program), { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { withBestHint } = await import('./command-line-errors.ts');
+    const wholeProgram = (): Promise<Command> => buildProgram(ports, setExitCode, { main });
+    throw await withBestHint(error, program, { commands: Object.keys(commands), wholeProgram });
+  }
 }
 
 /** Builds the whole tree, or only the flags and commands that `argv` may use: the others would slow each start. */
@@ -44,7 +41,7 @@ export async function buildProgram(
 ): Promise<Command> {
   const { stdout, version } = ports;
   const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
-  const program = new NeededFlags(commandName(ports.env), needsAll ? undefined : argv)
+  const program = new CommandWithNeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)
     .description(about)
     .usage('TARGET [flags]')
@@ -74,7 +71,7 @@ export async function buildProgram(
   return program;
 }
 
-/** Also where `-h` shares its dash with other switches. */
+/** `-h` also after other switches that share its dash. */
 const helpWords = /^(help|options|--help|-\w*h)$/;
 
 async function trace(

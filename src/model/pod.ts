@@ -73,13 +73,10 @@ export const runtimeOf = readOnce(
   (pod): string | undefined => statusesOf(pod).flatMap((status) => status.containerID?.split('://')[0] ?? [])[0],
 );
 
-/**
- * Compares resourceVersions of one resource, by their digits as apimachinery's CompareResourceVersion does (SIGNALS.md §1
- * "Watch facts"); what is not a number counts as newer.
- */
+/** Compares resourceVersions of one resource (SIGNALS.md §1 "Watch facts"); what is not a number counts as newer. */
 export function isOlder(rv: string | undefined, than: string | undefined): boolean {
   if (!isNumber(rv) || !isNumber(than)) return false;
   return rv.length === than.length ? rv < than : rv.length < than.length;
 }
 
-const isNumber = (rv: string | undefined): rv is string => rv !== undefined && /^(?:0|[1-9]\d{0,39})$/.test(rv);
+const isNumber = (rv: string | undefined): rv is string => rv !== undefined && /^(?:0|[1-9]\d*)$/.test(rv);

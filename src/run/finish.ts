@@ -10,7 +10,7 @@ import { publish, writeReports } from './documents.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
-import { endingOf, hasNoReplacement } from './last-facts.ts';
+import { endingOf, hasNoReplacement } from './trace-end.ts';
 
 export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 

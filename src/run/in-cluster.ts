@@ -1,4 +1,4 @@
-/** What every command about one pod does around its work: checks its output files, connects, and limits the time. */
+/** What traces of one pod share: the check of their output files, the connection and the time limit. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
@@ -9,14 +9,15 @@ import type { TraceOptions } from './trace-options.ts';
 export async function inCluster<T extends TraceOptions>(
   options: T,
   ports: Ports,
-  work: (cluster: Cluster, deadline: Deadline, options: T) => Promise<number>,
+  work: (cluster: Cluster, options: T, deadline: Deadline, ports: Ports) => Promise<number>,
 ): Promise<number> {
+  // Most runs write no file, and need not load the check.
   if (options.record !== undefined || options.reports.length > 0)
     await (await import('./writable.ts')).assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
-    return await work(cluster, deadline, advisingSameCluster(options));
+    return await work(cluster, advisingSameCluster(options), deadline, ports);
   } catch (error) {
     // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
     // nothing in any -o format: a script sees an empty stdout.

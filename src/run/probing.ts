@@ -4,7 +4,7 @@ import { roleFor } from '../kube/role.ts';
 import type { Probes } from '../probe/start.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
 import type { ProbeSettings } from '../probe/target.ts';
-import { awaitsReplacement } from './last-facts.ts';
+import { awaitsReplacement } from './trace-end.ts';
 import type { Probing, Run } from './live-run.ts';
 
 /** ms for which requests continue after the pod is gone, and after its replacement is ready. */

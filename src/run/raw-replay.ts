@@ -40,7 +40,7 @@ const maxRequestMs = 1000;
 /** ms; lines that arrive so soon after a log was opened are older: a live run skips them with tailLines=0. */
 const oldLinesMs = 25;
 
-/** All raw observations about one pod, in the order of the rows. The caller decides when the run ends (last-facts.ts). */
+/** All raw observations about one pod, in the order of the rows. The caller decides when the run ends (trace-end.ts). */
 export function* narrowToPod(
   rows: readonly Row[],
   subject: Subject | undefined = subjectOf(rows),

@@ -34,6 +34,7 @@ export async function runDeletion(run: Run): Promise<void> {
   const gate = createGate();
   const shared = createSharedStreams(run);
   const observe = several && (await import('./several.ts')).createPodObserver(run, several, shared, gate);
+  if (run.signal.aborted) return;
   const listing = firstList(run, gate, observe);
   const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
   for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });

@@ -15,7 +15,7 @@ import { tracesOfLog } from './traces-of-log.ts';
 
 /** Returns the exit code. Throws `attach.not-started`, and what scopeOf throws. */
 export const traceNextPod = (options: NextPodOptions, ports: Ports): Promise<number> =>
-  inCluster(options, ports, (cluster, deadline, known) => waitAndTrace(cluster, known, deadline, ports));
+  inCluster(options, ports, waitAndTrace);
 
 type NextPodOptions = TraceOptions & { target: SeveralTarget };
 

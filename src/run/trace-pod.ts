@@ -14,7 +14,7 @@ import { onePod, tracesOfOne } from './traces.ts';
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
 export const traceOnePod = (options: TraceOptions & { target: Target }, ports: Ports): Promise<number> =>
-  inCluster(options, ports, (cluster, deadline, known) => choosePodAndTrace(cluster, known, deadline, ports));
+  inCluster(options, ports, choosePodAndTrace);
 
 async function choosePodAndTrace(
   cluster: Cluster,
@@ -38,7 +38,7 @@ async function choosePodAndTrace(
   return deleteOnce({ ...options, ...options.once, ...pod, cluster, deadline }, ports);
 }
 
-/** Needs no request for a pod's name. Throws what resolveTarget throws. */
+/** A pod's name needs no request, and not the code that chooses a pod. Throws what resolveTarget throws. */
 async function findPod(cluster: Cluster, resolving: ResolveOptions, ports: Ports): Promise<FoundPod> {
   const { target } = resolving;
   if (target.kind === 'pod') return { name: target.name };

@@ -1,5 +1,5 @@
 /**
- * The traces of a run over several pods. Each observation goes only to the pods that it concerns (select.ts), and shared
+ * The traces of any run, as its log says: of one pod, or of several. With several, each observation goes only to the pods that it concerns (select.ts), and shared
  * facts are kept once: the cost is linear in terminating pods and constant in the others.
  */
 import { emptyTrace, type Trace } from '../model/trace.ts';

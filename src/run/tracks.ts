@@ -3,8 +3,8 @@ import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import { afterInput } from './clock.ts';
 import type { Probing, Run } from './live-run.ts';
-import { hasPodEnded, sharedStreamDelayMs, type End } from './ending.ts';
-import type { endOf as EndOf } from './last-facts.ts';
+import { hasPodEnded, sharedStreamDelayMs } from './pod-ended.ts';
+import type { End, endOf as EndOf } from './trace-end.ts';
 import { createDeadline, createTimeLimit, type TimeLimit } from './time-limit.ts';
 import { onePod } from './traces.ts';
 import type { ApiResponse } from '../kube/cluster.ts';
@@ -135,7 +135,7 @@ function createEnds({ streams, options: { several }, fail }: Run, onLoaded: () =
   let decide: typeof EndOf | undefined;
   let loading: Promise<void> | undefined;
   const load = (): void => {
-    loading ??= import('./last-facts.ts')
+    loading ??= import('./trace-end.ts')
       .then(({ endOf }) => {
         decide = endOf;
         onLoaded();

@@ -1,13 +1,13 @@
 /** A start defines only the flags that its command line may set, and reads the line as with all of them. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram, runProgram } from '../../src/cli/program.ts';
 import { commandFirst, wordsForCommander } from '../../src/cli/words.ts';
 
 const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
 const build = (argv?: readonly string[]): Promise<Command> => buildProgram(ports, () => {}, argv && { argv });
 
-/** What the command line sets, by the command that it sets it for. */
+/** What the command line sets for the program itself. */
 async function settings(argv: readonly string[], known?: readonly string[]): Promise<unknown> {
   const program = await build(known);
   program.parseOptions([...commandFirst(wordsForCommander(argv, program), program)]);
@@ -47,5 +47,15 @@ describe('a program for one command line', () => {
   it('has all flags and commands if it may be asked for help', async () => {
     for (const line of [[], ['help'], ['web-0', '-yh'], ['options', 'check']])
       expect((await build(line)).options.length).toBe(all.options.length);
+  });
+
+  it.each([
+    ['--restart=false', "unknown option '--restart' (Did you mean --report?)"],
+    ['--inspect=false', "unknown option '--inspect'"],
+    ['--atach', "unknown option '--atach' (Did you mean --attach?)"],
+    ['--attach=maybe', "option '--attach' takes no value but true or false"],
+  ])('refuses %s, with the hint that all flags give', async (flag, message) => {
+    const run = runProgram(['web-0', '--server', 'http://127.0.0.1:1', flag], ports);
+    await expect(run).rejects.toMatchObject({ code: 'usage.flags', message });
   });
 });

@@ -1,6 +1,6 @@
 /** Cases that could make a false cause or a false replacement be reported. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../src/run/last-facts.ts';
+import { endingOf } from '../../src/run/trace-end.ts';
 import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { drains } from '../sim/plain-story.ts';

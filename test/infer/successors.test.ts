@@ -1,6 +1,6 @@
 /** Cases that try to make podexit name an unrelated pod as the replacement. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../src/run/last-facts.ts';
+import { endingOf } from '../../src/run/trace-end.ts';
 import { missingReplacementText } from '../../src/run/finish.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Raw } from '../helpers/cases.ts';

@@ -1,4 +1,4 @@
-/** What a run knows about the end of a pod without the inference: last-facts.ts decides when its trace ends. */
+/** What a run knows about the end of a pod without the inference: trace-end.ts decides when its trace ends. */
 import { isFinished } from '../model/pod.ts';
 import type { Trace } from '../model/trace.ts';
 
@@ -18,14 +18,5 @@ function endedUndeleted(trace: Trace): boolean {
   );
 }
 
-/** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
-export const reconnectTimeoutMs = 10_000;
-
 /** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
 export const sharedStreamDelayMs = 500;
-
-/** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
-export interface End {
-  name: 'over' | 'settled';
-  at: number;
-}

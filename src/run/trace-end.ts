@@ -12,7 +12,7 @@ import { agesIn, isReplacementSlot, olderThanDeletion } from '../infer/replaceme
 import { isOfNewerTemplate } from '../infer/workload-changes.ts';
 import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
-import { hasPodEnded, reconnectTimeoutMs, type End } from './ending.ts';
+import { hasPodEnded } from './pod-ended.ts';
 
 export type Ending =
   | { kind: 'open' }
@@ -118,11 +118,20 @@ const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !
 /** ms for the streams to confirm that they have delivered everything. */
 const confirmationTimeoutMs = 2000;
 
+/** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
+export const reconnectTimeoutMs = 10_000;
+
 interface StreamState {
   /** The streams have delivered everything. */
   areComplete: boolean;
   /** A stream was lost, and has not caught up yet. */
   isComingBack: boolean;
+}
+
+/** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
+export interface End {
+  name: 'over' | 'settled';
+  at: number;
 }
 
 /** Undefined: the end is not in sight yet. `quietMs`: how long to wait after the pod's removal. */

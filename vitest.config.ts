@@ -10,7 +10,7 @@ const waiting = [
 ];
 
 /** They hold clocks to 100 ms, and to how long their own process got no turn: what a stall of the machine still breaks is tried once more. */
-const timed = ['test/probe/**/*.test.ts'];
+const timed = ['test/probe/**/*.test.ts', 'test/cli/many-pods.test.ts'];
 
 /** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
 const shared = { isolate: false };
@@ -37,7 +37,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...shared, name: 'waiting', include: waiting, retry: 1, maxWorkers: 8, sequence: { groupOrder: 2 } },
+        test: {
+          ...shared,
+          name: 'waiting',
+          include: waiting,
+          exclude: timed,
+          retry: 1,
+          maxWorkers: 8,
+          sequence: { groupOrder: 2 },
+        },
       },
       { extends: true, test: { name: 'timed', include: timed, retry: 1, maxWorkers: 4, sequence: { groupOrder: 3 } } },
     ],

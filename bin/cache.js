@@ -92,7 +92,10 @@ function placeOf(build) {
   return { folder: join(base, 'kubectl-podexit'), prefix: `${words.join('-')}-` };
 }
 
-/** Of the name too: a cache that was renamed is another's. Against damage only: who may write the file may write a fitting checksum too. */
+/**
+ * Of the name too: a cache that was renamed is another's. It shows damage, and no attack: who may write the file may write a
+ * fitting checksum too.
+ */
 function checksumOf(name, data) {
   const checksum = Buffer.alloc(checksumBytes);
   checksum.writeUInt32BE(crc32(data, crc32(name)));

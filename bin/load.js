@@ -1,6 +1,6 @@
-// Runs dist/podexit.cjs: the start of the program in one file, and parts in dist/parts, which are read when
-// they are needed (`need`). V8's compiled form of each of these files is kept in the user's own cache folder (cache.js); without it a
-// start is slower, and nothing else changes.
+// Runs dist/podexit.cjs: the start of the program in one file, and parts in dist/parts, which are read when they are needed
+// (`need`). V8's compiled form of each of these files is kept in the user's own cache folder (cache.js); without it a start
+// is slower, and nothing else changes.
 'use strict';
 const { readFileSync } = require('node:fs');
 const { join, dirname } = require('node:path');

@@ -14,11 +14,14 @@ const withoutValue: Record<string, string> = {
  * `--` stay as they are. Drops a switch with `=false` if only the command line can turn it on.
  */
 export function wordsForCommander(argv: readonly string[], program: Command): string[] {
-  const options = [program, ...program.commands].flatMap((command) => command.options);
   const end = argv.indexOf('--');
   const until = end === -1 ? argv.length : end;
   const flags = argv.slice(0, until).map((word, index) => (isBareV(word, argv[index + 1]) ? '-v1' : word));
-  return [...flags.flatMap((word) => rewriteWord(word, options)), ...argv.slice(until)];
+  const rewriteFlags = (options: readonly Option[]) => flags.flatMap((word) => rewriteWord(word, options));
+  const words = rewriteFlags(program.options);
+  const command = commandIn(words, program)?.command;
+  const rewritten = command ? rewriteFlags([...program.options, ...command.options]) : words;
+  return [...rewritten, ...argv.slice(until)];
 }
 
 /** `-v` alone is level 1; a number after it is its value. */
@@ -30,16 +33,21 @@ const isBareV = (word: string, next: string | undefined): boolean =>
  * Commander would parse them as the program's own flags, which the command does not read.
  */
 export function commandFirst(words: readonly string[], program: Command): readonly string[] {
+  const named = commandIn(words, program);
+  return named ? [named.command.name(), ...words.slice(0, named.at), ...words.slice(named.at + 1)] : words;
+}
+
+/** The command that the words name, and where: the first word that is neither a flag of the program nor its value. */
+function commandIn(words: readonly string[], program: Command): { command: Command; at: number } | undefined {
   let at = 0;
   for (let word = words[at]; word?.startsWith('-'); word = words[at]) {
     const option = optionOf(word, program.options);
-    if (option === undefined) return words;
+    if (option === undefined) return undefined;
     const takesNext = option.required && (word === option.long || word === option.short);
     at += takesNext ? 2 : 1;
   }
-  const name = words[at];
-  const isCommand = program.commands.some((command) => command.name() === name);
-  return name !== undefined && isCommand ? [name, ...words.slice(0, at), ...words.slice(at + 1)] : words;
+  const command = program.commands.find((one) => one.name() === words[at]);
+  return command && { command, at };
 }
 
 /** The option that a word sets: `--flag`, `--flag=VALUE`, `-f` or `-fVALUE`. */

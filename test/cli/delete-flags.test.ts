@@ -153,10 +153,14 @@ describe.concurrent('--evict', () => {
 it.concurrent('prints that nothing was deleted if it is interrupted while an eviction waits for its budget', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
+    let interrupt = (): void => {};
     const ran = await runMain([server.pod, '--evict', '--retry-evict', '-o', 'json', ...flags], {
       onSignal: (listener) => {
-        const timer = setTimeout(() => listener('SIGINT'), 1500);
-        return () => clearTimeout(timer);
+        interrupt = () => listener('SIGINT');
+        return () => {};
+      },
+      onStderr: (text) => {
+        if (text.endsWith('; waiting\n')) setTimeout(interrupt);
       },
     });
     expect(ran.code).toBe(130);

@@ -54,8 +54,10 @@ describe('a program for one command line', () => {
     ['--inspect=false', "unknown option '--inspect'"],
     ['--atach', "unknown option '--atach' (Did you mean --attach?)"],
     ['--attach=maybe', "option '--attach' takes no value but true or false"],
-  ])('refuses %s, with the hint that all flags give', async (flag, message) => {
-    const run = runProgram(['web-0', '--server', 'http://127.0.0.1:1', flag], ports);
+    // Of another command, which a value names.
+    ['--list=false -n demo', "unknown option '--list'"],
+  ])('refuses %s, with the hint that all flags give', async (flags, message) => {
+    const run = runProgram(['web-0', '--server', 'http://127.0.0.1:1', ...flags.split(' ')], ports);
     await expect(run).rejects.toMatchObject({ code: 'usage.flags', message });
   });
 });

@@ -15,15 +15,16 @@ export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
   /** The width of the terminal at stdout; absent: stdout is a pipe. */
   columns?: number;
   onStdout?(text: string): void;
+  onStderr?(text: string): void;
 }
 
 export async function runMain(argv: readonly string[], pretending: Pretending = {}): Promise<Printed> {
-  const { answers, columns, onStdout, ...others } = pretending;
+  const { answers, columns, onStdout, onStderr, ...others } = pretending;
   const printed = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => ({
     write(text) {
       printed[name] += text;
-      if (name === 'stdout') onStdout?.(text);
+      (name === 'stdout' ? onStdout : onStderr)?.(text);
     },
     isTty: (name === 'stderr' ? answers : columns) !== undefined,
     columns: () => columns ?? 80,

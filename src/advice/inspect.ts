@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
-import { shellLineOf, type SignalHandling } from './command-line.ts';
+import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
 import { signalled } from './finding.ts';
 import { stopSignalOf } from './rules/signals.ts';
 import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';

@@ -2,7 +2,7 @@
 import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
 import { plainSleep } from '../model/observe/container.ts';
 import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
-import { commandsOf, shellLineOf } from './command-line.ts';
+import { commandsOf, shellLineOf } from '../model/observe/command-line.ts';
 import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';
 
 /** `mayRun`: for a live pod, whether a container runs or may run again; a template's containers all do. */
@@ -22,20 +22,29 @@ export function containersOf(
 
 function containerOf(container: V1Container, path: Path, isInit: boolean): Omit<ContainerSpec, 'runs'> {
   const lifecycle = asObject(container.lifecycle);
-  const notes = asObject(container);
-  const noted = notes['ignoresTerm'] === true ? 'ignores' : notes['shell'] === true ? 'shell' : undefined;
   return {
     name: asString(container.name) ?? '',
     kind: !isInit ? 'main' : container.restartPolicy === 'Always' ? 'sidecar' : 'init',
     path,
     image: asString(container.image) ?? '',
-    command: { command: asStrings(container.command), args: asStrings(container.args), noted },
+    command: {
+      command: asStrings(container.command),
+      args: asStrings(container.args),
+      noted: notedOf(asObject(container)),
+    },
     hook: hookOf(lifecycle['preStop'] as V1LifecycleHandler | undefined),
     readiness: probeOf(container.readinessProbe),
     liveness: probeOf(container.livenessProbe),
     ports: asArray(container.ports, 256).map(asObject).flatMap(portOf),
     stopSignal: asString(lifecycle['stopSignal']),
   };
+}
+
+/** What a recording keeps of the command (model/observe/container.ts). */
+function notedOf(container: Record<string, unknown>): ContainerSpec['command']['noted'] {
+  if (container['ignoresTerm'] === true) return 'ignores';
+  if (container['handlesTerm'] === true) return 'handles';
+  return container['shell'] === true ? 'shell' : undefined;
 }
 
 function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {

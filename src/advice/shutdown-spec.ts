@@ -3,7 +3,7 @@
  * the rules of `check` and `fix` see the same data. Plain data, no clock.
  */
 import type { LabelSelector } from '../run/selectors.ts';
-import type { CommandLine, SignalHandling } from './command-line.ts';
+import type { CommandLine, SignalHandling } from '../model/observe/command-line.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];

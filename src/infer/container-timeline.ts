@@ -92,13 +92,14 @@ function graceUsedOf(
   return { min: min / (grace.max * 1000), max: max / (grace.min * 1000), shown: shown / (seconds * 1000) };
 }
 
-/** Undefined if the log was not followed all the time, so that silence means nothing. */
+/** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */
 function reactionOf(trace: Trace, container: ContainerExit): 'none' | 'seen' | undefined {
   const { outcome, signal, facts, spec } = container;
   if (outcome !== 'killed' || spec.kind === 'ephemeral' || !signal) return undefined;
   const hasLogged = facts.log.lastLine !== undefined && facts.log.lastLine.value > signal.node.lo;
   if (hasLogged || facts.readyLost !== undefined || probesFailed(trace, container)) return 'seen';
-  return wasLogFollowed(trace, container) ? 'none' : undefined;
+  const mayReactSilently = spec.container.handlesTerm === true && [undefined, 'SIGTERM'].includes(signal.name);
+  return wasLogFollowed(trace, container) && !mayReactSilently ? 'none' : undefined;
 }
 
 /** Whether the log was followed from before the signal until the kill without a gap. */

@@ -4,7 +4,7 @@
  */
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
-import type { ContainerSpec } from '../model/pod.ts';
+import { hookOf, type ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
 import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type InferContext } from './context.ts';
@@ -160,11 +160,17 @@ export const sawNoRetry = (stop: Stop): boolean =>
   !stop.trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
   !outlivedDeadline(stop);
 
-/** Whether the container outlived hook, minimum grace and kill, so that the kubelet cannot have been on time. */
-export function outlivedDeadline({ kubelet, ended, lag, stopStart }: Stop, start = stopStart): boolean {
-  const deadline = stopTimeout(kubelet, 'max') + minimumGrace + second + millisecondsOf(lag);
+/** Whether the container outlived hook, minimum grace and kill, so that kubelet or runtime cannot have been on time. */
+export function outlivedDeadline(stop: Stop, start = stop.stopStart): boolean {
+  const { kubelet, ended, lag } = stop;
+  const deadline =
+    stopTimeout(kubelet, 'max') + 2 * millisecondsOf(lag) + (mayTakeLonger(stop) ? minimumGrace + second : 0);
   return ended !== undefined && isBefore(moved(start, { lo: 0, hi: deadline }), ended);
 }
+
+/** Whether a hook or a wait for its turn can leave it the minimum grace only then, or it can have died slowly of SIGKILL. */
+const mayTakeLonger = ({ spec, facts }: Stop): boolean =>
+  spec.kind === 'sidecar' || hookOf(spec.container) !== undefined || facts.terminated?.value.exitCode === sigkillCode;
 
 /** A Killing with which the kubelet starts to stop a container of the pod, not one after a failed probe or hook. */
 export const isStopKilling = ({ reason, about, message }: Occurrence): boolean =>

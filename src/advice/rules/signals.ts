@@ -1,5 +1,5 @@
 /** Rules about stop signals: which one a container gets, and whether it handles that. */
-import { signalHandlingOf, type SignalHandling } from '../command-line.ts';
+import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
 import { at, ofContainer, warning } from '../finding.ts';
 import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
 

@@ -1,4 +1,5 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
+import { shellLineOf, signalHandlingOf, trapOf } from './command-line.ts';
 import {
   asArray,
   asBoolean,
@@ -60,6 +61,8 @@ export const narrowContainer = shape({
   shell: (_, container) => isShell(container) || undefined,
   /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
   ignoresTerm: (_, container) => ignoresTerm(container) || undefined,
+  /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
+  handlesTerm: (_, container) => handlesTerm(container) || undefined,
   ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
 
@@ -80,7 +83,7 @@ function narrowHandler(raw: unknown): Handler | undefined {
 
 /** The seconds of `sleep 5`, also in a shell. Any other command may do anything, for example `kill -TERM 1`. */
 export function plainSleep(command: readonly string[]): number | undefined {
-  const line = isShellCommand(command) ? (command[2] ?? '') : command.join(' ');
+  const line = shellLineOf(command) ?? command.join(' ');
   const [, count, unit = 's'] =
     /^\s*(?:exec\s+)?(?:\/(?:usr\/)?bin\/)?sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*$/.exec(line) ?? [];
   return count === undefined ? undefined : Number(count) * (secondsPerUnit[unit] ?? 1);
@@ -90,26 +93,30 @@ const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
 const wordsOf = ({ command, args }: JsonObject): string[] => asStrings(command).concat(asStrings(args));
 
-const isShellCommand = (command: readonly string[]): boolean =>
-  command.length > 1 &&
-  /^(\/(usr\/)?bin\/)?(ba|da|a|z|k)?sh$/.test(command[0] ?? '') &&
-  /^-\w*c$/.test(command[1] ?? '');
+/** The line of `sh -c LINE`. A longer one is a script that its first words say little about. */
+const lineOf = (container: JsonObject): string | undefined => {
+  const line = shellLineOf(wordsOf(container));
+  return line === undefined || line.length > maxLineLength ? undefined : line;
+};
+
+const maxLineLength = 4096;
 
 /** Decided here because arguments are not kept. */
 function isShell(container: JsonObject): boolean {
   if (asBoolean(container['shell']) === true) return true;
-  const words = wordsOf(container);
-  return isShellCommand(words) && !/(^|[;&|]\s*)(exec|trap)\s/.test(words[2] ?? '');
+  const line = lineOf(container);
+  return line !== undefined && !/(^|[;&|]\s*)(exec|trap)\s/.test(line);
 }
 
-/** Also decided here. The empty handler of a trap is `""` or `''`; a later `trap - TERM` undoes it. */
 function ignoresTerm(container: JsonObject): boolean {
-  if (asBoolean(container['ignoresTerm']) === true) return true;
-  const words = wordsOf(container);
-  if (!isShellCommand(words)) return false;
-  const traps = [...(words[2] ?? '').matchAll(/\btrap\s+(?:--\s+)?(""|''|-|\S+|"[^"]*"|'[^']*')\s+([A-Z0-9 ]+)/g)];
-  const last = traps.findLast(([, , signals = '']) => /\b(?:SIG)?TERM\b|\b15\b/.test(signals));
-  return last?.[1] === '""' || last?.[1] === "''";
+  const line = lineOf(container);
+  return asBoolean(container['ignoresTerm']) === true || (line !== undefined && trapOf(line, 'TERM') === 'ignored');
+}
+
+function handlesTerm(container: JsonObject): boolean {
+  if (asBoolean(container['handlesTerm']) === true) return true;
+  const [command, args] = [asStrings(container['command']), asStrings(container['args'])];
+  return lineOf(container) !== undefined && signalHandlingOf({ command, args }).kind === 'handles';
 }
 
 function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {

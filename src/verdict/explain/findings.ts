@@ -23,7 +23,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'A container that was SIGKILLed showed no reaction to its stop signal.',
     why: 'It spends the whole grace period on nothing; a longer one only delays the SIGKILL.',
     known:
-      'No log line and no readiness change between SIGTERM and SIGKILL. An app may also drain in silence. PID 1 ignores what it has no handler for; a shell in front of it passes no signals on; `trap "" TERM` is inherited through exec.',
+      'No log line and no readiness change between SIGTERM and SIGKILL, and no trap for SIGTERM in its command. An app may also drain in silence. PID 1 ignores what it has no handler for; a shell in front of it passes no signals on; `trap "" TERM` is inherited through exec.',
     advice: 'Install a handler, start the program as PID 1 (exec form, or exec in the script), or use tini.',
     yaml: execYaml,
   },

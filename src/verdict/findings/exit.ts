@@ -54,9 +54,11 @@ export const exitRules: ContainerRules = {
     const signal = signalName(container);
     const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
     const shell = shellText(timeline, name);
+    const silence = `${name} showed no reaction to ${signal}${length}`;
     return {
-      message: `${name} showed no reaction to ${signal}${length}: no log line and no readiness change until SIGKILL`,
-      clause: `${name} ignored ${signal}${length}`,
+      message: `${silence}: no log line and no readiness change until SIGKILL`,
+      // Silence alone does not prove it: an application may work towards its exit and print nothing.
+      clause: containerSpec(timeline.pod, name)?.ignoresTerm ? `${name} ignored ${signal}${length}` : silence,
       why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
       advice: handlingAdvice(timeline, name),
     };

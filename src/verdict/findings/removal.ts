@@ -69,9 +69,9 @@ export const removalRules: Rules = {
     if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
     const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
       if (!end || !facts.log.ended) return [];
-      const on = facts.log.ended.at + 1 - removed.client.hi;
+      const logMs = facts.log.ended.at + 1 - removed.client.hi;
       // A log that ended before the removal shows nothing about the time after it.
-      return on < 0 ? [] : [`${spec.name} kept running for about ${Math.max(1, Math.round(on / second))}s`];
+      return logMs < 0 ? [] : [`${spec.name} kept running for ${ranOnText(logMs)}`];
     });
     const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
     const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
@@ -112,6 +112,12 @@ export const removalRules: Rules = {
     };
   },
 };
+
+/** `logMs`: from the removal to the end of the container's log, which ends up to a second after its container. */
+function ranOnText(logMs: number): string {
+  const seconds = Math.max(1, Math.round(logMs / second));
+  return seconds === 1 ? 'up to 1s' : `about ${seconds - 1}–${seconds}s`;
+}
 
 /** What the pod's stream delivered at that time (client ms) had just happened. */
 const sawLive = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>

@@ -129,6 +129,24 @@ const undeclared: Case[] = [
     edit: [declaring({ command: ['bash', '-c', 'node server.js'] })],
     expect: { says: { 'no-signal-handling': /the shell receives the signal/ } },
   },
+  {
+    sentence: 'a trap in its command handles the signal, so that silence does not show that it was ignored',
+    of: alone({ app: ignoresSignal }),
+    edit: [declaring({ command: ['sh', '-c', 'trap "flush --all; exit 0" TERM; while :; do work; done'] })],
+    expect: { findings: ['killed-at-grace'], without: ['no-signal-handling'], sentence: /app was still running/ },
+  },
+  {
+    sentence: 'the last trap counts: an empty one after it ignores the signal',
+    of: alone({ app: ignoresSignal }),
+    edit: [declaring({ command: ['sh', '-c', `trap 'flush; exit 0' TERM; trap "" TERM; while :; do work; done`] })],
+    expect: { findings: ['no-signal-handling'], sentence: /app ignored SIGTERM/ },
+  },
+  {
+    sentence: 'exec undoes a trap, and silence alone does not prove that the signal was ignored',
+    of: alone({ app: ignoresSignal }),
+    edit: [declaring({ command: ['sh', '-c', 'trap "exit 0" TERM; exec server'] })],
+    expect: { findings: ['no-signal-handling'], sentence: /app showed no reaction to SIGTERM/ },
+  },
 ];
 
 const noKilling: Partial<Story> = { events: { queueMs: [2, 6], dropped: ['Killing'] } };

@@ -1,6 +1,6 @@
 /** What a kubelet did, and what it had started by itself before the deletion. */
 import { expect } from 'vitest';
-import { plainContainer } from '../../sim/plain-story.ts';
+import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
 import type { ContainerStory, Story } from '../../sim/story.ts';
 import {
   adding,
@@ -16,7 +16,7 @@ import {
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { retimed, statusesIn } from '../../helpers/raw-edits.ts';
-import { dies } from '../../helpers/story-changes.ts';
+import { asked, dies } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
 import {
   aboutPod,
@@ -62,6 +62,16 @@ const debugging = each('pod', (object) => {
 });
 
 const did: Case[] = [
+  {
+    sentence:
+      'a runtime that stands still sends the signal late: a container that outlived the time of its kill shows it',
+    of: {
+      ...alone({ app: drains(1900), logged: false }),
+      ...asked(1),
+      runtime: { ...plainStory().runtime, signalLagMs: [3000, 3000] },
+    },
+    expect: { containers: { app: { code: 0, stopSignal: { until: 3 } } } },
+  },
   { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
   {
     sentence: 'a hook that fails after its container has ended died with it',

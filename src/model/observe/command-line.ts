@@ -8,7 +8,7 @@ export interface CommandLine {
   command: readonly string[];
   args: readonly string[];
   /** Recordings keep no command, only this note about it. */
-  noted?: 'shell' | 'ignores';
+  noted?: 'shell' | 'ignores' | 'handles';
 }
 
 export type SignalHandling =
@@ -25,6 +25,7 @@ export type SignalHandling =
 
 export function signalHandlingOf({ command, args, noted }: CommandLine, signal = 'TERM'): SignalHandling {
   if (noted === 'ignores') return { kind: 'ignores', because: `its command ignores SIG${signal}` };
+  if (noted === 'handles') return { kind: 'handles', how: `a trap for SIG${signal}` };
   if (noted === 'shell') return { kind: 'shell', because: 'its command starts a shell without exec or trap' };
   const words = [...command, ...args];
   const line = shellLineOf(words);
@@ -79,7 +80,7 @@ function trappedHandling(last: string, signal: string): SignalHandling {
 }
 
 /** The last `trap` that names the signal wins; `trap -` restores the default. */
-function trapOf(line: string, signal: string): 'ignored' | 'handled' | undefined {
+export function trapOf(line: string, signal: string): 'ignored' | 'handled' | undefined {
   const numbers: Record<string, string> = { TERM: '15', INT: '2', QUIT: '3', HUP: '1', USR1: '10', USR2: '12' };
   const names = new Set([signal, `SIG${signal}`, numbers[signal] ?? signal]);
   const traps = [

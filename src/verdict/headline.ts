@@ -6,7 +6,7 @@ import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
 import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
-import { graceUsedLength, afterText, lengthText, secondsText, shareText } from './length-text.ts';
+import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
 import { list, plural } from './words.ts';
 
@@ -135,7 +135,8 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: strin
   const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
   if (!graceUsed || isOfSecondStart || !Number.isFinite(graceUsed.max)) return '';
   const share = graceUsedLength(container, grace);
-  return share === undefined ? '' : ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
+  if (!share || !isShareKnown(share, grace)) return '';
+  return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
 }
 
 const noticeableMs = 1000;

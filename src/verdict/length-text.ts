@@ -26,6 +26,10 @@ export function lengthText({ min, max, shown, basis }: ShownLength): string {
 /** The bounds are so far apart that a value between them would mean nothing. */
 const mayBeNearZero = (min: number, max: number): boolean => max - min > 20 && min < max / 10;
 
+/** Whether a share of the grace period says anything: "at most 100%" does not. */
+export const isShareKnown = ({ min, max }: ShownLength, graceMs: number): boolean =>
+  max < graceMs || (Number.isFinite(max) && !mayBeNearZero(min, max));
+
 /** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. */
 export function shareText(length: ShownLength, graceMs: number): string {
   if (graceMs <= 0 || !Number.isFinite(length.max)) return '?';

@@ -70,7 +70,10 @@ const did: Case[] = [
       ...asked(1),
       runtime: { ...plainStory().runtime, signalLagMs: [3000, 3000] },
     },
-    expect: { containers: { app: { code: 0, stopSignal: { until: 3 } } } },
+    expect: {
+      containers: { app: { code: 0, stopSignal: { until: 3 } } },
+      sentence: /app exited within \d\.\ds of SIGTERM$/,
+    },
   },
   { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
   {

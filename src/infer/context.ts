@@ -33,6 +33,8 @@ export interface DeletionContext {
 
 export interface InferContext extends DeletionContext {
   readonly kubelet: Kubelet;
+  /** A container of the pod outlived its deadline: kubelet or runtime were late, perhaps for all containers. */
+  readonly isLate: boolean;
 }
 
 /** When and how a preStop hook ended. */

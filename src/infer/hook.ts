@@ -63,7 +63,7 @@ function constrainHookEnd(stop: HookStop): Result {
   }
   // A sleep can fail too: an old kubelet does not support it.
   if (failure) return failedEnd(stop, failure);
-  if (outlivedDeadline(stop)) {
+  if (outlivedDeadline(stop, stop.stopStart)) {
     constrainByExit(stop);
     return { outcome: 'unknown' };
   }
@@ -128,7 +128,7 @@ function failedEnd(stop: HookStop, failure: Occurrence): Result {
   const failedAt = failureMoment(stop, failure);
   const graceEnd = graceEndOf(stop);
   const isLaterAttempt = isOfLaterAttempt(stop, failure);
-  const lagMs = outlivedDeadline(stop) ? Infinity : millisecondsOf(lag);
+  const lagMs = outlivedDeadline(stop, stopStart) ? Infinity : millisecondsOf(lag);
   const proof = { because: 'FailedPreStopHook (§2 S6)', evidence: [failure.seq] };
   const isInGrace = isBefore(failedAt, graceEnd);
   const isAfterGrace = isBefore(graceEnd, failedAt);

@@ -1,17 +1,19 @@
 /** The constraints that do not depend on how a container ended: Killings, exits, results of pod probes, and the clocks. */
 import { offsetAt, type RemoteClock } from '../model/clock.ts';
-import { containersOf } from '../model/pod.ts';
+import { signalLag } from '../model/assumptions.ts';
+import { containersOf, runtimeOf, type ContainerSpec } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { factsOfLastRun } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
-import type { DeletionContext, InferContext } from './context.ts';
+import type { DeletionContext, InferContext, Kubelet } from './context.ts';
 import { requestTime, type Deletion } from './deletion.ts';
 import { kubeletOf, stopsOf, type Stops } from './kubelet.ts';
 import { PodNetwork, moment } from './pod-network.ts';
 import { probeResultsOf } from './probes.ts';
+import { outlivedDeadline } from './stop.ts';
 
 export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   const stops = stopsOf(trace, deletion);
@@ -26,7 +28,18 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   constrainServed(context);
   constrainByStorage(network, trace);
   constrainByPosts(network, trace, deletion);
-  return { ...context, kubelet: kubeletOf(context, stops.killings) };
+  const kubelet = kubeletOf(context, stops.killings);
+  return { ...context, kubelet, isLate: specs.some((spec) => outlives(context, kubelet, spec)) };
+}
+
+/** Whether a container outlived its deadline, and nothing shows a second attempt to stop it. */
+function outlives(context: DeletionContext, kubelet: Kubelet, spec: ContainerSpec): boolean {
+  const { deletion, network } = context;
+  if (kubelet.killings.get(spec.name)?.length !== 1) return false;
+  const facts = factsOfLastRun(context, spec.name);
+  const ended = network.read(moment('exit', spec.name));
+  const lag = signalLag(deletion.pod.spec.runtimeClassName, runtimeOf(deletion.pod));
+  return outlivedDeadline({ kubelet, spec, facts, ended, lag }, network.read(moment('stopping', spec.name)));
 }
 
 /** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */

@@ -147,7 +147,7 @@ export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
     trace.nodeReady.some(
       (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
     );
-  const late = killings.length < 2 && outlivedDeadline(stop);
+  const late = killings.length < 2 && (stop.isLate || outlivedDeadline(stop, stopStart));
   // For an Event that was repeated before we saw it, only the first and the last time are known.
   const repeated = (killings[0]?.count ?? 1) > 2;
   // If no Killing arrived, those of failed attempts may not have arrived either.
@@ -158,18 +158,24 @@ export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
 export const sawNoRetry = (stop: Stop): boolean =>
   !stop.trace.events.some(startsNewAttempt) &&
   !stop.trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
-  !outlivedDeadline(stop);
+  !stop.isLate &&
+  !outlivedDeadline(stop, stop.stopStart);
 
-/** Whether the container outlived hook, minimum grace and kill, so that kubelet or runtime cannot have been on time. */
-export function outlivedDeadline(stop: Stop, start = stop.stopStart): boolean {
-  const { kubelet, ended, lag } = stop;
-  const deadline =
-    stopTimeout(kubelet, 'max') + 2 * millisecondsOf(lag) + (mayTakeLonger(stop) ? minimumGrace + second : 0);
+type Outlived = Pick<Stop, 'kubelet' | 'spec' | 'facts' | 'ended' | 'lag'>;
+
+/**
+ * Whether the container outlived hook, minimum grace and kill, so that kubelet or runtime cannot have been on time.
+ * `start`: when the kubelet started to stop it.
+ */
+export function outlivedDeadline(container: Outlived, start: Estimate): boolean {
+  const { kubelet, ended, lag } = container;
+  const longer = mayTakeLonger(container) ? minimumGrace + second : 0;
+  const deadline = stopTimeout(kubelet, 'max') + 2 * millisecondsOf(lag) + longer;
   return ended !== undefined && isBefore(moved(start, { lo: 0, hi: deadline }), ended);
 }
 
 /** Whether a hook or a wait for its turn can leave it the minimum grace only then, or it can have died slowly of SIGKILL. */
-const mayTakeLonger = ({ spec, facts }: Stop): boolean =>
+const mayTakeLonger = ({ spec, facts }: Outlived): boolean =>
   spec.kind === 'sidecar' || hookOf(spec.container) !== undefined || facts.terminated?.value.exitCode === sigkillCode;
 
 /** A Killing with which the kubelet starts to stop a container of the pod, not one after a failed probe or hook. */

@@ -75,6 +75,18 @@ const did: Case[] = [
       sentence: /app exited within \d\.\ds of SIGTERM$/,
     },
   },
+  {
+    sentence: 'a runtime that was late for one container may have been late for all of the pod',
+    of: {
+      containers: [
+        plainContainer({ name: 'slow', app: drains(1900), logged: false }),
+        plainContainer({ name: 'quick', app: drains(300), logged: false }),
+      ],
+      ...asked(1),
+      runtime: { ...plainStory().runtime, signalLagMs: [3000, 3000] },
+    },
+    expect: { containers: { quick: { code: 0, stopSignal: { until: 3 } } } },
+  },
   { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
   {
     sentence: 'a hook that fails after its container has ended died with it',

@@ -192,11 +192,13 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     .filter(({ outcome }) => outcome === 'killed')
     .sort(byGraceUsed);
   const name = first?.name ?? 'a container';
-  const own = cause?.container === name ? cause : undefined;
+  const own = cause?.container === name ? cause : reasonOfKill(verdict, name);
   const runtime = verdict.findings.find(({ code }) => code === 'runtime-unavailable')?.clause;
   const tail = [
     runtime === undefined ? '' : `, and ${runtime}`,
-    more.length === 0 ? '' : `; so ${more.length > 1 ? 'were' : 'was'} ${list(more.map(({ name }) => name))}`,
+    more.length === 0
+      ? ''
+      : `; ${list(more.map(({ name }) => name))} ${more.length > 1 ? 'were' : 'was'} SIGKILLed too`,
     otherContainersText(timeline, 'killed'),
   ].join('');
   if (first?.probable) {
@@ -206,6 +208,12 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
   const head = own?.clause ?? `${name} did not exit`;
   return { brief: `${head} (exit 137)${tail}`, full: `${head}${graceSuffix(timeline, first?.drain, own)}${tail}` };
 }
+
+/** If the cause of the outcome is another container's, or the whole pod's. */
+const reasonOfKill = ({ findings }: JudgedVerdict, name: string): JudgedFinding | undefined =>
+  (['no-signal-handling', 'killed-at-grace'] as const)
+    .map((code) => findings.find((finding) => finding.code === code && finding.container === name))
+    .find((finding) => finding !== undefined);
 
 /** ` of its 6s grace period`; if it got several grace periods, how long each was. */
 function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {

@@ -1,6 +1,6 @@
 /** The sentences of findings, and cases in which there must be no finding. */
 import { describe, expect, it } from 'vitest';
-import { drains, plainStory } from '../sim/plain-story.ts';
+import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
 import { findingTexts } from '../../src/verdict/explain/findings.ts';
 import { phaseTexts } from '../../src/verdict/explain/timeline.ts';
@@ -9,6 +9,7 @@ import {
   adding,
   alone,
   findingCodes,
+  ignoresSignal,
   judged,
   listed,
   markedIn,
@@ -92,4 +93,10 @@ describe('explain', () => {
   it('says which shells do pass signals on', () => {
     expect(findingTexts['shell-as-pid-1'].known).toMatch(/busybox, bash and newer dash .* sourced/);
   });
+});
+
+it('names the containers that were SIGKILLed beside the first', () => {
+  const killed = (name: string) => plainContainer({ name, app: ignoresSignal });
+  const { summary } = storyReport({ containers: [killed('web'), killed('worker'), killed('proxy')] });
+  expect(summary).toMatch(/^SIGKILLed: \w+ showed no reaction to SIGTERM for .*; \w+ and \w+ were SIGKILLed too$/);
 });

@@ -75,9 +75,9 @@ function split(root) {
 }
 
 /**
- * Converts files of the program to one function, which bin/load.js calls: the files call each other directly, and require
- * others by name. Our own modules export plain values, which V8 reads faster than getters; a package may set its exports
- * later, when it is first used.
+ * Converts files of the program to one function, which bin/load.js calls. The files call each other directly, and
+ * require others by name. Our own modules export plain values, which V8 reads faster than getters. A package may set its
+ * exports later, when it is first used.
  */
 function functionsFrom(metafile, texts) {
   const exportsOf = (name, file) => {

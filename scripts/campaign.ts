@@ -1,8 +1,8 @@
 /**
  * `npm run campaign -- --runs 1000 --seed 1`: random combinations of faults at random times, over all recordings of
  * single pods. The embedded server plays them to the real streams in virtual time. Prints how many runs ended with a
- * wrong outcome, with a truth outside its interval, or with `unknown`. Exits 1 if there is any of the first two, or
- * more than 1 % of the last. A run depends only on its number: `--from N --runs 1` repeats one and prints its faults.
+ * wrong outcome, with a true instant outside its interval, or with `unknown`. Exits 1 if there is any of the first two,
+ * or more than 1 % of the last. A run depends only on its number: `--from N --runs 1` repeats one and prints its faults.
  */
 import { parseArgs } from 'node:util';
 import type { Scenario } from '../src/demo/scenario.ts';

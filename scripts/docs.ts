@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated pages of docs/, and the generated parts of others. Tests compare all with docs/. */
+/** `npm run docs`: writes the generated pages and parts of pages in docs/. Tests compare them with docs/. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { gateDocs } from './docs/gate-samples.ts';
 import { explainDocs, flagDocs } from './docs/pages.ts';

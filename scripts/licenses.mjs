@@ -1,4 +1,4 @@
-// The licences of all packages whose code is in the bundle; their terms require that we ship them.
+// The licences of all packages in the bundle. Their terms require that we ship them.
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 

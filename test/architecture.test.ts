@@ -1,4 +1,4 @@
-/** What may import what, how large each folder may be, no cycles (docs/architecture.md). */
+/** Rules of docs/architecture.md: allowed imports, the size of each folder, no cycles. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,15 +10,15 @@ import { folders, longestChainOfSource } from '../scripts/structure/folders.ts';
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /**
- * What each folder may import. `type:` in front of a word: only its types. `lazy:`: also where it is needed only, by
- * `import()`, so that the start of every command does not pay for it. `node:` stands for every module of Node.
+ * What each folder may import. `type:`: only its types. `lazy:`: its types, and its values with `import()`, so that
+ * they do not slow down the start of every command. `node:` stands for every module of Node.
  */
 const table: Record<string, string[]> = {
   model: ['type:@kubernetes/client-node'],
   infer: ['model', 'type:@kubernetes/client-node'],
   verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
   kube: [
-    // At run time it only narrows JSON by it (model/observe/read.ts).
+    // At run time it only uses the type guards for JSON (model/observe/read.ts).
     'model',
     'errors',
     'node:',
@@ -29,7 +29,7 @@ const table: Record<string, string[]> = {
     'socks-proxy-agent',
     'js-yaml',
   ],
-  // At run time it only narrows JSON by it.
+  // At run time it only uses the type guards for JSON.
   recording: ['model', 'errors', 'node:'],
   render: [
     'model',
@@ -117,7 +117,7 @@ it('imports only what the table allows', () => {
   expect(broken.map(({ file, kind, target }) => `${file} imports ${target} (${kind})`)).toEqual([]);
 });
 
-it('has no word in the table that nothing uses', () => {
+it('uses every word in the table', () => {
   const unused = Object.entries(table).flatMap(([folder, words]) =>
     words
       .filter((word) => !/^(type|lazy):/.test(word) && folderImports.some((one) => one.folder === folder))
@@ -141,7 +141,7 @@ it.each(Object.entries(folders))('%s stays within its size and its longest chain
   expectShortChains(paths, most.longestChain);
 });
 
-it('has no cycle of imports, types included, and no longer chain than all of src may have', () => {
+it('has no cycle of imports, including types, and no longer chain than the limit of src', () => {
   const paths = files.map(({ path }) => path);
   expectShortChains(paths, longestChainOfSource);
   expect(cyclesOf(paths, imports).map((cycle) => cycle.join(' ↔ '))).toEqual([]);
@@ -155,10 +155,10 @@ function expectShortChains(paths: string[], most: number): void {
   expect(chain.length, chain.join('\n  → ')).toBeLessThanOrEqual(most);
 }
 
-it('keeps clocks and the process out of the pure folders, timers of the process out of what is given a clock, and the process out of all but the edge', () => {
+it('has no clock in pure folders, no global timers where a clock is injected, and the process only at the edge', () => {
   const impure =
     /\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bprocess\.|\bset(?:Timeout|Interval|Immediate)\(|\bMath\.random\(/;
-  // A clock's own is called as its method, and declared with its types.
+  // A method `setTimeout` of a clock, and its declaration, do not match.
   const processTimer = /(?<![.\w])set(?:Timeout|Interval|Immediate)\((?!\w+: )/;
   const touching = filesBelow(source).filter((file) => {
     const name = relative(source, file).split(sep).join('/');
@@ -170,25 +170,25 @@ it('keeps clocks and the process out of the pure folders, timers of the process 
   expect(touching.map((file) => relative(source, file))).toEqual([]);
 });
 
-it('exports no value that no other file takes', () => {
+it('exports no value that no other file uses', () => {
   const all = ['src', 'bin', 'scripts', 'test'].flatMap((folder) => filesBelow(join(source, '..', folder)));
   const texts = new Map(all.map((file) => [file, readFileSync(file, 'utf8')]));
-  const takers = new Map<string, string[]>();
+  const users = new Map<string, string[]>();
   for (const [file, text] of texts)
     for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)[\s(]+'(\.[^']+)'/g)) {
       const target = resolve(dirname(file), specifier);
-      takers.set(target, [...(takers.get(target) ?? []), text]);
+      users.set(target, [...(users.get(target) ?? []), text]);
     }
   const value = /^export (?:async )?(?:const|let|class|function\*?|enum) (\w+)/gm;
   const unused = filesBelow(source).flatMap((file) =>
     [...(texts.get(file) ?? '').matchAll(value)]
-      .filter(([, name = '']) => !takers.get(file)?.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
+      .filter(([, name = '']) => !users.get(file)?.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
       .map(([, name]) => `${relative(source, file)}: ${name}`),
   );
   expect(unused).toEqual([]);
 });
 
-it('names only files that are there in docs/architecture.md', () => {
+it('names only existing files in docs/architecture.md', () => {
   const root = join(source, '..');
   const text = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');
   const named = [...text.matchAll(/`((?:src|test|scripts)\/[\w/.-]+)`/g)].map(([, path = '']) => path);
@@ -196,7 +196,7 @@ it('names only files that are there in docs/architecture.md', () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-it('names only files that are there in its comments', () => {
+it('names only existing files in its comments', () => {
   const root = join(source, '..');
   const folders = ['src', 'bin', 'scripts', 'test'].map((folder) => join(root, folder));
   const there = folders.flatMap(filesBelow).map((file) => `/${relative(root, file).split(sep).join('/')}`);
@@ -210,7 +210,7 @@ it('names only files that are there in its comments', () => {
   expect(missing).toEqual([]);
 });
 
-it('cites only pages, and headings of them, that are there', () => {
+it('cites only existing pages and headings', () => {
   const cited = ['src', 'bin', 'scripts', 'test'].flatMap((folder) =>
     filesBelow(join(source, '..', folder)).flatMap((file) =>
       [

@@ -1,8 +1,8 @@
 /**
- * Every recording, as a person and as a program see it: test/goldens/NAME.txt and NAME.json; of the second series, as a
- * person sees its first pod and, where there are more, the run over all of them: test/goldens/second/NAME.txt. A new case is a new file in
- * test/recordings. To accept a change run with PODEXIT_UPDATE_GOLDENS=1, read the diff, and commit it only where you
- * know why each line changed.
+ * The text and JSON output of every recording: test/goldens/NAME.txt and NAME.json. For the second series, the text of
+ * the first pod and, with several pods, of the run over all pods: test/goldens/second/NAME.txt. To add a case, add a
+ * file to test/recordings. To accept a change, run with PODEXIT_UPDATE_GOLDENS=1, read the diff, and commit it only if
+ * you know why each line changed.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,11 @@ const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';
 
 describe.each(recordingNames)('%s', (name) => {
-  it('reads as it did', async () => compare(`${name}.txt`, (await printed(name)).text));
-  it('reports what it did', async () => compare(`${name}.json`, (await printed(name)).json));
+  it('has the text of its golden', async () => compare(`${name}.txt`, (await printed(name)).text));
+  it('has the JSON report of its golden', async () => compare(`${name}.json`, (await printed(name)).json));
 });
 
-it.each(secondSeriesNames)('%s reads as it did', async (name) => {
+it.each(secondSeriesNames)('%s has the text of its golden', async (name) => {
   const pods = await podsOf(name);
   compare(`second/${name}.txt`, [pods[0]?.lines, manyPodsOutput(pods)].filter(Boolean).join('\n'));
 });

@@ -7,7 +7,7 @@ import { exitCodes } from '../src/verdict/exit-code.ts';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
-it('shows a terminal that the program makes from real output (npm run docs)', async () => {
+it('shows a terminal picture of current output (npm run docs)', async () => {
   expect(readFileSync(`${root}docs/terminal.svg`, 'utf8')).toBe(await renderPicture());
 });
 
@@ -29,7 +29,7 @@ it('names every outcome with its exit code', () => {
     ).toMatch(new RegExp(`^\\|\\s*${code}\\s*\\|`));
 });
 
-it('links only to files that are there', () => {
+it('links only to existing files', () => {
   const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => link ?? '');
   expect(links.length).toBeGreaterThan(3);
   expect(links.filter((link) => !existsSync(`${root}${link}`))).toEqual([]);

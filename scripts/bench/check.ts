@@ -7,9 +7,9 @@ export type Baseline = Record<string, number>;
 
 export const baselineFile = (root: string): string => `${root}bench/baseline.json`;
 
-/** A ratio may be this much larger than the baseline's: shared machines are noisy, and a real loss is larger. */
+/** The allowed growth of a ratio over the baseline: shared machines are noisy, and a real regression is larger. */
 const maxRatioGrowth = 1.5;
-/** Rows that are worse are measured again this often: noise goes away, a real loss stays. */
+/** Worse rows are measured again this many times: noise disappears, a real regression stays. */
 const maxRepeats = 3;
 
 /** Returns 1 if a row is worse each time, in its median and in its minimum. */

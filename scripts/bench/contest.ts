@@ -1,4 +1,4 @@
-/** Measures us and a reference in turns, so that a busy machine slows both: only the ratio is worth keeping. */
+/** Measures podexit and a reference in turns, so that a busy machine slows both: only the ratio is meaningful. */
 import { spreadOf, type Spread } from './spread.ts';
 
 export interface Contest {

@@ -67,7 +67,7 @@ const views: Record<View, (all: readonly RawObservation[]) => readonly RawObserv
   withoutLeases,
 };
 
-/** What the truth file knows: an instant without an interval becomes an empty cell, not a missing row. */
+/** The instants of the truth file. One without an interval becomes an empty cell, not a missing row. */
 const wantedOf = (truths: readonly Truth[]): Pick<RecordingRow, 'container' | 'instant'>[] =>
   truths.flatMap(({ container, stop_signal_sent, sigkill_sent, exited }) => [
     ...(stop_signal_sent === undefined ? [] : [{ container, instant: 'stop-signal' as const }]),

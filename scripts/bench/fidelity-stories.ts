@@ -7,9 +7,9 @@ import { quantile } from './spread.ts';
 
 export interface StoryFigures {
   count: number;
-  /** What the report says wrongly, by seed. */
+  /** The wrong statements of the report, by seed. */
   wrong: Record<number, string[]>;
-  /** Seeds of exits with a signal that nobody sent. */
+  /** Seeds of exits whose report has a signal that was not sent. */
   unsent: number[];
   /** Outcome of the pod and of its containers, by seed. */
   outcomes: Record<number, string>;

@@ -54,7 +54,7 @@ const missesOf = (all: readonly RecordingRow[]): string[] =>
     }),
   );
 
-/** The medians of one view, and what is wrong with them. Only the first pod of each recording counts. */
+/** The medians of one view, and what is wrong with them. It uses only the first pod of each recording. */
 function summaryOf(rows: readonly RecordingRow[], view: View): { text: string; failure?: string } {
   const known = rows.flatMap((row) => {
     const held = row.views[view];

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:fidelity`: compares each instant in the container runtime's own log with the interval in the report:
- * as recorded, without the containers' logs, and without Events. Exits 1 if a truth lies outside its interval, if an
- * interval is missing, if the intervals are too wide to be useful, or if docs/fidelity.md shows other figures.
+ * as recorded, without the containers' logs, and without Events. Exits 1 if a true instant is outside its interval, if
+ * an interval is missing, if the intervals are too wide to be useful, or if docs/fidelity.md shows other figures.
  *
  * `--stories N` adds N simulated exits. `--save FILE` saves the figures; `--compare FILE` prints them beside the saved
  * ones, to compare two versions of the inference. `--write` updates the table in docs/fidelity.md.

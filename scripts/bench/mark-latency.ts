@@ -1,7 +1,7 @@
 /**
- * The time from the arrival of a watch line to its mark on stdout. For comparison, in turns, the same for a process
- * that only echoes the lines: what a socket and a pipe cost on this machine now. One process forwards the lines,
- * another reads stdout; both use the machine's clock.
+ * The time from the arrival of a watch line to its mark on stdout. For comparison it measures in turns a process that
+ * only echoes the lines: the cost of a socket and a pipe on this machine. One process forwards the lines, another reads
+ * stdout. Both use the machine's clock.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

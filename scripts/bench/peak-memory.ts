@@ -1,4 +1,4 @@
-/** Peak resident memory of a trace, compared with kubectl watching the same pod meanwhile. Linux only (VmHWM). */
+/** Peak resident memory of a trace, compared with that of kubectl watching the same pod. Linux only (VmHWM). */
 import { existsSync, readFileSync } from 'node:fs';
 import { startBusyCluster } from './busy-cluster.ts';
 import { against, type Contest } from './contest.ts';

@@ -10,7 +10,7 @@ export const podexit = [process.execPath, fileURLToPath(new URL('../../bin/kubec
 
 export const hasKubectl = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error === undefined;
 
-/** Starts a program with an environment without anything of this machine's user. */
+/** Starts a program without the environment of this machine's user. */
 export function start(
   words: readonly string[],
   stdout: 'ignore' | 'pipe' = 'ignore',

@@ -26,7 +26,7 @@ async function startProxy(target: number, accept: (near: Socket, reach: () => So
 }
 
 /**
- * Makes 127.0.0.1 as far away as another continent: each direction takes half the round trip. The TCP handshake is
+ * Makes 127.0.0.1 as slow as another continent: each direction takes half the round trip. The TCP handshake is
  * answered here at once, so the connection is opened a round trip later instead.
  */
 export const startDelayProxy = (target: number, roundTripMs: number): Promise<Proxy> =>
@@ -56,7 +56,7 @@ export interface Passed {
 /** ms, on the clock that all processes of the machine share. */
 export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Records when it forwards data of the server, which then arrives at the program. `passed`: what, in order. */
+/** Records the times at which it forwards data of the server. `passed`: the data in order. */
 export async function startRelay(target: number): Promise<Proxy & { readonly passed: readonly Passed[] }> {
   const passed: Passed[] = [];
   const proxy = await startProxy(target, (near, reach) => {

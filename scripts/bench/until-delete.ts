@@ -41,9 +41,9 @@ export async function untilDelete(rounds: number): Promise<Contest[]> {
 }
 
 interface Situation {
-  /** The distance to the server, ms. */
+  /** The round trip to the server, ms. */
   roundTripMs?: number;
-  /** The home folder is empty, without anything that an earlier run has kept. */
+  /** The home folder is empty, without caches of an earlier run. */
   isNew?: boolean;
 }
 
@@ -114,7 +114,7 @@ async function kubeconfigFor(server: Loopback, proxy: Proxy | undefined): Promis
   const config = JSON.parse(text) as { clusters: { cluster: Record<string, string> }[] };
   for (const { cluster } of config.clusters) {
     if (proxy) cluster['server'] = cluster['server']?.replace(/:\d+$/, `:${proxy.port}`) ?? '';
-    // The loopback server has a certificate of its own authority.
+    // The certificate of the loopback server is signed by the CA of the tests.
     if (cluster['certificate-authority-data'] !== undefined)
       cluster['certificate-authority-data'] = Buffer.from((await certificates()).ca).toString('base64');
   }

@@ -1,4 +1,4 @@
-/** The page with another text between `<!-- NAME -->` or `<!-- NAME: … -->` and `<!-- /NAME -->`. Throws without these. */
+/** Replaces the text between `<!-- NAME -->` or `<!-- NAME: … -->` and `<!-- /NAME -->`. Throws without these. */
 export function withPart(page: string, name: string, text: string): string {
   const part = new RegExp(`(<!-- ${name}(?:: [^>]*)? -->\n\n)[^]*?(\n\n<!-- /${name} -->)`);
   if (!part.test(page)) throw new Error(`the page has no place for <!-- ${name} -->`);

@@ -1,4 +1,4 @@
-/** The licence of the Node inside an executable; its terms, and those of its dependencies, require that we ship it. */
+/** The licence of the Node in an executable. Its terms, and those of its dependencies, require that we ship it. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

@@ -1,5 +1,5 @@
 /**
- * How large each folder of src may be, with space for a rule or two. Lower a limit when its folder has shrunk.
+ * The size limit of each folder of src, with some reserve. Lower a limit when its folder has shrunk.
  * Give the reason in the commit if you raise one.
  */
 export interface FolderLimits {

@@ -1,4 +1,4 @@
-/** Reads 2 GB of audit log in constant memory: too slow to run for every change. */
+/** Reads 2 GB of audit log in constant memory. Too slow to run for every change. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { linesWith } from '../../src/advice/why/audit-lines.ts';
 
 const size = 2 * 1024 ** 3;
 
-it('finds the lines of one pod in 2 GB, in memory that does not grow', async () => {
+it('finds the lines of one pod in 2 GB without growing memory', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const file = join(folder, 'audit.log');
   const line = `${JSON.stringify({ kind: 'Event', apiVersion: 'audit.k8s.io/v1', objectRef: { resource: 'configmaps', name: 'other' }, padding: 'x'.repeat(1500) })}\n`;

@@ -1,4 +1,4 @@
-/** `check` on the cluster of every recording before the exit: a pod that was then killed is never called fine. */
+/** `check` on the cluster of every recording before the exit. It never passes a pod that is killed later. */
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
@@ -20,7 +20,7 @@ const killedContainers = (name: string): string[] =>
     .map(({ container }) => container);
 
 describe.each(allNames)('%s', (name) => {
-  it('promises nothing, and names what kills or what it cannot tell', async () => {
+  it('promises no graceful exit, and names each container that is killed later', async () => {
     const { one, text } = await checked(name);
     expect(text.replaceAll(name, '')).not.toMatch(/graceful|✔/i);
     for (const container of new Set(killedContainers(name))) {
@@ -41,7 +41,7 @@ it.each([
   ['containerd-restart-ignoring-app', 'app', 'trap "" TERM'],
   ['multi-container', 'legacy', 'trap "" TERM'],
   ['no-grace-spec-default', 'app', 'sleep 3600'],
-])('%s: %s is named for its command', async (name, container, words) => {
+])('in %s container %s ignores SIGTERM because of its command', async (name, container, words) => {
   const { one } = await checked(name);
   const finding = one?.findings.find(({ code }) => code === 'no-signal-handling');
   expect(finding).toMatchObject({ container, severity: 'warning' });

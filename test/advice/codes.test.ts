@@ -1,4 +1,4 @@
-/** Every code that only a check uses is explained, by the command and in the docs. */
+/** `explain` has a page for every code that only `check` uses. */
 import { expect, it } from 'vitest';
 import { checkOnlyCodes } from '../../src/advice/finding.ts';
 import { runMain } from '../cli/helpers/in-process.ts';

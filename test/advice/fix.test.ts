@@ -1,4 +1,4 @@
-/** `fix`: the machine's own kubectl applies each patch, and a check of the result no longer finds the problem. */
+/** `fix`: kubectl applies each patch, and a check of the result no longer finds the problem. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const byHandIn = (stderr: string): string[] =>
 
 const fix = (file: string, ...words: string[]) => runMain(['fix', '-f', file, ...words]);
 
-it('leaves a document that cannot be read as it is, and changes the others', async () => {
+it('keeps an unreadable document unchanged, and fixes the others', async () => {
   const path = join(folder, 'nginx-deployment.yaml');
   const text = readFileSync(path, 'utf8');
   const broken = 'broken: [1\n---\n';
@@ -59,13 +59,13 @@ describe.each(files)('%s', (file) => {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
 
-  it('as changed YAML has only the problems that are said to be for a person', async () => {
+  it('as fixed YAML has only the problems that need a person', async () => {
     const { code, stdout, stderr } = await fix(path, '-o', 'yaml');
     expect(code).toBe(0);
     expect(await problemsOf(scratchFile(file, stdout))).toEqual(byHandIn(stderr));
   });
 
-  it('keeps every comment and every line that no change is about', async () => {
+  it('keeps every comment, and changes few lines', async () => {
     const { stdout } = await fix(path, '-o', 'yaml');
     for (const line of text.split('\n').filter((one) => /^\s*#/.test(one))) expect(stdout).toContain(line);
     const { stdout: diff } = await fix(path, '--diff');
@@ -73,47 +73,50 @@ describe.each(files)('%s', (file) => {
     expect(removed.length).toBeLessThanOrEqual(6);
   });
 
-  it.skipIf(!hasKubectl)('as a patch applies with kubectl patch --local, and says why on each change', async () => {
-    const types = { strategic: 'strategic', 'json-patch': 'json' } as const;
-    for (const [format, type] of Object.entries(types)) {
-      const { stdout, stderr } = await fix(path, '-o', format);
-      const patches = stdout.split(/^---$/m).filter((one) => one.trim() !== '');
-      let rest = text;
-      for (const patch of patches) {
-        const [, name = ''] = /^# kubectl patch (\S+)/m.exec(patch) ?? [];
-        if (name === '') continue;
-        expect(patch.split('\n').filter((line) => /^\s*# (?!kubectl)/.test(line)).length).toBeGreaterThan(0);
-        const found = parseManifests(text, file).manifests.find(
-          ({ object }) => hasPods(object) && `${object.kind?.toLowerCase()}/${object.metadata?.name}` === name,
+  it.skipIf(!hasKubectl)(
+    'as a patch applies with kubectl patch --local, and has a reason for each change',
+    async () => {
+      const types = { strategic: 'strategic', 'json-patch': 'json' } as const;
+      for (const [format, type] of Object.entries(types)) {
+        const { stdout, stderr } = await fix(path, '-o', format);
+        const patches = stdout.split(/^---$/m).filter((one) => one.trim() !== '');
+        let rest = text;
+        for (const patch of patches) {
+          const [, name = ''] = /^# kubectl patch (\S+)/m.exec(patch) ?? [];
+          if (name === '') continue;
+          expect(patch.split('\n').filter((line) => /^\s*# (?!kubectl)/.test(line)).length).toBeGreaterThan(0);
+          const found = parseManifests(text, file).manifests.find(
+            ({ object }) => hasPods(object) && `${object.kind?.toLowerCase()}/${object.metadata?.name}` === name,
+          );
+          const object = scratchFile('object.json', JSON.stringify(found?.object));
+          const out = execFileSync(
+            'kubectl',
+            [
+              'patch',
+              '--local',
+              '-f',
+              object,
+              `--type=${type}`,
+              '--patch-file',
+              scratchFile('patch.yaml', patch),
+              '-o',
+              'json',
+            ],
+            { encoding: 'utf8' },
+          );
+          const others = parseManifests(rest, file).manifests.filter(
+            ({ object: one }) => one !== found?.object && `${one.kind?.toLowerCase()}/${one.metadata?.name}` !== name,
+          );
+          rest = [out, ...others.map(({ object: one }) => JSON.stringify(one))].join('\n---\n');
+        }
+        const pods = [...stdout.matchAll(/^# (pod\/\S+): the API does not let/gm)].map(([, name]) => name);
+        const left = (await problemsOf(scratchFile('rest.yaml', rest))).filter(
+          (one) => !pods.includes(one.split(' ')[0]),
         );
-        const object = scratchFile('object.json', JSON.stringify(found?.object));
-        const out = execFileSync(
-          'kubectl',
-          [
-            'patch',
-            '--local',
-            '-f',
-            object,
-            `--type=${type}`,
-            '--patch-file',
-            scratchFile('patch.yaml', patch),
-            '-o',
-            'json',
-          ],
-          { encoding: 'utf8' },
-        );
-        const others = parseManifests(rest, file).manifests.filter(
-          ({ object: one }) => one !== found?.object && `${one.kind?.toLowerCase()}/${one.metadata?.name}` !== name,
-        );
-        rest = [out, ...others.map(({ object: one }) => JSON.stringify(one))].join('\n---\n');
+        expect(left, format).toEqual(byHandIn(stderr));
       }
-      const pods = [...stdout.matchAll(/^# (pod\/\S+): the API does not let/gm)].map(([, name]) => name);
-      const left = (await problemsOf(scratchFile('rest.yaml', rest))).filter(
-        (one) => !pods.includes(one.split(' ')[0]),
-      );
-      expect(left, format).toEqual(byHandIn(stderr));
-    }
-  });
+    },
+  );
 });
 
 it('a kustomize component holds one patch for each object', async () => {
@@ -127,7 +130,7 @@ it('a kustomize component holds one patch for each object', async () => {
 });
 
 describe('of a cluster', () => {
-  it.skipIf(!hasKubectl)('a workload: the patch passes a dry run of the server, and nothing was changed by us', () =>
+  it.skipIf(!hasKubectl)('a workload: the patch passes a server dry run, and podexit sends only GET requests', () =>
     serving('graceful-exit', {}, async ({ server, flags, folder: home }) => {
       const { code, stdout } = await runMain(['fix', 'deployment/checkout', ...flags]);
       expect(code).toBe(0);
@@ -158,13 +161,13 @@ describe('of a cluster', () => {
     }),
   );
 
-  it('a pod leads to the template of its Deployment', () =>
+  it('a pod: the patch is for its Deployment', () =>
     serving('graceful-exit', {}, async ({ server, flags }) => {
       const { stdout } = await runMain(['fix', server.pod, ...flags]);
       expect(parse(stdout)).toMatchObject({ kind: 'Deployment', metadata: { name: 'checkout' } });
     }));
 
-  it('a pod that nothing owns is said to be immutable', () =>
+  it('a pod without an owner: the fields are reported as immutable', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const { stdout } = await runMain(['fix', server.pod, ...flags]);
       expect(stdout).toMatch(/^# pod\/api-0: the API does not let these fields of a pod change/);
@@ -185,14 +188,14 @@ describe('of a report', () => {
     ],
   };
 
-  it('what it proposes becomes a patch file', async () => {
+  it('prints its fix as a patch file', async () => {
     const { code, stdout } = await runMain(['fix', scratchFile('exit.json', JSON.stringify(report))]);
     expect(code).toBe(0);
     expect(stdout).toBe('# drained in 3s\n# kubectl patch …\n\nspec:\n  replicas: 2\n');
   });
 
   it.skipIf(!hasKubectl).each(['graceful-exit', 'sigkill-after-grace', 'rollout-25'])(
-    'of the recorded run %s: one patch, which kubectl applies, and the check no longer finds what it mends',
+    '%s: prints one patch that kubectl applies and that removes the finding',
     async (name) => {
       const { stdout: exit } = await runMain(['replay', recordingFile(name), '-o', 'json']);
       const { code, stdout } = await runMain(['fix', scratchFile('exit.json', exit)]);
@@ -222,7 +225,7 @@ describe('of a report', () => {
     ['{}', /is not a podexit\/v1 report/],
     ['{"apiVersion":"podexit/v1","kind":"ExitReport"}', /contains no fix/],
     ['not JSON', /is not JSON/],
-  ])('%s is one clear error', async (text, message) => {
+  ])('%s causes one clear error', async (text, message) => {
     const { code, stderr } = await runMain(['fix', scratchFile('bad.json', text)]);
     expect(code).toBe(1);
     expect(stderr).toMatch(message);

@@ -85,13 +85,13 @@ async function recommend(...words: string[]): Promise<{ code: number; report: Re
 }
 
 describe('recommend', () => {
-  it('knows the quantiles of a hundred exits of 0.1s to 10s', async () => {
+  it('has the quantiles of a hundred exits of 0.1s to 10s', async () => {
     const { code, report } = await recommend(rollout(hundred));
     expect(code).toBe(0);
     expect(report.workloads[0]?.drain).toEqual({ p50: 5, p90: 9, p99: 9.9, max: 10 });
   });
 
-  it('lowers a grace period that nobody needs, for all of the exits', async () => {
+  it('lowers a grace period that is longer than all exits need', async () => {
     const { report } = await recommend(rollout(hundred));
     expect(report.workloads[0]?.grace).toEqual({
       currentSeconds: 30,
@@ -104,7 +104,7 @@ describe('recommend', () => {
     );
   });
 
-  it('raises one that exits run into', async () => {
+  it('raises a grace period that some exits exceed', async () => {
     const exits = [...hundred.map((one) => ({ ...one, grace: 10 })), { drain: 10, grace: 10, killed: true }];
     const { code, report } = await recommend(rollout(exits), '--fail-on', 'raise');
     expect(code).toBe(5);
@@ -116,7 +116,7 @@ describe('recommend', () => {
     expect(report.workloads[0]?.killed.share).toBeCloseTo(1 / 101);
   });
 
-  it('says that no grace period helps who ignores the signal', async () => {
+  it('keeps the grace period of an app that ignores its stop signal', async () => {
     const ignoring = { drain: 30, killed: true, codes: ['no-signal-handling'] };
     const { report } = await recommend(rollout([...hundred.slice(0, 10), ignoring]));
     expect(report.workloads[0]?.grace).toMatchObject({ direction: 'not-by-grace', recommendedSeconds: 30 });
@@ -130,7 +130,7 @@ describe('recommend', () => {
     ]);
   });
 
-  it('refuses below 10 exits, and names the workload', async () => {
+  it('refuses fewer than 10 exits, and names the workload', async () => {
     const { code, stderr } = await runMain(['recommend', rollout(hundred.slice(0, 9))]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/StatefulSet\/web: 9 exits; a recommendation needs 10/);
@@ -159,7 +159,7 @@ describe('compare', () => {
   const slow = { drain: 6, killed: true, codes: ['killed-at-grace', 'drain-race'] };
   const fast = { drain: 2, codes: ['drain-race'] };
 
-  it('says what got better, and what is left', async () => {
+  it('lists the fixed findings and those that are left', async () => {
     const { code, report } = await compare(rollout([slow]), rollout([fast]), '--fail-on', 'worse');
     expect(code).toBe(0);
     expect(report).toMatchObject({
@@ -168,23 +168,23 @@ describe('compare', () => {
     });
   });
 
-  it('exits 5 for what got worse, where that was asked', async () => {
+  it('exits 5 with --fail-on=worse if something got worse', async () => {
     const [before, after] = [rollout([fast]), rollout([slow])];
     expect((await compare(before, after)).code).toBe(0);
     expect((await compare(before, after, '--fail-on=worse')).code).toBe(5);
   });
 
-  it('claims no difference that is within the noise', async () => {
+  it('reports no difference within the noise', async () => {
     const { report } = await compare(rollout([{ drain: 3 }]), rollout([{ drain: 3.4 }]));
     expect(report).toMatchObject({ change: 'same', summary: 'no difference that the measurements prove' });
   });
 
-  it('counts lost requests against what was sent', async () => {
+  it('compares the lost requests with the sent ones', async () => {
     const { report } = await compare(rollout([{ drain: 3, lost: 0 }]), rollout([{ drain: 3, lost: 4 }]));
     expect(report.worse).toEqual(['requests lost: 0 of 100 → 4 of 100']);
   });
 
-  it('reads recordings as the command replay does, and draws two lanes on one axis', async () => {
+  it('reads recordings too, and draws two bars on one axis', async () => {
     const words = ['compare', recordingFile('sigkill-after-grace'), recordingFile('graceful-exit')];
     const { code, stdout } = await runMain(words);
     expect(code).toBe(0);
@@ -193,14 +193,14 @@ describe('compare', () => {
     expect((await runMain([...words, '-o', 'markdown'])).stdout).toMatch(/\| \| before \| after \|\n/);
   });
 
-  it('a file that is not there is one clear error', async () => {
+  it('a missing file causes one clear error', async () => {
     const { code, stderr } = await runMain(['compare', '/nowhere.json', rollout([fast])]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/\/nowhere\.json cannot be read \(ENOENT\)/);
   });
 });
 
-it('quantiles are by nearest rank, and a histogram loses nothing', () => {
+it('quantiles use the nearest rank, and a histogram counts every value', () => {
   expect(quantilesOf([4, 1, 3, 2])).toEqual({ p50: 2, p90: 4, p99: 4, max: 4 });
   expect(quantilesOf([])).toBeUndefined();
   for (const values of [[0], [0.3, 12, 7.7], hundred.map(({ drain }) => drain)]) {

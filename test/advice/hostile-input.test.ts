@@ -1,4 +1,4 @@
-/** Untrusted files: `check -f` prints one clear error about each, judges the rest, and ends soon. */
+/** Untrusted files: `check -f` prints one clear error for each, and judges the rest. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,10 +28,10 @@ async function check(text: string) {
   };
 }
 
-describe('what is broken is one error with its line, and the rest is judged', () => {
+describe('a broken document causes one error with its line, and the rest is judged', () => {
   it.each([
     ['tabs', `${pod('a')}---\n${pod('b').replace('  containers', '\tcontainers')}`, /^11: Tabs are not allowed/],
-    ['a key twice', `${pod('a')}---\n${pod('b')}kind: Job\n`, /^14: Map keys must be unique/],
+    ['a duplicate key', `${pod('a')}---\n${pod('b')}kind: Job\n`, /^14: Map keys must be unique/],
     ['one of three documents', `${pod('a')}---\nkind: [\n---\n${pod('c')}`, /^9: /],
     [
       '20,000 brackets',
@@ -47,14 +47,14 @@ describe('what is broken is one error with its line, and the rest is judged', ()
   });
 });
 
-describe('what is only unusual is read as kubectl reads it', () => {
+describe('unusual input is read as in kubectl', () => {
   it.each([
     ['CRLF', `${pod('a')}---\n${pod('b')}`.replaceAll('\n', '\r\n'), ['a', 'b'], 6],
     ['a byte order mark', `\ufeff${pod('a')}`, ['a'], 6],
     ['empty documents', `---\n---\n# nothing\n---\n${pod('a')}`, ['a'], 10],
     ['unknown kinds', `kind: Widget\nmetadata: {name: w}\n---\n${pod('a')}`, ['a'], 9],
-    ['a kind that JavaScript knows', `kind: constructor\n---\n${pod('a')}`, ['a'], 8],
-    ['keys that JavaScript knows', `__proto__: {kind: Job}\n${pod('a')}`, ['a'], 7],
+    ['a kind that is a property in JavaScript', `kind: constructor\n---\n${pod('a')}`, ['a'], 8],
+    ['keys that are properties in JavaScript', `__proto__: {kind: Job}\n${pod('a')}`, ['a'], 7],
   ])('%s', async (_title, text, names, line) => {
     const { code, judged, findings } = await check(text);
     expect(code).toBe(0);
@@ -62,7 +62,7 @@ describe('what is only unusual is read as kubectl reads it', () => {
     expect(findings.find(({ code: of }) => of === 'no-signal-handling')?.line).toBe(line);
   });
 
-  it('a merge key counts', async () => {
+  it('a merge key is applied', async () => {
     const text = `x: &b {terminationGracePeriodSeconds: 0}\n${pod('a').replace('spec:', 'spec:\n  <<: *b')}`;
     expect((await check(text)).findings.map(({ code }) => code)).toContain('force-deleted');
   });
@@ -71,18 +71,18 @@ describe('what is only unusual is read as kubectl reads it', () => {
 it.each([
   ['no spec', 'kind: Pod\nmetadata: {name: a}\n'],
   ['names that are numbers', 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: 5}]}\n'],
-])('a pod without a container that can be read is not called fine: %s', async (_title, text) => {
+])('a pod without a readable container is judged as "cannot tell": %s', async (_title, text) => {
   expect((await check(text)).judgements).toEqual(['cannot-tell']);
 });
 
-it('a file of 50 MB is read, one of more than 64 MB is refused by its size', async () => {
+it('a file of 50 MB is read, and a file of more than 64 MB is refused', async () => {
   const line = `kind: ConfigMap\nmetadata: {name: c}\ndata: {x: ${'y'.repeat(100_000)}}\n---\n`;
   expect((await check(`${line.repeat(500)}${pod('a')}`)).judged).toEqual(['a']);
   expect((await check(`${line.repeat(700)}${pod('a')}`)).errors).toEqual(['1: is larger than 64 MB']);
 }, 60_000);
 
 describe('folders', () => {
-  it('a link to its own folder, a folder named like a file and thousands of files do no harm', async () => {
+  it('a link to its own folder, a folder named like a file and thousands of files are no problem', async () => {
     const folder = join(scratch, 'folder');
     mkdirSync(join(folder, 'inner.yaml'), { recursive: true });
     symlinkSync(folder, join(folder, 'self.yaml'));

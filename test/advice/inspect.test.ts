@@ -19,7 +19,7 @@ const masks = (caught: bigint, ignored = 0n, blocked = 0n): string => {
 };
 const term = 1n << 14n;
 
-/** In the words of a kubelet with containerd and runc. */
+/** The message of a kubelet with containerd and runc. */
 const noCat =
   'error executing command in container: failed to exec in container: failed to start exec "8d1c": OCI runtime exec failed: exec failed: unable to start container process: exec: "cat": executable file not found in $PATH: unknown';
 
@@ -31,7 +31,7 @@ const containers: Record<string, Container> = {
   node: { status: masks(0n), cmdline: 'node\0server.js\0' },
   waiting: { status: masks(0n, 0n, term), cmdline: '/sigwait\0' },
   distroless: { error: noCat },
-  // The command is enough for a finding, although the inspection failed.
+  // The command is enough for a finding, even though the inspection failed.
   'sleep-without-cat': { error: noCat, command: ['sh', '-c', 'rm /bin/cat; exec sleep 3600'] },
   'trap-without-cat': { error: noCat, command: ['sh', '-c', 'trap "exit 0" TERM; while true; do sleep 1; done'] },
   'cat-failed': {
@@ -52,7 +52,7 @@ function frame(channel: number, text: string): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** An API server with one pod; its containers answer an exec. */
+/** An API server with one pod whose containers answer an exec. */
 async function withPod(status: number, work: (flags: string[], commands: string[]) => Promise<void>): Promise<void> {
   const names = Object.keys(containers);
   const pod = {
@@ -129,7 +129,7 @@ const inspect = async (flags: string[]) => {
 };
 
 describe('check --inspect', () => {
-  it('names each PID 1 that has no handler, and says what it runs in the containers', () =>
+  it('names each PID 1 without a signal handler, and says which commands it runs', () =>
     withPod(101, async (flags, commands) => {
       const { code, stderr, findings } = await inspect(flags);
       expect(code).toBe(0);
@@ -151,7 +151,7 @@ describe('check --inspect', () => {
       );
     }));
 
-  it('says what it cannot tell without cat, in a sandbox, and of a blocked signal', () =>
+  it('says why it cannot tell: no cat, a sandbox, a blocked signal', () =>
     withPod(101, async (flags) => {
       const { cannotTell } = await inspect(flags);
       const because: Record<string, string> = Object.fromEntries(
@@ -166,7 +166,7 @@ describe('check --inspect', () => {
       expect(because['go']).toMatch(/a signal handler \(read from \/proc\/1\/status\)/);
     }));
 
-  it('says which Role it needs where the exec is refused', () =>
+  it('names the needed permission if the exec is refused with 403', () =>
     withPod(403, async (flags) => {
       const { code, cannotTell } = await inspect(flags);
       expect(code).toBe(0);
@@ -175,13 +175,13 @@ describe('check --inspect', () => {
       );
     }));
 
-  it('says of a container that does not run what the server says, and nothing of rights', () =>
+  it('prints the message of the server if the exec is refused with 500', () =>
     withPod(500, async (flags) => {
       const { cannotTell } = await inspect(flags);
       expect(cannotTell[0]?.because).toBe('the exec was refused (500): not allowed');
     }));
 
-  it('shows in the text each container that it could not look into', () =>
+  it('lists in the text each container that it could not inspect', () =>
     withPod(101, async (flags) => {
       const { stdout } = await runMain(['check', 'web-0', '--inspect', ...flags]);
       const text = stdout.replace(/\s+/g, ' ');
@@ -189,14 +189,14 @@ describe('check --inspect', () => {
         expect(text).toContain(`whether ${name} handles SIGTERM (the container has no cat (a distroless image))`);
     }));
 
-  it('is for a running pod, not for manifests', async () => {
+  it('is refused for manifests', async () => {
     const { code, stderr } = await runMain(['check', '-f', 'x.yaml', '--inspect']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/--inspect reads the containers of one running pod/);
   });
 });
 
-it('a pod that shares its processes has another PID 1 than the application', () => {
+it('with shareProcessNamespace PID 1 is not the application, so it is not judged', () => {
   const done = { kind: 'done' as const, stdout: Buffer.from(masks(0n)) };
   expect(inspectionOf(done, done, 'TERM', true)).toMatchObject({ kind: 'unreadable' });
 });

@@ -1,4 +1,4 @@
-/** `check -f` on manifests of many shapes. The first comment of each file lists its problems; no others may show. */
+/** `check -f` on manifests of many shapes. The first comment of each file lists all its problems. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const problemsIn = ({ findings }: CheckedObject): string[] =>
 describe.each(files)('%s', (file) => {
   const text = readFileSync(join(folder, file), 'utf8');
 
-  it('has the problems that it says, on lines that are there', async () => {
+  it('has exactly the listed problems, on existing lines', async () => {
     const { code, report } = await checkFile('-f', join(folder, file));
     expect(code).toBe(0);
     const found = report.checks.filter((one) => problemsIn(one).length > 0);
@@ -50,7 +50,7 @@ describe.each(files)('%s', (file) => {
     }
   });
 
-  it('says "cannot tell" where it says so', async () => {
+  it('is "cannot tell" exactly for the listed object', async () => {
     const [, open] = /^# cannot tell: (\S+)$/m.exec(text) ?? [];
     const { report } = await checkFile('-f', join(folder, file));
     const unclear = report.checks.filter(({ judgement }) => judgement === 'cannot-tell').map(namesOf);
@@ -58,12 +58,12 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-it('the document is valid by its schema', async () => {
+it('the JSON document fits its schema', async () => {
   const { report } = await checkFile('-f', folder);
   expect(faultsBy('check-report', report)).toEqual([]);
 });
 
-it('a whole folder is one document, and as many objects as its files hold', async () => {
+it('a whole folder is one document with the objects of all files, worst first', async () => {
   const { report } = await checkFile('-f', folder);
   expect(report.kind).toBe('CheckReport');
   expect(new Set(report.checks.map(({ file }) => file)).size).toBe(files.length);
@@ -73,7 +73,7 @@ it('a whole folder is one document, and as many objects as its files hold', asyn
   expect(ranks).toEqual([...ranks].sort());
 });
 
-it('a finding names the line of the field that it is about', async () => {
+it('a finding has the line of its field', async () => {
   const file = join(folder, 'hook-half-of-grace.yaml');
   const { report } = await checkFile('-f', file);
   const finding = report.checks[0]?.findings.find(({ code }) => code === 'prestop-heavy');
@@ -81,7 +81,7 @@ it('a finding names the line of the field that it is about', async () => {
   expect(finding?.field).toBe('spec.template.spec.containers[0].lifecycle.preStop');
 });
 
-describe('input that is broken', () => {
+describe('broken input', () => {
   const inFolder = async (texts: Record<string, string>, work: (path: string) => Promise<void>): Promise<void> => {
     const path = mkdtempSync(join(tmpdir(), 'podexit-'));
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(path, name), text);
@@ -93,7 +93,7 @@ describe('input that is broken', () => {
   };
   const good = readFileSync(join(folder, 'sleep-forever.yaml'), 'utf8');
 
-  it('is one error with its line, and everything else is judged', () =>
+  it('causes one error with its line, and everything else is judged', () =>
     inFolder({ 'a.yaml': `${good}---\nkind: Deployment\n  bad: [\n`, 'b.yaml': good }, async (path) => {
       const { code, report } = await checkFile('-f', path);
       expect(code).toBe(1);
@@ -108,7 +108,7 @@ describe('input that is broken', () => {
     ['no object', 'just a text\n'],
     ['a list without kinds', '- a\n- b\n'],
     [
-      'aliases that stand for billions',
+      'aliases that expand to billions of nodes',
       `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\nkind: Pod\n`,
     ],
   ])('%s', (_title, text) =>
@@ -119,7 +119,7 @@ describe('input that is broken', () => {
     }),
   );
 
-  it('a file that is not there', async () => {
+  it('a missing file', async () => {
     const { code, report } = await checkFile('-f', '/nowhere/x.yaml');
     expect(code).toBe(1);
     expect(report.errors).toMatchObject([{ file: '/nowhere/x.yaml', message: 'cannot be read (ENOENT)' }]);
@@ -133,7 +133,7 @@ describe('input that is broken', () => {
       spec: { replicas: 'many', template: { metadata: { labels: [1] }, spec: { containers: {} } } },
     },
     { kind: 'List', items: [{ kind: 'Pod' }, null, 3] },
-  ])('fields of other types than the API has are as good as absent: %j', (object) =>
+  ])('fields with a wrong type are ignored: %j', (object) =>
     inFolder({ 'a.json': JSON.stringify(object) }, async (path) => {
       const { stdout, stderr } = await runMain(['check', '-f', path, '-o', 'json']);
       expect(stderr).toBe('');
@@ -148,17 +148,17 @@ describe('for pipelines', () => {
   it.each([
     ['of manifests', [folder]],
     ['with input that cannot be read', [file, '/nowhere/x.yaml']],
-  ])('SARIF %s is valid by the parts of its schema that it uses', async (_title, names) => {
+  ])('SARIF %s fits its schema', async (_title, names) => {
     const { stdout } = await runMain(['check', ...names.flatMap((name) => ['-f', name]), '-o', 'sarif']);
     expect(sarifFaults(JSON.parse(stdout))).toEqual([]);
   });
 
-  it('SARIF names file, line and rule', async () => {
+  it('SARIF has the line and the rule', async () => {
     const { stdout } = await runMain(['check', '-f', file, '-o', 'sarif']);
     expect(stdout).toMatch(/"ruleId": "classic-sidecar"[\s\S]*"startLine": 1\d/);
   });
 
-  it('JUnit fails only with the gate', async () => {
+  it('JUnit has a failure only with a failed gate', async () => {
     const calm = await runMain(['check', '-f', file, '-o', 'junit']);
     expect(calm.stdout).toMatch(/failures="0"/);
     const red = await runMain(['check', '-f', file, '-o', 'junit', '--fail-on', 'classic-sidecar']);
@@ -171,7 +171,7 @@ describe('for pipelines', () => {
     expect(stdout).toMatch(/\| workload \| result \| findings \|\n\| --- \|/);
   });
 
-  it('names that a manifest brings act in no terminal', async () => {
+  it('names from a manifest are escaped', async () => {
     const path = mkdtempSync(join(tmpdir(), 'podexit-'));
     writeFileSync(
       join(path, 'a.yaml'),

@@ -1,4 +1,4 @@
-/** The facts of a report that are compared with other reports. */
+/** The facts of a report that `compare` and `recommend` use. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { middle, readReports, sampleOf } from '../../src/advice/history/reports.
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 
-it('a report of a recording: workload, grace period, drain, outcome', async () => {
+it('a sample has the workload, grace period, drain and outcome of a report', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const { stdout } = await runMain(['replay', recordingFile('graceful-exit'), '-o', 'json']);
   writeFileSync(join(folder, 'exit.json'), stdout);

@@ -87,7 +87,7 @@ spec:
 `;
 
 describe('standard input', () => {
-  it('is <stdin> with its lines, in text and JSON', () => {
+  it('has the file name <stdin> and its lines, in text and JSON', () => {
     const [one] = checked(`${service}---\n${deployment}`).checks;
     expect(one).toMatchObject({ name: 'web', file: '<stdin>', line: 6 });
     expect(one?.findings[0]).toMatchObject({ code: 'drain-race', file: '<stdin>', line: 17 });
@@ -101,21 +101,21 @@ describe('standard input', () => {
     expect(stdout).toMatch(/^apiVersion: v1\nkind: Service\n/);
   });
 
-  it('names its broken line', () => {
+  it('has the line of an error', () => {
     const { code, stdout } = piped(`${service}---\nkind: [\n`, 'check', '-f', '-');
     expect(code).toBe(1);
     expect(stdout).toMatch(/error {2}<stdin>:\d+: /);
   });
 });
 
-it('what helm template prints: the Service belongs to the Deployment, and the test pod to nobody', () => {
+it('reads the output of helm template: the Service selects the Deployment, not the test pod', () => {
   expect(codesOf(checked(helmTemplate))).toEqual({
     'Deployment/web': ['drain-race'],
     'Pod/release-name-web-test-connection': [],
   });
 });
 
-it.skipIf(!hasKubectl)('what kubectl kustomize prints, before and after the component that fix makes', () => {
+it.skipIf(!hasKubectl)('reads the output of kubectl kustomize, before and after the component that fix prints', () => {
   const write = (name: string, text: string): void => writeFileSync(join(scratch, name), text);
   write('web.yaml', `${service}---\n${deployment}`);
   const kustomization = 'resources: [web.yaml]\nnamePrefix: shop-\nnamespace: shop\n';

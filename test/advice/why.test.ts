@@ -28,7 +28,7 @@ interface Row {
 
 const collections = ['api/v1/pods', 'api/v1/events', 'apis/apps/v1/replicasets', 'apis/apps/v1/deployments'];
 
-/** The server after the whole recording has been played, with the recorded times instead of today's. */
+/** Brings the server to the end of the recording, with the recorded times instead of today's. */
 async function playOut({ server }: Serving, name: string): Promise<void> {
   for (const path of [...collections, 'apis/apps/v1/statefulsets', 'apis/apps/v1/daemonsets', 'apis/batch/v1/jobs']) {
     const { items } = (await (await fetch(`${server.url}/${path}`)).json()) as { items: KubeObject[] };
@@ -45,7 +45,7 @@ async function playOut({ server }: Serving, name: string): Promise<void> {
   }
 }
 
-/** Makes a value only once per key, for all tests that need it. */
+/** Caches a value per key for all tests. */
 function once<T>(make: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const made = new Map<string, Promise<T>>();
   return (key) => {
@@ -80,7 +80,7 @@ async function fromAuditLog(
 const fromPackedLog = once((name) => fromAuditLog(name, true));
 
 describe.each(allNames)('%s, from Events', (name) => {
-  it('claims nothing that the live run denies, and says what it cannot know', async () =>
+  it('contradicts nothing in the live report, and says what it cannot know', async () =>
     serving(name, {}, async (one) => {
       await playOut(one, name);
       const { pod } = one.server;
@@ -99,19 +99,19 @@ describe.each(allNames)('%s, from Events', (name) => {
         live?.pod.owner && `${live.pod.owner.kind} ${live.pod.owner.name}`,
       );
       if (report.grace) expect(report.grace.seconds).toBe(live?.grace.effectiveSeconds);
-      expect(truthsOf(name).filter((truth) => isBeforeTheStop(truth, pod, report))).toEqual([]);
+      expect(truthsOf(name).filter((truth) => isBeforeStopping(truth, pod, report))).toEqual([]);
       if (report.grace?.atItsEnd === 'gone') expect(live?.verdict.outcome).not.toBe('killed');
     }));
 });
 
-/** No signal was sent before the kubelet began according to the Events. */
-function isBeforeTheStop(truth: ReturnType<typeof truthsOf>[number], pod: string, { moments }: WhyReport): boolean {
+/** Whether a signal was sent before the kubelet started termination according to the Events. */
+function isBeforeStopping(truth: ReturnType<typeof truthsOf>[number], pod: string, { moments }: WhyReport): boolean {
   const stopping = moments.find((one) => one.name === 'stopping');
   if ((truth.pod ?? pod) !== pod || !stopping || truth.stop_signal_sent === undefined) return false;
   return Date.parse(truth.stop_signal_sent) < Date.parse(stopping.earliest);
 }
 
-it('the moments of Events hold what the runtime did', () =>
+it('the instant "stopping" from Events contains the true stop signal', () =>
   serving('sigkill-after-grace', {}, async (one) => {
     await playOut(one, 'sigkill-after-grace');
     const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
@@ -121,7 +121,7 @@ it('the moments of Events hold what the runtime did', () =>
     expect(Date.parse(truth?.stop_signal_sent ?? '')).toBeLessThanOrEqual(Date.parse(stopping?.latest ?? ''));
   }));
 
-it('a pod of a StatefulSet was gone before its grace period was over, since the next one of its name was there', () =>
+it('a successor shows that a StatefulSet pod was gone before the end of its grace period', () =>
   serving('statefulset', {}, async (one) => {
     await playOut(one, 'statefulset');
     const { stdout } = await runMain(['why', one.server.pod, ...one.flags]);
@@ -130,7 +130,7 @@ it('a pod of a StatefulSet was gone before its grace period was over, since the 
     expect(stdout).toMatch(/next time +kubectl podexit statefulset\/db --all-terminating --record FILE/);
   }));
 
-it('a pod whose name was given again before its kubelet stopped it was force-deleted', () =>
+it('a successor that is created before the kubelet stops the pod shows a forced deletion', () =>
   serving('statefulset', {}, async (one) => {
     await playOut(one, 'statefulset');
     const { server, flags } = one;
@@ -143,7 +143,7 @@ it('a pod whose name was given again before its kubelet stopped it was force-del
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'forced' });
   }));
 
-it('a drain is named as likely, and not as known', () =>
+it('a drain is reported as likely, not as known', () =>
   serving('drain-with-pdb', {}, async (one) => {
     await playOut(one, 'drain-with-pdb');
     const { stdout } = await runMain(['why', one.server.pod, '-o', 'json', ...one.flags]);
@@ -160,7 +160,7 @@ it.each([
   ['statefulset-rollout', 'statefulset/db', 0],
   ['daemonset-rollout', 'daemonset/log', 0],
   ['daemonset-rollout', 'deployment/log', 1],
-])('%s: %s leads to one of its pods that ended, and to no other', (name, workload, exit) =>
+])('%s: %s is resolved only to a terminated pod of its own', (name, workload, exit) =>
   serving(name, {}, async (one) => {
     await playOut(one, name);
     const { code, stdout } = await runMain(['why', workload, '-o', 'json', ...one.flags]);
@@ -172,7 +172,7 @@ it.each([
   }),
 );
 
-it('the form of a name decides only where it fits the controller', () => {
+it('a pod name is accepted only if its form fits the controller', () => {
   expect(mayOwn('ReplicaSet', 'checkout-6677656c54', 'checkout-6677656c54-258qr')).toBe(true);
   expect(mayOwn('Deployment', 'checkout', 'checkout-6677656c54-258qr')).toBe(true);
   expect(mayOwn('DaemonSet', 'checkout', 'checkout-6677656c54-258qr')).toBe(false);
@@ -182,7 +182,7 @@ it('the form of a name decides only where it fits the controller', () => {
   expect(mayOwn('Job', 'j'.repeat(60), `${'j'.repeat(58)}258qr`)).toBe(true);
 });
 
-it('without a name: the pods that ended lately', () =>
+it('without a name it lists the pods that stopped recently', () =>
   serving('rollout-25', {}, async (one) => {
     await playOut(one, 'rollout-25');
     const { code, stdout } = await runMain(['why', ...one.flags]);
@@ -191,14 +191,14 @@ it('without a name: the pods that ended lately', () =>
     expect(stdout).toMatch(/25 pods of namespace rollout-25 stopped recently/);
   }));
 
-it('a pod that never existed is one clear error', () =>
+it('a pod that never existed causes one clear error', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const { code, stderr } = await runMain(['why', 'nosuch', ...flags]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/nothing is known of an exit of pod "nosuch" in namespace "graceful-exit"/);
   }));
 
-it('a recording of a folder says what the replay says', async () => {
+it('--from finds the recording of the pod in a folder', async () => {
   const folder = mkdtempSync(join(scratch, 'from-'));
   writeFileSync(join(folder, 'a.ndjson'), readFileSync(recordingFile('sigkill-after-grace')));
   const { code, stdout } = await runMain([
@@ -215,7 +215,7 @@ it('a recording of a folder says what the replay says', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
-/** Parts of a live report that an audit log cannot show, by their words in the report. */
+/** Marks of a live report that an audit log cannot show, with the reason in the report. */
 const reasons: [marks: RegExp, reason: RegExp][] = [
   [
     /^(acknowledged|stopping|stop-signal|kill|prestop-ended)$/,
@@ -231,7 +231,7 @@ const keyOf = ({ name, subject }: Mark): string => (subject === undefined ? name
 
 function missingWithoutReason(live: ExitReport, report: AuditReport): string[] {
   const found = new Set(report.exit?.marks.map(keyOf));
-  // No request is sent here; the mark `accepted` shows the request in the log.
+  // `why` sends no request; the mark `accepted` shows the request in the log.
   const missing = live.marks.filter((mark) => mark.name !== 'requested' && !found.has(keyOf(mark)));
   const isSaid = ({ name }: Mark): boolean =>
     reasons.some(([marks, reason]) => marks.test(name) && report.cannotTell.some((text) => reason.test(text)));
@@ -262,7 +262,7 @@ describe.each(allNames)('%s, from an audit log', (name) => {
     ['without Events', false],
     ['with Events', true],
   ])(
-    'holds every truth of the runtime within its interval, misses no mark without a reason, and claims no other outcome, %s',
+    'has correct intervals, a reason for each missing mark, and the outcome of the live run or unknown, %s',
     async (title, withEvents) => {
       const { pod, code, report } = await (withEvents ? fromPackedLog(name) : fromAuditLog(name, false));
       expect(code).toBe(0);
@@ -277,7 +277,7 @@ describe.each(allNames)('%s, from an audit log', (name) => {
     },
   );
 
-  it('nothing of the exit is older than the DELETE of the log', async () => {
+  it('no mark is earlier than the DELETE of the log', async () => {
     const { exit, moments } = (await fromPackedLog(name)).report;
     const since = Date.parse(moments.find((one) => one.name === 'accepted')?.earliest ?? '');
     const own = ['accepted', 'stopping', 'stop-signal', 'kill', 'exited', 'containers-done', 'removed'];
@@ -286,7 +286,7 @@ describe.each(allNames)('%s, from an audit log', (name) => {
   });
 });
 
-it('reads a long log, packed or not, without keeping it', async () => {
+it('reads a long log without keeping it in memory', async () => {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
   const file = join(scratch, 'long.log');
   const noise = Array.from({ length: 20_000 }, (_, at) =>
@@ -307,7 +307,7 @@ it('reads a long log, packed or not, without keeping it', async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });
 
-/** An audit log line about the pod. The tests check what is reported about such lines, and that others are read. */
+/** An audit log line about the pod. The tests check the message about such lines, and that the other lines are read. */
 const event = (more: object): string =>
   JSON.stringify({
     ...{ kind: 'Event', apiVersion: 'audit.k8s.io/v1', stage: 'ResponseComplete', verb: 'patch' },
@@ -319,14 +319,18 @@ const many = (of: unknown): unknown[] => Array.from({ length: 1_000_000 }, () =>
 it.each<[string, string | (() => string), notice: string | undefined]>([
   ['broken JSON', '{"kind":"Event","objectRef":{"name":"POD"', 'what 1 line says: not JSON'],
   ['two broken lines', '"POD" {\n{"POD"', 'what 2 lines say: not JSON'],
-  ['no audit event', '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}', 'not events of audit.k8s.io'],
-  ['a version that is no text', event({ apiVersion: { toString: 1 } }), 'not events of audit.k8s.io'],
-  ['an array', '["POD"]', 'not events of audit.k8s.io'],
-  ['times that are no times', event({ stageTimestamp: 'soon' }), 'without readable times'],
-  ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without readable times'],
-  ['times beyond all calendars', event({ stageTimestamp: '-271821-04-20T00:00:00Z' }), 'without readable times'],
   [
-    'another cluster, whose pod has the same name',
+    'an object that is not an audit event',
+    '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"POD"}}',
+    'not events of audit.k8s.io',
+  ],
+  ['a version that is not text', event({ apiVersion: { toString: 1 } }), 'not events of audit.k8s.io'],
+  ['an array', '["POD"]', 'not events of audit.k8s.io'],
+  ['times that are not times', event({ stageTimestamp: 'soon' }), 'without readable times'],
+  ['times of another type', event({ requestReceivedTimestamp: { toString: 1 } }), 'without readable times'],
+  ['times out of range', event({ stageTimestamp: '-271821-04-20T00:00:00Z' }), 'without readable times'],
+  [
+    'a pod with the same name in another cluster',
     event({ responseObject: { kind: 'Pod', metadata: { name: 'POD', uid: 'of-another-cluster' } } }),
     'what 1 line says: of other pods of this name, by their uid',
   ],
@@ -354,7 +358,7 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
       }),
     undefined,
   ],
-])('a hostile line of an audit log costs nothing but itself: %s', async (title, line, notice) => {
+])('a hostile line of an audit log does not affect other lines: %s', async (title, line, notice) => {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
   const { report: plain } = await fromAuditLog('sigkill-after-grace', false);
   const file = join(scratch, 'hostile.log');
@@ -371,7 +375,7 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
   expect(faultsBy('why-report', report)).toEqual([]);
 });
 
-it('a gzip that breaks off is read as far as it goes, and that is said', async () => {
+it('a truncated gzip file is read up to its end, and reported', async () => {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
   const file = join(scratch, 'cut.log.gz');
   const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36));
@@ -384,7 +388,7 @@ it('a gzip that breaks off is read as far as it goes, and that is said', async (
   expect(report.cannotTell).toContain('what 1 file contains after the position where it breaks off');
 });
 
-it('says what it could not read of an audit log in which nothing of the pod is left', async () => {
+it('reports the broken lines of an audit log that has no readable line about the pod', async () => {
   const file = join(scratch, 'broken.log');
   writeFileSync(file, '{"web-0"\n{"web-0"\n');
   await serving('graceful-exit', {}, async ({ flags }) => {
@@ -394,7 +398,7 @@ it('says what it could not read of an audit log in which nothing of the pod is l
   });
 });
 
-it('an audit log at level Metadata says who and when, and not how', async () => {
+it('an audit log at level Metadata shows who deleted the pod, but not how its containers exited', async () => {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), 'Metadata');
   const file = join(scratch, 'metadata.log');
   writeFileSync(file, lines.join('\n'));

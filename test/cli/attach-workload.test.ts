@@ -1,4 +1,4 @@
-/** A workload that is watched before one of its pods terminates: the report knows the state before the deletion. */
+/** `--attach` watches a workload before one of its pods terminates: the report knows the state before the deletion. */
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
@@ -17,47 +17,47 @@ const during = <T>(faults: readonly Fault[], work: (serving: Serving) => Promise
   serving('rolling-update', { attachDelayMs: 1500, faults, scenario: loadRecording('rolling-update') }, work);
 const ids = ({ marks }: ExitReport): string[] => marks.map(({ name }) => name);
 const gate = ({ verdict }: ExitReport) => verdict.gates[0];
-const aboutSlices: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
+const slicesWatchBreaks: Fault = { kind: 'drop', resource: 'endpointslices', verb: 'watch' };
 
 describe.concurrent('--attach with a workload', () => {
   it('reports when the pod left the Service, and what that means for requests', () =>
-    during([], async (scene) => {
-      const record = join(scene.folder, 'run.ndjson');
-      const { report, code } = await attached(scene, '--min-drain-lead=3s', `--record=${record}`);
+    during([], async (cluster) => {
+      const record = join(cluster.folder, 'run.ndjson');
+      const { report, code } = await attached(cluster, '--min-drain-lead=3s', `--record=${record}`);
       expect(ids(report)).toEqual(expect.arrayContaining(['accepted', 'unrouted', 'endpoint-removed', 'removed']));
       expect(report.endpoints).toMatchObject([{ service: 'checkout', otherReady: 1 }]);
       expect(gate(report)?.message).toMatch(/^SIGTERM of app came at most [\d.]+s after/);
       expect(code).toBe(5);
       expect(report.gaps).toEqual([]);
-      expect(heldAgainst(report, scene.server.truth())).toMatchObject([{ hit: true }, { hit: true }]);
+      expect(heldAgainst(report, cluster.server.truth())).toMatchObject([{ hit: true }, { hit: true }]);
       const replayed = await runMain(['replay', record, '-o', 'json', '--min-drain-lead=3s']);
       expect(JSON.parse(replayed.stdout)).toEqual(report);
     }));
 
-  it('reports it too if an eviction changes the pod just before it deletes it', () =>
-    serving('evicted', { scenario: loadRecording('evicted') }, async (scene) => {
-      const watching = attached(scene);
+  it('reports it too for an eviction, which changes the pod just before deleting it', () =>
+    serving('evicted', { scenario: loadRecording('evicted') }, async (cluster) => {
+      const watching = attached(cluster);
       await vi.waitFor(
-        () => expect(scene.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),
+        () => expect(cluster.server.requests.map(({ resource }) => resource)).toContain('endpointslices'),
         { timeout: 10_000 },
       );
-      await runMain([scene.server.pod, '--evict', '--wait=false', ...scene.flags]);
+      await runMain([cluster.server.pod, '--evict', '--wait=false', ...cluster.flags]);
       const { report } = await watching;
       expect(report.trigger).toMatchObject({ kind: 'eviction-api' });
       expect(ids(report)).toContain('unrouted');
       expect(report.gaps).toEqual([]);
     }));
 
-  it('loses nothing if the stream of the slices was cut before', () =>
-    during([{ ...aboutSlices, forMs: 600 }], async (scene) => {
-      const { report } = await attached(scene);
+  it('misses nothing if the EndpointSlice watch broke before the deletion', () =>
+    during([{ ...slicesWatchBreaks, forMs: 600 }], async (cluster) => {
+      const { report } = await attached(cluster);
       expect(ids(report)).toContain('unrouted');
       expect(report.gaps).toEqual([]);
     }));
 
-  it('reports that its slices were not in sync in time', () =>
-    during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 4000 }], async (scene) => {
-      const { report } = await attached(scene, '--min-drain-lead=0.1s');
+  it('reports that the EndpointSlices were not in sync at the deletion', () =>
+    during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 4000 }], async (cluster) => {
+      const { report } = await attached(cluster, '--min-drain-lead=0.1s');
       expect(ids(report)).not.toContain('unrouted');
       expect(report.gaps).toMatchObject([{ resource: 'endpointslices', cause: 'not-synced' }]);
       expect(gate(report)).toMatchObject({
@@ -66,9 +66,9 @@ describe.concurrent('--attach with a workload', () => {
       });
     }));
 
-  it('reports what it may not read, and ends', () =>
-    during([{ kind: 'status', code: 403, reason: 'Forbidden', resource: 'services' }], async (scene) => {
-      const { report, stderr } = await attached(scene);
+  it('reports a missing permission once, and ends', () =>
+    during([{ kind: 'status', code: 403, reason: 'Forbidden', resource: 'services' }], async (cluster) => {
+      const { report, stderr } = await attached(cluster);
       expect(report.endpoints).toEqual([]);
       expect(report.gaps.map(({ resource, cause }) => `${resource} ${cause}`)).toContain('services refused');
       expect(stderr.match(/no permission/g)).toHaveLength(1);
@@ -83,7 +83,7 @@ it('--all-terminating reports for each pod when it left the Service', () =>
     expect(exits.flatMap(({ gaps }) => gaps)).toEqual([]);
   }));
 
-it('--attach with a pod proves no drain lead if its slices were not in sync at the deletion', () =>
+it('--attach with a pod proves no drain lead if the EndpointSlices were not in sync at the deletion', () =>
   during([{ kind: 'status', code: 503, resource: 'endpointslices', forMs: 2500 }], async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--attach', '--min-drain-lead=0.1s', '-o', 'json', ...flags]);
     const report = JSON.parse(ran.stdout) as ExitReport;

@@ -1,4 +1,4 @@
-/** Bad input and bad days: one clear sentence that names the object and the next step, exit 1, no stack trace. */
+/** Bad input and failing clusters: one clear sentence names the object and the next step; exit 1, no stack trace. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ function fileWith(text: string): string {
   return file;
 }
 
-/** What every refusal has in common. */
+/** Checks what all refusals have in common. */
 function refused(ran: Pick<Printed, 'stderr'> & { code: number | null }, sentence: RegExp): void {
   expect(ran.stderr).toMatch(sentence);
   expect(ran.stderr).not.toMatch(/^\s+at /m);
@@ -56,7 +56,7 @@ describe.concurrent('the cluster refuses', () => {
     );
   });
 
-  it('a credential plugin that never ends, or cannot be started', async () => {
+  it('a credential plugin that never ends or cannot be started', async () => {
     const withPlugin = (command: string, args: string[]): string =>
       fileWith(
         JSON.stringify({
@@ -85,13 +85,13 @@ describe.concurrent('the cluster refuses', () => {
   it.each([
     ['a template that cannot be read', ['-o', 'jsonpath={.verdict.outcome'], /never closed/],
     ['a filter that can never be evaluated', ['-o', 'jsonpath={.marks[?(@.name = )]}'], /marks\[\?\(@\.name = \)\]/],
-    ['a filter for what is no field', ['-o', 'jsonpath={.marks[?(foo.bar>1)]}'], /"foo"/],
+    ['a filter with something that is not a field', ['-o', 'jsonpath={.marks[?(foo.bar>1)]}'], /"foo"/],
     [
-      'a report whose folder is not there',
+      'a report in a folder that does not exist',
       ['--report', '/nowhere/at/all/exit.html'],
       /exit\.html \(ENOENT\)[\s\S]*--report/,
     ],
-  ])('%s, and nothing is deleted for it', (_, words, sentence) =>
+  ])('%s: no request is sent', (_, words, sentence) =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       refused(await runMain([server.pod, ...flags, ...words]), sentence);
       expect(server.requests).toEqual([]);
@@ -115,7 +115,7 @@ describe.concurrent('the cluster refuses', () => {
       refused(await runMain([server.pod, ...flags]), /denied by the cluster's admission: admission webhook/);
     }));
 
-  it('a missing permission: the Role that is needed', () =>
+  it('a missing permission, with the Role to create', () =>
     serving(
       'graceful-exit',
       { faults: [{ kind: 'status', resource: 'pods', code: 403 }] },
@@ -221,7 +221,7 @@ it('a server that cannot be reached is reported as such even with a selector', a
   expect(ran.stderr).toMatch(/^error: the server http:\/\/127\.0\.0\.1:1 cannot be reached/);
 });
 
-it('a template that cannot be rendered does not cost the report file', () =>
+it('the report file is written even if the jsonpath template cannot be rendered', () =>
   serving('exit-143', {}, async ({ server, flags, folder }) => {
     const file = join(folder, 'r.json');
     const ran = await runMain([server.pod, '-o', 'jsonpath={.grace[?(@.a[?(@.b>1)])]}', `--report=${file}`, ...flags]);

@@ -1,4 +1,4 @@
-/** `check` of a pod and of a workload against the embedded server: judges what it can read, and deletes nothing. */
+/** `check` of a pod and of a workload on the embedded server: it judges what it can read, and deletes nothing. */
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import type { KubeObject } from '../../src/demo/data/kube-object.ts';
@@ -30,7 +30,7 @@ interface Spec {
   terminationGracePeriodSeconds?: number;
 }
 
-/** Rewrites the pod as if it came from another spec. */
+/** Changes the spec of the pod on the server. */
 async function rewrite({ url, namespace, pod, write }: Loopback, edit: (spec: Spec, pod: KubeObject) => void) {
   const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}`);
   const object = (await answer.json()) as KubeObject & { spec: Spec };
@@ -133,7 +133,7 @@ describe('findings', () => {
       expect(checked.sentence).toMatch(/^cannot tell: whether app handles SIGTERM/);
     }));
 
-  it('publishNotReadyAddresses, and Services without another endpoint', () =>
+  it('reports publishNotReadyAddresses and a Service without another ready endpoint', () =>
     serving('two-services', {}, async (one) => {
       const { findings } = (await check(one)).one;
       const messages = findings.map(({ message }) => message).join('\n');
@@ -141,7 +141,7 @@ describe('findings', () => {
       expect(messages).toMatch(/public.* no other ready endpoint/);
     }));
 
-  it('a pod that has finished has nothing to stop', () =>
+  it('a completed pod has no finding about its shell as PID 1', () =>
     serving('completed', {}, async (one) => {
       const { one: checked } = await check(one);
       expect(checked.findings.map(({ code }) => code)).not.toContain('shell-as-pid-1');
@@ -157,21 +157,21 @@ async function firstOf({ url, namespace }: Loopback, resource: string): Promise<
 }
 
 describe('a workload', () => {
-  it('is judged by its template, whatever its replicas', () =>
+  it('is judged by its pod template, not by its replicas', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stdout } = await runMain(['check', 'deployment/checkout', '-o', 'json', ...flags]);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ checks: [{ kind: 'Deployment', name: 'checkout' }] });
     }));
 
-  it('that does not exist is one clear error', () =>
+  it('that does not exist causes one clear error', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stderr } = await runMain(['check', 'deployment/nosuch', ...flags]);
       expect(code).toBe(1);
       expect(stderr).toMatch(/there is no deployment "nosuch" in namespace "graceful-exit"/);
     }));
 
-  it('--all is a table of top-level owners, worst first', () =>
+  it('--all prints a table of top-level owners, worst first', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stdout } = await runMain(['check', '--all', ...flags]);
       expect(code).toBe(0);
@@ -181,7 +181,7 @@ describe('a workload', () => {
 });
 
 describe('gates and the exit code', () => {
-  it('0 whatever it finds, 5 with --fail-on, 0 again with --warn-only', () =>
+  it('the exit code is 0 for any finding, 5 with --fail-on, 0 again with --warn-only', () =>
     serving('two-services', {}, async (one) => {
       expect((await check(one)).code).toBe(0);
       const { code, report } = await check(one, '--fail-on=last-endpoint', '--max-duration=1s');
@@ -206,7 +206,7 @@ describe('gates and the exit code', () => {
       expect(server.requests).toEqual([]);
     }));
 
-  it('a long grace period against --timeout', () =>
+  it('a grace period longer than --timeout fails the gate', () =>
     serving('graceful-exit', {}, async (one) => {
       const { code, report } = await check(one, '--timeout=5s');
       expect(report.verdict.gates).toMatchObject([{ name: 'timeout', passed: false }]);
@@ -215,7 +215,7 @@ describe('gates and the exit code', () => {
     }));
 
   it.each(['completed', 'pending', 'crashloop'])(
-    'no grace period against --timeout where nothing runs: %s',
+    'the grace period does not count against --timeout if no container runs: %s',
     async (name) =>
       serving(name, {}, async (one) => {
         const { code, report } = await check(one, '--timeout=3s');
@@ -228,7 +228,7 @@ describe('gates and the exit code', () => {
     [undefined, 5],
     ['IfHealthyBudget', 5],
     ['AlwaysAllow', 0],
-  ])('a budget and a pod that is not ready: unhealthyPodEvictionPolicy %s', async (policy, expected) =>
+  ])('a PodDisruptionBudget and a pod that is not ready: unhealthyPodEvictionPolicy %s', async (policy, expected) =>
     serving('graceful-exit', {}, async (one) => {
       await rewrite(one.server, (_, pod) =>
         Object.assign(pod['status'] as object, { conditions: [{ type: 'Ready', status: 'False' }] }),
@@ -247,7 +247,7 @@ describe('gates and the exit code', () => {
   );
 });
 
-it('for a terminating pod it suggests --attach', () =>
+it('suggests --attach for a terminating pod', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     await rewrite(server, (_, pod) => Object.assign(pod.metadata, { deletionTimestamp: '2031-01-01T00:00:00Z' }));
     const ran = await runMain(['check', server.pod, ...flags]);
@@ -255,7 +255,7 @@ it('for a terminating pod it suggests --attach', () =>
     expect(ran.stderr).toMatch(/is being deleted already[\s\S]*--attach/);
   }));
 
-it('the mirror of a static pod is refused with the same message as its deletion', () =>
+it('a mirror pod is refused with the same message as its deletion', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     await rewrite(server, (_, pod) =>
       Object.assign(pod.metadata, { annotations: { 'kubernetes.io/config.mirror': 'x' } }),
@@ -268,7 +268,7 @@ it('the mirror of a static pod is refused with the same message as its deletion'
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'pod.mirror' });
   }));
 
-it('a missing permission is reported, and then there is no "no problem found"', () =>
+it('a missing permission is reported as "cannot tell", not as "no problem found"', () =>
   serving('prestop-sleep', { faults: [{ kind: 'status', resource: 'services', code: 403 }] }, async (one) => {
     const { code, one: checked } = await check(one);
     expect(code).toBe(0);
@@ -279,7 +279,7 @@ it('a missing permission is reported, and then there is no "no problem found"', 
     });
   }));
 
-it('text: the answer first and last, without a promise', () =>
+it('the text begins and ends with the answer, and promises no graceful exit', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { stdout } = await runMain(['check', server.pod, ...flags]);
     expect(stdout).toMatch(/^1 problem {2}graceful-exit pod\/checkout-/);

@@ -1,4 +1,4 @@
-/** V8's code cache is code: it is kept for this user alone, and used only if nobody else can have written it. */
+/** V8's code cache is code: podexit stores it for this user only, and uses it only if no other user can write it. */
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -46,7 +46,7 @@ async function replay(format = 'name', more: Record<string, string> = {}): Promi
 }
 
 const kept = (): string[] => (existsSync(caches) ? readdirSync(caches) : []);
-/** The cache file of the start; each part that a run loads has its own. */
+/** The cache file of the start. Each part that a run loads has its own file. */
 const keptStarts = (): string[] => kept().filter((name) => name.endsWith('-podexit.cjs.v8'));
 const file = (): string => join(caches, keptStarts()[0] ?? '');
 
@@ -81,12 +81,12 @@ describe('the code cache', () => {
   });
 
   it.each([
-    ['its bits have flipped', () => flip(file(), 5000)],
-    ['its hash has', () => flip(file(), 3)],
-    ['it is cut', () => writeFileSync(file(), readFileSync(file()).subarray(0, 2000))],
+    ['one of its bits has flipped', () => flip(file(), 5000)],
+    ['a bit of its hash has flipped', () => flip(file(), 3)],
+    ['it is truncated', () => writeFileSync(file(), readFileSync(file()).subarray(0, 2000))],
     ['it is garbage', () => writeFileSync(file(), 'x'.repeat(5000))],
-    ['it is another kind of run’s, renamed', () => cpSync(file(), file().replace('-replay-', '-demo-'))],
-  ])('is not used where %s, and made anew', async (_, spoil) => {
+    ['it is the renamed cache of another command', () => cpSync(file(), file().replace('-replay-', '-demo-'))],
+  ])('is not used if %s, and is written again', async (_, spoil) => {
     await replay();
     spoil();
     if (keptStarts().length > 1) rmSync(join(caches, keptStarts().find((name) => name.includes('-replay-')) ?? ''));
@@ -96,15 +96,15 @@ describe('the code cache', () => {
   });
 
   it.each([
-    ['its folder may be written by others', () => chmodSync(caches, 0o777)],
-    ['its folder may be written by its group', () => chmodSync(caches, 0o770)],
-    ['it may be written by others itself', () => chmodSync(file(), 0o666)],
+    ['other users may write to its folder', () => chmodSync(caches, 0o777)],
+    ['its group may write to its folder', () => chmodSync(caches, 0o770)],
+    ['other users may write to the file', () => chmodSync(file(), 0o666)],
     [
       'it is a link',
       () =>
         void (cpSync(file(), join(folder, 'x')), rmSync(file()), symlinkSync(join(folder, 'x'), join(caches, name()))),
     ],
-  ])('is not used where %s', async (_, open) => {
+  ])('is not used if %s', async (_, open) => {
     await replay();
     keptName = keptStarts()[0] ?? '';
     open();
@@ -115,7 +115,7 @@ describe('the code cache', () => {
   it.runIf(process.getuid?.() === 0).each([
     ['folder', () => chownSync(caches, 12345, 12345)],
     ['file', () => chownSync(file(), 12345, 12345)],
-  ])('is not used where its %s is another user’s', async (_, give) => {
+  ])('is not used if its %s belongs to another user', async (_, give) => {
     await replay();
     give();
     expect(await isUsed()).toBe(false);
@@ -141,7 +141,7 @@ describe('the code cache', () => {
     expect(readFileSync(precious, 'utf8')).toBe('mine');
   });
 
-  it('is separate for a Node with other flags', async () => {
+  it('is separate for each set of Node flags', async () => {
     await replay('name', { NODE_OPTIONS: '--max-old-space-size=700' });
     expect(await isUsed()).toBe(false);
     await replay();
@@ -150,12 +150,12 @@ describe('the code cache', () => {
   });
 
   it.each([
-    ['where nobody may write', () => writeFileSync(caches, 'a file, not a folder'), {}],
-    // As in another user's folder: a look at the file fails with an error, not with "not found".
-    ['where nobody may look', () => (rmSync(home, { recursive: true }), symlinkSync(home, home)), {}],
-    ['where it is forbidden', () => undefined, { NODE_DISABLE_COMPILE_CACHE: '1' }],
-    ['without a home', () => undefined, { XDG_CACHE_HOME: '', HOME: '' }],
-  ])('is not needed: the program starts %s', async (_, prepare, env) => {
+    ['if the cache folder cannot be written', () => writeFileSync(caches, 'a file, not a folder'), {}],
+    // As in another user's folder: stat fails with another error than "not found".
+    ['if the cache folder cannot be read', () => (rmSync(home, { recursive: true }), symlinkSync(home, home)), {}],
+    ['if NODE_DISABLE_COMPILE_CACHE is set', () => undefined, { NODE_DISABLE_COMPILE_CACHE: '1' }],
+    ['without a home folder', () => undefined, { XDG_CACHE_HOME: '', HOME: '' }],
+  ])('is optional: the program starts %s', async (_, prepare, env) => {
     prepare();
     expect(await replay('name', env)).toBe('pod/api-0\n');
     expect(existsSync(caches) && statSync(caches).isDirectory()).toBe(false);
@@ -172,7 +172,7 @@ it('an error names the program file without its folder', async () => {
   expect(stderr).toMatch(/Error: on purpose\n\s+at .*podexit\.cjs:\d+:/);
 });
 
-it('loads from separate files what only some runs need', async () => {
+it('runs load rarely used code from separate files', async () => {
   expect(await replay('yaml')).toMatch(/^apiVersion: podexit\/v1\n/);
   expect(await replay('junit')).toMatch(/^<\?xml/);
 });

@@ -1,4 +1,4 @@
-/** What completion offers after the commands that read and compare: their own formats, outcomes and arguments. */
+/** Completion offers the formats, --fail-on values and arguments of each command that reads or compares. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -12,7 +12,7 @@ it.each([
   ['fix', ['strategic', 'json-patch', 'kustomize', 'yaml']],
   ['compare', ['table', 'json', 'yaml', 'markdown']],
   ['recommend', ['table', 'json', 'yaml', 'markdown', 'html']],
-])('%s -o: its formats', async (verb, formats) => {
+])('%s -o offers exactly its formats, and accepts each', async (verb, formats) => {
   expect(await offered(verb, '-o', '')).toEqual([...formats, ':4']);
   for (const format of formats) {
     const { stderr } = await runMain([verb, '-o', format, '--nosuch']);
@@ -24,11 +24,11 @@ it.each([
   ['why', ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown']],
   ['compare', ['worse']],
   ['recommend', ['raise', 'lower', 'killed', 'lost']],
-])('%s --fail-on: its values', async (verb, words) => {
+])('%s --fail-on offers its values', async (verb, words) => {
   expect(await offered(verb, '--fail-on', '')).toEqual([...words, ':4']);
 });
 
-it('check and why and fix name pods of the cluster, compare and recommend files', () =>
+it('check, why and fix offer pods of the cluster; compare and recommend offer files', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     for (const verb of ['check', 'why', 'fix'])
       expect(await offered(verb, ...flags, 'checkout-754699c75f-5')).toEqual([

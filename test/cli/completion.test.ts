@@ -1,4 +1,4 @@
-/** Completion: what it offers at which place, from the cluster within a second or not at all. */
+/** Completion: what it offers at each position. Names from the cluster arrive within a second or not at all. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -48,7 +48,7 @@ describe('names from the cluster', () => {
   );
 
   it(
-    'pods for a check, also where flags stand before its name',
+    'pods for check, even with flags before its name',
     inCluster(async ({ flags, server }) => {
       const pods = [expect.stringContaining(server.pod), expect.stringMatching(/^checkout-/), ':4'];
       expect(await offered(['check', ...flags, 'che'])).toEqual(pods);
@@ -58,7 +58,7 @@ describe('names from the cluster', () => {
   );
 
   it(
-    'namespaces, also behind "="',
+    'namespaces, also after "="',
     inCluster(async ({ flags, server }) => {
       expect(await offered([...flags, '-n', ''])).toContain(server.namespace);
       expect(await offered([...flags, '--namespace=gr'])).toEqual([`--namespace=${server.namespace}`, ':4']);
@@ -74,7 +74,7 @@ describe('names from the cluster', () => {
   );
 
   it(
-    'one request is sent, and only for metadata',
+    'with a single request, only for metadata',
     inCluster(async ({ flags, server }) => {
       await offered([...flags, '']);
       expect(server.requests.map(({ method, resource }) => `${method} ${resource}`)).toEqual(['GET pods']);
@@ -121,7 +121,7 @@ describe('words that need no cluster', () => {
     expect((await offered(['x', '--fail-on', ''])).slice(0, -1)).toEqual(gateCodes);
   });
 
-  it('a file for every flag that takes one, in any way of writing it', async () => {
+  it('files for every flag that takes one, as "--flag file" and as "--flag=file"', async () => {
     const { stdout } = await runMain(['options']);
     const flags = [...stdout.matchAll(/(--[\w-]+) <(?:file|folder)>/g)].map(([, flag]) => flag ?? '');
     expect(flags).toEqual(expect.arrayContaining(['--record', '--report', '--config', '--kubeconfig', '--cache-dir']));
@@ -132,7 +132,7 @@ describe('words that need no cluster', () => {
     }
   });
 
-  it('flags with what they mean, scenarios with what they show', async () => {
+  it('flags with their meaning, and scenarios with what they show', async () => {
     expect(await offered(['--ign'])).toEqual([
       '--ignore-not-found\texit 0 without a report if the pod does not exist',
       ':4',
@@ -143,7 +143,7 @@ describe('words that need no cluster', () => {
 });
 
 describe('a cluster that does not answer', () => {
-  it('costs at most a second, and only words are offered', async () => {
+  it('delays completion by less than a second, and no names are offered', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const began = performance.now();
@@ -154,25 +154,25 @@ describe('a cluster that does not answer', () => {
     silent.close();
   });
 
-  it('a missing one: no error is shown', async () => {
+  it('prints no error if the server or the kubeconfig is missing', async () => {
     expect(await offered(['-s', 'http://127.0.0.1:9', 'zzz'])).toEqual([':4']);
     expect(await offered(['--kubeconfig', '/nowhere', '-n', ''])).toEqual([':4']);
   });
 });
 
 describe('scripts', () => {
-  it.each(shells)('%s is printed, and passes its words to __complete', async (shell) => {
+  it.each(shells)('%s is printed, and passes its arguments to __complete', async (shell) => {
     const { code, stdout } = await runMain(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toBe(completionScripts[shell]);
     expect(stdout).toMatch(/kubectl-podexit __complete|__complete "\$/);
   });
 
-  it('an unknown shell is refused, with the known ones', async () => {
+  it('an unknown shell is refused, and the known ones are listed', async () => {
     expect((await runMain(['completion', 'tcsh'])).stderr).toMatch(/bash, zsh, fish, powershell/);
   });
 
-  it.for(['bash', 'zsh', 'fish'] as const)('%s reads its script without complaint', (shell, { skip }) => {
+  it.for(['bash', 'zsh', 'fish'] as const)('%s parses its script without an error', (shell, { skip }) => {
     const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), `script.${shell}`);
     writeFileSync(file, completionScripts[shell]);
     const ran = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
@@ -219,7 +219,7 @@ describe('scripts', () => {
     expect(ran.stdout).toBe(`${expected}\n`);
   });
 
-  it('the script for powershell is complete: its strings end, its brackets match', () => {
+  it('the powershell script has no unclosed string or bracket', () => {
     expect(unclosed(completionScripts.powershell)).toEqual([]);
     expect(unclosed("{ 'it''s { fine' # } no\n \"`\"(\" }")).toEqual([]);
     expect(unclosed("@( 'open")).toEqual(['(', "'"]);
@@ -238,7 +238,7 @@ describe('scripts', () => {
     expect(script).toContain(`"'" + ($name -replace "'", "''") + "'"`);
   });
 
-  it('powershell offers the answer of __complete, with the descriptions', ({ skip }) => {
+  it('powershell offers what __complete prints', ({ skip }) => {
     const script = `${completionScripts.powershell}; (TabExpansion2 'kubectl-podexit demo kubelet' 28).CompletionMatches.ListItemText`;
     const PATH = `${dirname(bin)}:${process.env['PATH']}`;
     const ran = spawnSync('pwsh', ['-NoProfile', '-Command', script], {
@@ -266,7 +266,7 @@ describe('scripts', () => {
   });
 });
 
-/** What a PowerShell script leaves open: brackets, and quotes. Inside strings and comments brackets do not count. */
+/** The brackets and quotes that a PowerShell script leaves open. Brackets in strings and comments do not count. */
 function unclosed(script: string): string[] {
   const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
   const words = script.match(/'(?:[^']|'')*'|"(?:[^"`]|`[^]|"")*"|#.*|`[^]|[()[\]{}'"]/g) ?? [];

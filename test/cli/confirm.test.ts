@@ -1,4 +1,4 @@
-/** One question before a pod is deleted at a terminal, and none if nobody can answer. */
+/** podexit asks once before it deletes a pod at a terminal, and does not ask without a terminal. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

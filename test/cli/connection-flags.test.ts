@@ -1,4 +1,4 @@
-/** kubectl's connection flags, at the places and in the forms that kubectl accepts. */
+/** kubectl's connection flags, in the positions and forms that kubectl accepts. */
 import { expect, it } from 'vitest';
 import { connectionOf } from '../../src/cli/connection-flags.ts';
 import { buildProgram, commandName } from '../../src/cli/program.ts';
@@ -16,7 +16,7 @@ async function parse(...words: string[]): Promise<Flags> {
   return program.opts();
 }
 
-it('each of them reaches the connection', async () => {
+it('every connection flag reaches the connection', async () => {
   const flags = await parse(
     ...['web', '--kubeconfig=k', '--context', 'c', '--cluster=cl', '--user=u', '-n=shop', '-s=https://h', '--token=t'],
     ...['--username=n', '--password=p', '--as=a', '--as-group=g1', '--as-group=g2', '--as-uid=7'],
@@ -68,7 +68,7 @@ it('--server and --token need no kubeconfig', () =>
     expect((await runMain([...words, '--token=wrong'], { env })).code).toBe(1);
   }));
 
-it('-v=6 logs requests on stderr, and no secret', () =>
+it('-v=6 logs requests on stderr, without secrets', () =>
   serving('graceful-exit', { token: 'sesame', tls: selfSigned() }, async ({ flags, server }) => {
     const ran = await runMain([server.pod, '--dry-run=client', '-v=6', '--token=sesame', ...flags]);
     expect(ran.stderr).toMatch(
@@ -77,7 +77,7 @@ it('-v=6 logs requests on stderr, and no secret', () =>
     expect(ran.stderr).not.toContain('sesame');
   }));
 
-it('help has the name by which it was called', async () => {
+it('help shows the name by which the command was called', async () => {
   expect(commandName({ KUBECTL_PATH: '/usr/bin/kubectl' })).toBe('kubectl podexit');
   expect(commandName({ _: '/usr/local/bin/kubectl' })).toBe('kubectl podexit');
   expect(commandName({ _: '/usr/local/bin/kubectl-podexit' })).toBe('kubectl-podexit');

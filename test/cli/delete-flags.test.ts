@@ -26,7 +26,7 @@ describe('deletions without a trace', () => {
       expect(server.requests.map((one) => one.method)).toEqual(['GET']);
     }));
 
-  it('--dry-run=server lets the server check the DELETE, and deletes nothing', () =>
+  it('--dry-run=server sends a dry-run DELETE, and deletes nothing', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       const ran = await runMain([server.pod, '--dry-run=server', '--now', ...flags]);
       expect(ran.stdout).toMatch(/deleted from graceful-exit namespace \(server dry run\)\n$/);
@@ -73,7 +73,7 @@ it('-i deletes nothing unless the answer is yes', () =>
   }));
 
 describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
-  'under -o %s nothing to report is no document',
+  '-o %s prints no document if there is nothing to report',
   (format) => {
     const run = (target: string, flag: string, answers?: string[]) =>
       serving('graceful-exit', {}, async ({ flags, server, folder }) => {
@@ -85,11 +85,11 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
       });
     const nothing = { code: 0, stdout: '', report: 'of an earlier run', deletes: 0 };
 
-    it('a missing pod with --ignore-not-found: no output, as in kubectl', async () => {
+    it('a missing pod with --ignore-not-found prints nothing, as in kubectl', async () => {
       expect(await run('nope', '--ignore-not-found')).toEqual({ ...nothing, stderr: '' });
     });
 
-    it('a no to -i, or nobody who can answer: printed on stderr', async () => {
+    it('-i answered with no, or without a terminal, prints the cancellation on stderr', async () => {
       expect(await run('', '-i')).toEqual({ ...nothing, stderr: 'podexit: deletion is cancelled\n' });
       const asked = await run('', '-i', ['no']);
       expect(asked).toMatchObject(nothing);
@@ -98,7 +98,7 @@ describe.each(['lines', 'json', 'yaml', 'ndjson', 'junit', 'name'])(
   },
 );
 
-describe('flags that are refused', () => {
+describe('unsupported flags', () => {
   it.each([
     [['x', '--cascade'], /--cascade is not supported: a pod has no dependents/],
     [['x', '--cascade=foreground'], /--cascade is not supported/],
@@ -114,7 +114,7 @@ describe('flags that are refused', () => {
 });
 
 describe.concurrent('--evict', () => {
-  it('explains which budget refused, and how many it allows', () =>
+  it('names the PodDisruptionBudget that refused, and its allowed disruptions', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       const ran = await runMain([server.pod, '--evict', '-o', 'json', ...flags]);
@@ -126,7 +126,7 @@ describe.concurrent('--evict', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('does not suggest a plain deletion, which ignores budgets, if no budget allows it in time', () =>
+  it('does not suggest a plain deletion, which ignores budgets, if the budget does not allow it in time', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       const ran = await runMain([server.pod, '--evict', '--retry-evict', '--timeout=6s', ...flags]);
@@ -136,7 +136,7 @@ describe.concurrent('--evict', () => {
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('--retry-evict waits for the budget, and its refused tries are not in the report', () =>
+  it('--retry-evict waits for the budget, and the report has only the accepted request', () =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       server.write('poddisruptionbudgets', 'ADDED', budget(0));
       setTimeout(() => server.write('poddisruptionbudgets', 'MODIFIED', budget(1)), 1500);
@@ -150,7 +150,7 @@ describe.concurrent('--evict', () => {
     }));
 });
 
-it.concurrent('prints that nothing was deleted if it is interrupted while an eviction waits for its budget', () =>
+it.concurrent('an interrupt while an eviction waits for its budget prints that nothing was deleted', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     server.write('poddisruptionbudgets', 'ADDED', budget(0));
     let interrupt = (): void => {};
@@ -207,16 +207,16 @@ describe('commands that only read never delete', () => {
     }),
   );
 
-  it('no target at all is an error, since exit code 0 would mean a good exit to a pipeline', async () => {
+  it('a missing target is an error: exit code 0 would mean a graceful exit to a pipeline', async () => {
     expect(await runMain([])).toMatchObject({ code: 1, stdout: '' });
   });
 
   it('a deletion without a trace respects --timeout', () =>
-    serving('exit-143', { faults: [busyForEver] }, async ({ server, flags }) => {
+    serving('exit-143', { faults: [alwaysThrottled] }, async ({ server, flags }) => {
       const ran = await runMain([server.pod, '--wait=false', '--timeout=1s', ...flags]);
       expect(ran).toMatchObject({ code: 3, stdout: '' });
       expect(ran.stderr).toMatch(/did not accept the deletion of pod .* within --timeout/);
     }));
 });
 
-const busyForEver = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;
+const alwaysThrottled = { kind: 'status', verb: 'delete', code: 429, retryAfterSeconds: 1 } as const;

@@ -1,4 +1,4 @@
-/** `demo`: the same command as a user would run, on a cluster inside the program. */
+/** `demo`: runs the same command as a user would, on a cluster inside the program. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
@@ -34,7 +34,7 @@ describe.concurrent('demo', () => {
     expect(ran.stderr).toContain(`kubectl podexit ${next}`);
   });
 
-  it('prints it quoted for a shell', async () => {
+  it('prints the command quoted for a shell', async () => {
     const ran = await runMain(['demo', 'exit-143', '-o', "jsonpath={.pod['name']} {.kind}"]);
     expect(ran.stderr).toContain(`'--output=jsonpath={.pod['\\''name'\\'']} {.kind}'`);
     expect(ran).toMatchObject({ code: 0, stdout: 'api-0 ExitReport' });
@@ -46,7 +46,7 @@ describe.concurrent('demo', () => {
   });
 
   it.each([40, 60, 120])(
-    'lists its scenarios within %i columns of a terminal, and a line each for programs',
+    'lists its scenarios within %i columns at a terminal, and one per line in a pipe',
     async (columns) => {
       const lines = (text: string): string[] => text.trimEnd().split('\n');
       const [shown, piped] = [await runMain(['demo', '--list'], { columns }), await runMain(['demo', '--list'])];
@@ -57,7 +57,7 @@ describe.concurrent('demo', () => {
   );
 
   it.each([['--grace-period=1'], ['--now'], ['--force']])(
-    'refuses %s: a scenario keeps its own grace',
+    'refuses %s: a scenario keeps its recorded grace period',
     async (flag) => {
       const ran = await runMain(['demo', 'exit-143', flag, '-o', 'name']);
       expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -72,7 +72,7 @@ describe.concurrent('demo', () => {
       'Choose another',
     ],
     [['--port', 'x'], '--port takes a whole number, not "x"', 'See: kubectl podexit demo --help'],
-  ])('%j is one sentence, with the next step', async (words, message, hint) => {
+  ])('%j fails with one sentence and the next step', async (words, message, hint) => {
     const ran = await runMain(['demo', 'exit-143', ...words]);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(`error: ${message}\n${hint}`);
@@ -102,14 +102,14 @@ describe.concurrent('demo', () => {
     ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
     ['prestop', 'several scenarios begin with "prestop"', /Name one of them: .*prestop-sleep/],
     ['nothing', 'there is no scenario "nothing"', /There are: .*prestop-sleep/],
-  ])('--fixed with %s is refused with what there is', async (name, message, hint) => {
+  ])('--fixed with %s is refused, and the choices are listed', async (name, message, hint) => {
     const ran = await runMain(['demo', name, '--fixed']);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain(message);
     expect(ran.stderr).toMatch(hint);
   });
 
-  it('deletes nothing if the command would not', async () => {
+  it('deletes nothing with --dry-run=server', async () => {
     const ran = await runMain(['demo', 'exit-143', '--dry-run=server']);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('(server dry run)') as unknown });
   });

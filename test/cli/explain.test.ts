@@ -1,4 +1,4 @@
-/** `explain`: every word of a report has a page, and the docs are made from the same texts. */
+/** `explain`: every word of a report has a page, and the docs are generated from the same texts. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';
@@ -49,17 +49,17 @@ it('no two words have the same text', () => {
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-it('a word that is an outcome of a pod and of a container has both pages', async () => {
+it('a word for an outcome of a pod and of a container shows both pages', async () => {
   expect((await runMain(['explain', 'Killed'])).stdout).toMatch(/outcome of an exit[\s\S]*outcome of a container/);
 });
 
-it('the reading of figures has a page', async () => {
+it('a page explains how to read the figures', async () => {
   const { code, stdout } = await runMain(['explain', 'figures']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^figures {2}\(how to read them\)\n\n {4}Every moment is an interval\./);
 });
 
-it('its exit codes of an unknown stop signal are those of a trace', () => {
+it('it lists the same exit codes for an unknown stop signal as a trace accepts', () => {
   const { known } = containerTexts.signalled;
   const codes = Array.from({ length: 15 }, (_, index) => 129 + index);
   const outcomeOf = (code: number) => containerOf(storyReport(alone({ app: drains(1000, code) }))).outcome;
@@ -79,7 +79,7 @@ it.each([
   ['phases', phaseNames],
   ['Finding', topics.filter(({ kind }) => kind === 'finding').map(({ name }) => name)],
   ['outcomes', outcomes],
-])('%s lists them, each with its kind', async (kind, names) => {
+])('%s lists its topics', async (kind, names) => {
   const { code, stdout } = await runMain(['explain', kind]);
   expect(code).toBe(0);
   for (const name of names) expect(stdout).toMatch(new RegExp(`^${name}\\n {4}\\S`, 'm'));

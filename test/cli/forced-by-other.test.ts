@@ -1,12 +1,12 @@
-/** A deletion that somebody else forces: once every log has ended normally, there is nothing left to wait for. */
+/** Another client forces the deletion: once every log has ended normally, there is nothing left to wait for. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** s from the DELETE to the end of the container's log, by the recording; its grace is 20 s. */
+/** Seconds from the DELETE to the end of the container's log in the recording. Its grace period is 20 s. */
 const logsEndAfter = 8.35;
 
-it('ends a short while after the logs, not at the end of the grace', () =>
+it('ends soon after the logs end, not at the end of the grace period', () =>
   serving('second/forced-by-other', {}, async ({ server, flags }) => {
     const began = performance.now();
     const ran = await runMain([server.pod, '-o', 'json', ...flags]);

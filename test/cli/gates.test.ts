@@ -1,4 +1,4 @@
-/** Gates, from flags and from a config file, through the command line: replays, so that the numbers are known. */
+/** Gates from flags and from a config file, through the command line. Replays make the numbers predictable. */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe('flags', () => {
     expect(await replay('graceful-exit', '--max-duration', '1m')).toEqual({ code: 0, gates: { 'max-duration': true } });
   });
 
-  it('--fail-on accepts several codes, in one word or in several', async () => {
+  it('--fail-on accepts several codes, comma-separated or as separate flags', async () => {
     expect(await replay('graceful-exit', '--fail-on=drain-race,oom-on-exit', '--fail-on', 'last-endpoint')).toEqual({
       code: 5,
       gates: { 'fail-on drain-race': false, 'fail-on oom-on-exit': true, 'fail-on last-endpoint': true },
@@ -56,7 +56,7 @@ describe('flags', () => {
     ['--max-grace-used=0.8', 'usage.percentage', /--max-grace-used: "0.8" is not a percentage/],
     ['--max-grace-used=-1%', 'usage.percentage', /is not a percentage/],
     ['--fail-on=drain-rcae', 'usage.finding', /unknown finding "drain-rcae"/],
-  ])('%s is refused with what it should be', async (flag, code, message) => {
+  ])('%s is refused, with the expected form', async (flag, code, message) => {
     const printed = await replay('graceful-exit', flag);
     expect(printed).toMatchObject({ code: 1, error: { code } });
     expect(printed.error?.message).toMatch(message);
@@ -102,7 +102,7 @@ describe('a config file', () => {
     [[], 'config.unreadable', '--no-config'],
     [['--config', '.podexit.yaml'], 'config.unreadable', '--config'],
     [['--config', 'nowhere.yaml'], 'config.missing', '--config'],
-  ])('that is a folder cannot be read, which is not to be missing: %j', async (flags, kind, hint) => {
+  ])('that is a folder is reported as unreadable, not as missing: %j', async (flags, kind, hint) => {
     mkdirSync(join(folder, '.podexit.yaml'));
     const { code, error } = await replay('graceful-exit', ...flags);
     expect({ code, kind: error?.code }).toEqual({ code: 1, kind });
@@ -127,7 +127,7 @@ describe('a config file', () => {
     ['max-duration: "1s', /is not valid YAML/, 'max-duration: 30s'],
     ['max-duration: &a [*a]', /is not valid YAML: .*alias/, 'max-duration: 30s'],
     ['max-duration: 1s\nmax-duration: 2s', /is not valid YAML: duplicated mapping key \(2:1\)/, 'max-duration: 30s'],
-  ])('that says "%s" is refused, and the right words are named', async (text, message, hint) => {
+  ])('with "%s" is refused, and the valid form is shown', async (text, message, hint) => {
     write(text);
     const { code, error } = await replay('graceful-exit');
     expect({ code, kind: error?.code }).toEqual({ code: 1, kind: 'config.invalid' });

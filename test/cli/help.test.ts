@@ -1,4 +1,4 @@
-/** Help: first examples and the common flags; the rest is on a separate page. */
+/** Help begins with examples and the common flags. The rest is on a separate page. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -40,7 +40,7 @@ it('fits a terminal of 80 columns', async () => {
     expect((await pageOf(...words)).split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
-it('names every command, and completion offers them', async () => {
+it('completion offers every command, and `options` refuses an unknown one', async () => {
   const offered = await pageOf('__complete', 'options', '');
   for (const name of commands) expect(offered).toContain(`${name}\t`);
   expect(await runMain(['options', 'nosuch'])).toMatchObject({ code: 1, stdout: '' });

@@ -1,4 +1,4 @@
-/** What podexit says about the deletion after Ctrl-C: what is true at that moment, and no more. */
+/** After Ctrl-C podexit prints only what is known about the deletion at that moment. */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import type { DeletionProgress } from '../../src/run/leaving.ts';
@@ -13,8 +13,8 @@ import { runMain } from './helpers/in-process.ts';
 const deletes = { verb: 'delete', resource: 'pods' } as const;
 const deletesOf = (server: Loopback): number => server.requests.filter(({ verb }) => verb === 'delete').length;
 
-/** Runs until `when`, then leaves. */
-async function leftWhen(
+/** Runs until `when` is true, then interrupts. */
+async function interruptedWhen(
   name: string,
   faults: Fault[],
   when: (server: Loopback) => boolean,
@@ -39,7 +39,7 @@ async function leftWhen(
   });
 }
 
-const soon = (check: (server: Loopback) => boolean, ms: number) => {
+const msAfter = (check: (server: Loopback) => boolean, ms: number) => {
   let since: number | undefined;
   return (server: Loopback): boolean => {
     if (check(server)) since ??= performance.now();
@@ -48,11 +48,11 @@ const soon = (check: (server: Loopback) => boolean, ms: number) => {
 };
 
 describe('Ctrl-C', () => {
-  it('at a terminal prints two lines: what happens to the pod, and the result so far', async () => {
-    const ran = await leftWhen(
+  it('prints two lines at a terminal: what happens to the pod, and the result so far', async () => {
+    const ran = await interruptedWhen(
       'sigkill-after-grace',
       [],
-      soon((server) => server.deletesAccepted > 0, 800),
+      msAfter((server) => server.deletesAccepted > 0, 800),
       { words: ['--yes'], columns: 400, answers: [] },
     );
     expect(ran.code).toBe(130);
@@ -63,24 +63,24 @@ describe('Ctrl-C', () => {
     ]);
   });
 
-  it('while a busy server rejects the DELETE reports that, and not that it continues', async () => {
+  it('during throttling (429) prints that the delete was throttled, not that the pod is terminating', async () => {
     const busy: Fault = { kind: 'status', code: 429, retryAfterSeconds: 20, ...deletes };
-    const ran = await leftWhen(
+    const ran = await interruptedWhen(
       'exit-143',
       [busy],
-      soon((server) => deletesOf(server) > 0, 300),
+      msAfter((server) => deletesOf(server) > 0, 300),
     );
     expect(ran.stderr).toContain(`SIGINT: the API server throttled the delete of pod "${ran.pod}" (429)`);
     expect(ran.stderr).not.toContain('still terminating');
     expect(ran).toMatchObject({ code: 130, accepted: 0 });
   });
 
-  it('after only 503 answers reports that the state is unknown', async () => {
+  it('after only 503 answers prints that the state is unknown', async () => {
     const failing: Fault = { kind: 'status', code: 503, retryAfterSeconds: 20, ...deletes };
-    const ran = await leftWhen(
+    const ran = await interruptedWhen(
       'exit-143',
       [failing],
-      soon((server) => deletesOf(server) > 0, 300),
+      msAfter((server) => deletesOf(server) > 0, 300),
     );
     expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was asked for, but it is not known whether`);
     expect(ran.stderr).not.toContain('still terminating');

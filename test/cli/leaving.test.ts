@@ -1,4 +1,4 @@
-/** Leaving early, through the built command: signals, a time limit, a reader that goes away, a disk that is full. */
+/** The built command ends early: on a signal, at a time limit, on a closed pipe, on a full disk. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ interface Left {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** ms from the signal to the message, and to the end. */
-  toldAfter: number;
-  leftAfter: number;
+  /** ms from the signal to the message, and to the exit. */
+  messageAfter: number;
+  exitedAfter: number;
 }
 
 /** The server accepts the watch of the pod, and never answers. */
@@ -45,7 +45,7 @@ function leave(words: readonly string[], signal: NodeJS.Signals): Promise<Left> 
     });
     child.on('error', reject);
     child.on('close', (code) =>
-      resolve({ code, stdout, stderr, toldAfter: printed - signalled, leftAfter: performance.now() - signalled }),
+      resolve({ code, stdout, stderr, messageAfter: printed - signalled, exitedAfter: performance.now() - signalled }),
     );
   });
 }
@@ -56,14 +56,14 @@ describe.concurrent('a signal', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)(
-    '%s says at once that the deletion goes on, and leaves with %i and the report so far',
+    '%s prints at once that the pod is still terminating, and exits with %i and the report so far',
     async (signal, code) => {
       await serving('prestop-sleep', {}, async ({ server, flags }) => {
         const left = await leave([server.pod, ...flags, '-o', 'ndjson'], signal);
         expect(left.code).toBe(code);
         expect(left.stderr).toContain(`${signal}: pod "${server.pod}" is still terminating`);
-        expect(left.toldAfter).toBeLessThan(1000);
-        expect(left.leftAfter).toBeLessThan(2500);
+        expect(left.messageAfter).toBeLessThan(1000);
+        expect(left.exitedAfter).toBeLessThan(2500);
         const last = JSON.parse(left.stdout.trimEnd().split('\n').at(-1) ?? '') as { report?: ExitReport } & ExitReport;
         const report = last.report ?? last;
         expect(report.verdict.exitCode).toBe(code);
@@ -74,7 +74,7 @@ describe.concurrent('a signal', () => {
     },
   );
 
-  it('a second one ends the process at once, even while it waits for a collector', async () => {
+  it('when repeated ends the process at once, even while it waits for a collector', async () => {
     const collector = createServer(() => {}).listen(0, '127.0.0.1');
     await once(collector, 'listening');
     const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
@@ -103,7 +103,7 @@ describe.concurrent('a signal', () => {
     });
   });
 
-  it('before the pod was read is reported, with a recording that begins like others', async () => {
+  it('before the pod was read prints that nothing was deleted, and completes the recording', async () => {
     await serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
       const file = join(folder, 'left.ndjson');
       const words = [server.pod, ...flags, '-o', 'json', '--record', file];
@@ -124,7 +124,7 @@ describe.concurrent('a signal', () => {
     });
   });
 
-  it('before anything was deleted is reported as that', async () => {
+  it('before any deletion prints that the pod was not deleted', async () => {
     await serving('taint-evicted', { attachDelayMs: 60_000 }, async ({ server, flags }) => {
       const words = [server.pod, ...flags, '--attach', '-o', 'json'];
       const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -143,7 +143,7 @@ describe.concurrent('a signal', () => {
 
 describe.concurrent('the message about the deletion after an interrupt', () => {
   /** The command's stderr if it is interrupted as soon as `ready` is true. */
-  async function saidOn(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
+  async function stderrOnInterrupt(words: readonly string[], ready: (stdout: string) => boolean): Promise<string> {
     const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -154,23 +154,25 @@ describe.concurrent('the message about the deletion after an interrupt', () => {
     return stderr;
   }
 
-  it('requested by somebody else: it continues', async () => {
+  it('says that the pod is still terminating, if another client deleted it', async () => {
     await serving('taint-evicted', {}, async ({ server, flags }) => {
-      const said = await saidOn([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) => out.includes('accepted'));
+      const said = await stderrOnInterrupt([server.pod, ...flags, '--attach', '-o', 'ndjson'], (out) =>
+        out.includes('accepted'),
+      );
       expect(said).toContain(`SIGINT: pod "${server.pod}" is still terminating`);
     });
   });
 
-  it('the pod is gone: nothing continues', async () => {
+  it('says that the pod is gone, after its removal', async () => {
     await serving('exit-143', {}, async ({ server, flags }) => {
       const words = [server.pod, ...flags, '--wait-replacement', '-o', 'ndjson'];
-      const said = await saidOn(words, (out) => out.includes('"name":"removed"'));
+      const said = await stderrOnInterrupt(words, (out) => out.includes('"name":"removed"'));
       expect(said).toContain(`SIGINT: pod "${server.pod}" is gone`);
     });
   });
 });
 
-describe.concurrent('--timeout ends as stuck, with what it is waiting for', () => {
+describe.concurrent('--timeout ends the run, and names what it is waiting for', () => {
   it.each([
     ['prestop-sleep', '2s', /waiting for app to exit/],
     ['finalizer', '4s', /waiting for finalizers example\.com\/audit/],
@@ -184,7 +186,7 @@ describe.concurrent('--timeout ends as stuck, with what it is waiting for', () =
     });
   });
 
-  it('even if the server never answers about the pod', async () => {
+  it('with an error if the server never answers about the pod', async () => {
     await serving('exit-143', { faults: [silentPod] }, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '--timeout', '1s', '-o', 'json']);
       expect(ran.code).toBe(1);
@@ -198,7 +200,7 @@ describe.concurrent('--timeout ends as stuck, with what it is waiting for', () =
 });
 
 describe.concurrent('a reader that closes the pipe', () => {
-  it('ends the process quietly with 141, and the recording names the reason', async () => {
+  it('ends the process with 141 and without a message, and the recording names the reason', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'closed.ndjson');
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
@@ -226,7 +228,7 @@ describe.concurrent('a reader that closes the pipe', () => {
 });
 
 describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
-  it('costs the recording, with exit code 1; the trace continues', async () => {
+  it('loses the recording, with exit code 1; the trace continues', async () => {
     await serving('exit-143', {}, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', '/dev/full']);
       expect(ran.code).toBe(1);
@@ -235,7 +237,7 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
     });
   });
 
-  it('costs a report file, with exit code 1', async () => {
+  it('loses a report file, with exit code 1', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const good = join(folder, 'report.md');
       const { symlinkSync } = await import('node:fs');
@@ -260,7 +262,7 @@ function leaveWaiting(words: readonly string[], signal: NodeJS.Signals): Promise
     let signalled = 0;
     child.stderr.on('data', (chunk: Buffer) => {
       if (signalled > 0 || !chunk.includes('waiting for the next')) return;
-      // Its watches are open by then.
+      // By then its watches are open.
       setTimeout(() => {
         signalled = performance.now();
         child.kill(signal);

@@ -1,4 +1,4 @@
-/** A command that fails after pods have ended: the report is complete and one document, followed by the reason. */
+/** The command after -- fails when pods have already terminated: one complete report, then the reason on stderr. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const rows = [
 ] as const;
 
 it.concurrent.each(rows)(
-  'prints one complete RolloutReport of %s that failed, and the reason after it',
+  'prints one complete RolloutReport for %s that failed, and the reason on stderr',
   async (_, target) => {
     const { code, stdout, stderr } = await ran([...target, '-o', 'json'], 4500);
     const document = JSON.parse(stdout) as { kind: string; summary: { exitCode: number }; exits: ExitReport[] };

@@ -1,4 +1,4 @@
-/** `podexit node/NAME -- kubectl drain NAME`: every pod that ends on the node, and the eviction that a budget refuses. */
+/** `podexit node/NAME -- kubectl drain NAME`: all terminating pods, and an eviction that a budget refuses. */
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -25,8 +25,8 @@ const refusal = (namespace: string): string =>
 it.concurrent(
   'follows both pods of a drain whose second eviction a budget refuses at first, and names the budget',
   () =>
-    playing(async (scene) => {
-      const { flags, server } = scene;
+    playing(async (cluster) => {
+      const { flags, server } = cluster;
       const ran = await runMain([
         'node/node1',
         '-o',
@@ -58,7 +58,7 @@ it.concurrent(
     }),
 );
 
-it.concurrent('ends with the reason of a failed drain, and with the pods that ended until then', () =>
+it.concurrent('reports why a drain failed, and the pods that terminated before', () =>
   playing(async ({ flags }) => {
     const ran = await runMain([
       'node/node1',
@@ -81,7 +81,7 @@ it.concurrent('refuses a node that does not exist', () =>
   }),
 );
 
-it.concurrent('continues without a command until --timeout', () =>
+it.concurrent('runs until --timeout without a command', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);
     const printed = JSON.parse(ran.stdout) as { exits: ExitReport[] };

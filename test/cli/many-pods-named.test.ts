@@ -1,4 +1,4 @@
-/** Several pods named at once: `podexit a b c` deletes them together, each once, and none if one does not exist. */
+/** Several pods named at once: `podexit a b c` deletes them together, each once, or none if one does not exist. */
 import { describe, expect, it } from 'vitest';
 import { parseAnyTarget } from '../../src/cli/target.ts';
 import type { ExitReport } from '../../src/model/report.ts';
@@ -8,10 +8,10 @@ import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Promise<T> =>
-  serving('scale-to-zero-40', { scenario: loadRecording('second/scale-to-zero-40') }, (scene) =>
+  serving('scale-to-zero-40', { scenario: loadRecording('second/scale-to-zero-40') }, (cluster) =>
     work(
-      scene,
-      scene.server
+      cluster,
+      cluster.server
         .truth()
         .slice(0, 3)
         .map(({ pod }) => pod),
@@ -20,7 +20,7 @@ const playing = <T>(work: (serving: Serving, names: string[]) => Promise<T>): Pr
 
 const deletesOf = ({ server }: Serving) => server.requests.filter(({ method }) => method === 'DELETE');
 
-describe('the words', () => {
+describe('the arguments', () => {
   it.each([
     [['a', 'b', 'c'], { kind: 'pods', names: ['a', 'b', 'c'] }],
     [['pod/a', 'pod/b'], { kind: 'pods', names: ['a', 'b'] }],
@@ -47,8 +47,8 @@ describe('the words', () => {
 
 describe.concurrent('several pods by name', () => {
   it('are deleted together, each with one DELETE and its uid, and reported once', () =>
-    playing(async (scene, names) => {
-      const ran = await runMain([...names, '-o', 'json', ...scene.flags]);
+    playing(async (cluster, names) => {
+      const ran = await runMain([...names, '-o', 'json', ...cluster.flags]);
       expect(ran.stderr).toContain(`podexit: deleting 3 pods: ${names.join(', ')}`);
       const printed = JSON.parse(ran.stdout) as { workload: object; exits: ExitReport[] };
       expect(printed.workload).toEqual({ kind: 'Pod', name: names.join(' ') });
@@ -58,7 +58,7 @@ describe.concurrent('several pods by name', () => {
         'this-command',
         'this-command',
       ]);
-      const sent = deletesOf(scene);
+      const sent = deletesOf(cluster);
       expect(sent).toHaveLength(3);
       const uids = sent.map(
         ({ body }) => (JSON.parse(body ?? '{}') as { preconditions: { uid: string } }).preconditions.uid,
@@ -67,32 +67,32 @@ describe.concurrent('several pods by name', () => {
     }));
 
   it('are not deleted if one of them is unknown', () =>
-    playing(async (scene, [first = '', second = '']) => {
-      const ran = await runMain([first, 'no-such-pod', second, ...scene.flags]);
+    playing(async (cluster, [first = '', second = '']) => {
+      const ran = await runMain([first, 'no-such-pod', second, ...cluster.flags]);
       expect(ran.stderr).toContain('there is no pod "no-such-pod" in namespace');
       expect(ran.code).toBe(1);
-      expect(deletesOf(scene)).toEqual([]);
+      expect(deletesOf(cluster)).toEqual([]);
     }));
 
   it('are deleted without the unknown one under --ignore-not-found', () =>
-    playing(async (scene, [first = '', second = '']) => {
-      const ran = await runMain([first, 'no-such-pod', second, '--ignore-not-found', '-o', 'name', ...scene.flags]);
+    playing(async (cluster, [first = '', second = '']) => {
+      const ran = await runMain([first, 'no-such-pod', second, '--ignore-not-found', '-o', 'name', ...cluster.flags]);
       expect(ran.stdout.split('\n').sort()).toEqual(['', `pod/${first}`, `pod/${second}`].sort());
-      expect(deletesOf(scene)).toHaveLength(2);
+      expect(deletesOf(cluster)).toHaveLength(2);
     }));
 
   it('need one confirmation at a terminal, and none is deleted if the answer is no', () =>
-    playing(async (scene, names) => {
-      const ran = await runMain([...names, ...scene.flags], { answers: ['n'] });
+    playing(async (cluster, names) => {
+      const ran = await runMain([...names, ...cluster.flags], { answers: ['n'] });
       expect(ran.stderr).toMatch(/Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/);
-      expect([ran.code, deletesOf(scene)]).toEqual([0, []]);
+      expect([ran.code, deletesOf(cluster)]).toEqual([0, []]);
     }));
 
   it('are only printed by a dry run', () =>
-    playing(async (scene, [first = '', second = '']) => {
-      const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...scene.flags]);
+    playing(async (cluster, [first = '', second = '']) => {
+      const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...cluster.flags]);
       expect(ran.stdout).toBe(`pod/${first}\npod/${second}\n`);
-      expect(deletesOf(scene)).toEqual([]);
+      expect(deletesOf(cluster)).toEqual([]);
     }));
 });
 

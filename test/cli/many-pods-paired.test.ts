@@ -1,4 +1,4 @@
-/** Many pods that end at once, replayed: which new pod replaced which, and what is printed if none did. */
+/** Replays of many pods that terminate at once: which new pod replaced which one, and the output if none did. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -12,9 +12,9 @@ const exitsOf = async (name: string): Promise<ExitReport[]> =>
 const acceptedOf = ({ marks }: ExitReport): string => marks.find(({ name }) => name === 'accepted')?.at.earliest ?? '';
 
 describe('25 pods of one rollout', () => {
-  it('each have their own replacement, created after the deletion, or none', async () => {
+  it('do not share replacements, and each replacement was created after the deletion', async () => {
     const paired = (await exitsOf('rollout-25')).filter(({ replacement }) => replacement !== undefined);
-    // 25 replicas may surge by 7, so 7 of the new pods replace none.
+    // 25 replicas may surge by 7, so 7 of the new pods are not replacements.
     expect(paired.length).toBeGreaterThanOrEqual(15);
     expect(new Set(paired.map(({ replacement }) => replacement?.uid)).size).toBe(paired.length);
     const early = paired.filter((one) => (one.replacement?.createdAt.latest ?? '') < acceptedOf(one));

@@ -1,4 +1,4 @@
-/** Recordings in which many pods end, played over HTTP: each pod once, with its truth, and few requests. */
+/** Recordings of many pods, played over HTTP: each pod is reported once and correctly, with few requests. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
@@ -21,7 +21,7 @@ const followed = async ({ flags }: Serving, ...target: string[]) => {
 const playing = <T>(name: string, work: (serving: Serving) => Promise<T>): Promise<T> =>
   serving(name, { attachDelayMs: 1500, scenario: loadRecording(`second/${name}`) }, work);
 
-/** What the budget counts: streams of objects, and all other requests but logs. */
+/** What the request budget counts: watches, logs and all other requests. */
 function askedOf({ server }: Serving): { watches: number; logs: number; others: number } {
   const isLog = ({ url }: { url: string }): boolean => url.includes('/log?');
   const logs = server.requests.filter(isLog).length;
@@ -37,9 +37,9 @@ const rows = [
 ] as const;
 
 describe.concurrent.each(rows)('the recording %s', (name, target, pods, trigger) => {
-  it(`is followed with every pod reported once, as ${trigger}, and nothing called lost`, () =>
-    playing(name, async (scene) => {
-      const { printed, code, stderr } = await followed(scene, target);
+  it(`reports every pod once, with the trigger ${trigger} and without lost evidence`, () =>
+    playing(name, async (cluster) => {
+      const { printed, code, stderr } = await followed(cluster, target);
       expect(stderr).not.toMatch(/evidence|lost/);
       expect(code).toBe(0);
       expect(new Set(printed.exits.map(({ pod }) => pod.uid)).size).toBe(pods);
@@ -50,11 +50,11 @@ describe.concurrent.each(rows)('the recording %s', (name, target, pods, trigger)
       const codes = printed.exits.flatMap(({ verdict }) => verdict.findings.map((finding) => finding.code));
       expect(codes).not.toContain('evidence-lost');
       for (const report of printed.exits) {
-        const truths = scene.server.truth().filter(({ pod }) => pod === report.pod.name);
+        const truths = cluster.server.truth().filter(({ pod }) => pod === report.pod.name);
         const missed = heldAgainst(report, truths).filter(({ hit }) => !hit);
         expect(missed.map(({ instant, container }) => `${report.pod.name} ${container} ${instant}`)).toEqual([]);
       }
-      const asked = askedOf(scene);
+      const asked = askedOf(cluster);
       expect(asked.watches).toBeLessThanOrEqual(12 + 3);
       expect(asked.logs).toBeLessThanOrEqual(100);
       expect(stderr).toContain(

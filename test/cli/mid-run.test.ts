@@ -1,4 +1,4 @@
-/** A problem during the deletion costs no more than what could not be observed. */
+/** After a problem during the deletion the report still has all that was observed. */
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
@@ -6,9 +6,9 @@ import { serving } from '../helpers/serving.ts';
 
 describe.concurrent('the pod’s watch is refused after the DELETE', () => {
   it.each([
-    ['the right is gone', 403],
-    ['the credentials are', 401],
-    ['the server forgot the resource', 404],
+    ['the permission was revoked', 403],
+    ['the credentials expired', 401],
+    ['the server no longer has the resource', 404],
   ])('%s: the report covers what was seen', (_, code) =>
     serving(
       'prestop-sleep',

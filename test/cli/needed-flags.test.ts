@@ -1,4 +1,4 @@
-/** A start defines only the flags that its command line may set, and reads the line as with all of them. */
+/** The program defines only the flags that its command line uses, and parses the line as if all were defined. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { buildProgram, runProgram } from '../../src/cli/program.ts';
@@ -54,9 +54,9 @@ describe('a program for one command line', () => {
     ['--inspect=false', "unknown option '--inspect'"],
     ['--atach', "unknown option '--atach' (Did you mean --attach?)"],
     ['--attach=maybe', "option '--attach' takes no value but true or false"],
-    // Of another command, which a value names.
+    // The flag belongs to the command demo, whose name is only a value here.
     ['--list=false -n demo', "unknown option '--list'"],
-  ])('refuses %s, with the hint that all flags give', async (flags, message) => {
+  ])('refuses %s, with the same hint as the whole program', async (flags, message) => {
     const run = runProgram(['web-0', '--server', 'http://127.0.0.1:1', ...flags.split(' ')], ports);
     await expect(run).rejects.toMatchObject({ code: 'usage.flags', message });
   });

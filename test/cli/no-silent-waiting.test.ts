@@ -1,4 +1,4 @@
-/** A server that answers but never gives the pod: podexit says what it waits for, and a pipeline stops waiting. */
+/** A server that answers but never returns the pod: podexit prints what it waits for, and gives up in a pipeline. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -26,8 +26,8 @@ async function runAgainst(handler: Handler, words: readonly string[], speed: num
 }
 
 const busy: Handler = (_, response) => json(response, 503, status(503, 'ServiceUnavailable', 'not now'));
-/** Sends the headers of an answer, and then nothing. */
-const mute: Handler = (_, response) =>
+/** Sends the headers of an answer and nothing else. */
+const headersOnly: Handler = (_, response) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 
 const saidAt = (stderr: string): number[] =>
@@ -35,8 +35,8 @@ const saidAt = (stderr: string): number[] =>
 
 it.each([
   ['answers 503 to everything', busy, 'the server answers 503 to the list of pods: not now'],
-  ['opens its watch and stays mute', mute, ''],
-])('a server that %s is waited for aloud, at growing steps, and for a minute', async (_, handler, reason) => {
+  ['opens the watch and sends nothing', headersOnly, ''],
+])('podexit waits a minute for a server that %s, and prints so at growing intervals', async (_, handler, reason) => {
   const { code, stdout, stderr, deletes } = await runAgainst(handler, ['web'], clocks.fast);
   const said = saidAt(stderr);
   expect(said[0]).toBeGreaterThanOrEqual(3);

@@ -1,10 +1,10 @@
-/** What has not come by `--timeout` is reported, with exit code 3: no pipeline continues after half a rollout. */
+/** What is missing at `--timeout` is reported with exit code 3, so no pipeline continues after half a rollout. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it.concurrent('a pod without a replacement', () =>
+it.concurrent('a pod without a replacement at --timeout exits 3', () =>
   serving('exit-143', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=2s', '-o', 'json', ...flags]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
@@ -13,7 +13,7 @@ it.concurrent('a pod without a replacement', () =>
   }),
 );
 
-it.concurrent('and one whose replacement is ready in time is not reported', () =>
+it.concurrent('a replacement that is ready in time exits 0', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const ran = await runMain([server.pod, '--wait-replacement', '--timeout=20s', '-o', 'json', ...flags]);
     expect(ran.stderr).not.toContain('is gone, but');
@@ -21,9 +21,9 @@ it.concurrent('and one whose replacement is ready in time is not reported', () =
   }),
 );
 
-it.concurrent('a rollout that is stuck after its first pod', () => {
+it.concurrent('a rollout that is stuck after its first pod exits 3', () => {
   const scenario = loadRecording('rolling-update');
-  // Its Deployment never completes its rollout: all wanted replicas, all of them new.
+  // Without this state the Deployment never has all replicas updated, so its rollout does not complete.
   type Printed = {
     event?: { object?: { kind?: string; status?: { observedGeneration?: number; replicas?: number } } };
   };

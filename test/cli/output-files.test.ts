@@ -31,7 +31,7 @@ function pipeIn(folder: string, name: string): string {
   return pipe;
 }
 
-/** Runs a line in a shell, where $podexit is the command; its output and its exit code. */
+/** Runs a line in a shell, where $podexit is the command. Returns its output and its exit code. */
 async function shell(script: string): Promise<{ code: number; stdout: string }> {
   const child = spawn('bash', ['-c', script], {
     env: { ...process.env, KUBECONFIG: '', podexit: `${process.execPath} ${bin}` },
@@ -44,7 +44,7 @@ async function shell(script: string): Promise<{ code: number; stdout: string }> 
 }
 
 describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Windows)', () => {
-  it('that nobody reads costs the report, with exit code 1, like a full disk; the others are written', async () => {
+  it('without a reader loses its report, with exit code 1; other reports are written', async () => {
     const folder = newFolder();
     const pipe = pipeIn(folder, 'pipe.json');
     const good = join(folder, 'good.md');
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     expect(existsSync(good)).toBe(true);
   });
 
-  it('that nobody reads is refused for a recording before anything is deleted', () =>
+  it('without a reader is refused for a recording before anything is deleted', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const ran = await podexit([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
       expect(ran.code).toBe(1);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
       expect(server.deletesAccepted).toBe(0);
     }));
 
-  it('with a slow reader gets the whole report, although it has no room at first', async () => {
+  it('with a slow reader gets the whole report, although it is nearly full at first', async () => {
     const folder = newFolder();
     const [pipe, whole] = [pipeIn(folder, 'pipe.html'), join(folder, 'whole')];
     const replay = `$podexit replay ${recordingFile('rolling-update')} -o html --report ${pipe}`;
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     expect(readFileSync(whole, 'utf8').slice(40_000)).toBe(stdout);
   });
 
-  it('with a stuck reader costs the recording, not the trace', () => {
+  it('with a stuck reader loses the recording, not the trace', () => {
     const pipe = pipeIn(newFolder(), 'pipe');
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: false };
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     closeSync(reader);
   });
 
-  it('gets the recording: as a process substitution, and as /dev/stdout', () =>
+  it('gets the recording as a process substitution', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const words = [server.pod, ...flags].join(' ');
       await shell(`$podexit ${words} -o json --record >(cat >${folder}/run) >${folder}/out; sleep 0.3`);
@@ -117,8 +117,8 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
 
 describe.concurrent('an existing file of --record', () => {
   it.each([
-    ['a server that is not there', ['web', '-s', 'http://127.0.0.1:1', '--timeout', '1s']],
-    ['a kubeconfig that is not there', ['web', '--kubeconfig', '/nowhere']],
+    ['an unreachable server', ['web', '-s', 'http://127.0.0.1:1', '--timeout', '1s']],
+    ['a missing kubeconfig', ['web', '--kubeconfig', '/nowhere']],
   ])('survives %s', async (_what, words) => {
     const folder = newFolder();
     const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')];
@@ -139,7 +139,7 @@ describe.concurrent('an existing file of --record', () => {
       expect((await runMain(['replay', file, '-o', 'json'])).stdout).toBe(live.stdout);
     }));
 
-  it('survives a server that never answers about the pod; a new file then has what was observed', () =>
+  it('survives a server that never answers about the pod; a new file has the observations', () =>
     serving('exit-143', { faults: [{ kind: 'silent', resource: 'pods', verb: 'watch' }] }, async (one) => {
       const [old, fresh] = [join(one.folder, 'old'), join(one.folder, 'fresh')];
       writeFileSync(old, 'an earlier recording\n');
@@ -149,7 +149,7 @@ describe.concurrent('an existing file of --record', () => {
       expect(readFileSync(fresh, 'utf8')).toContain('"kind":"timer"');
     }));
 
-  it('can be replayed up to a kill -9', () =>
+  it('can be replayed up to the moment of a kill -9', () =>
     serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run');
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'ndjson', '--record', file], {
@@ -165,15 +165,11 @@ describe.concurrent('an existing file of --record', () => {
 describe.concurrent('one file for two outputs is refused, and nothing is deleted', () => {
   it.each([
     ['the same path', (file: string) => file, 'there'],
-    ['the same path, which is not there yet', (file: string) => file, 'not there'],
-    ['another path to it', (file: string) => relative(process.cwd(), file), 'there'],
-    [
-      'another path to what is not there yet',
-      (file: string) => `${file.replace(/[^/]+$/, '')}/./run.ndjson`,
-      'not there',
-    ],
+    ['the same path, without a file yet', (file: string) => file, 'not there'],
+    ['another path to the same file', (file: string) => relative(process.cwd(), file), 'there'],
+    ['another path, without a file yet', (file: string) => `${file.replace(/[^/]+$/, '')}/./run.ndjson`, 'not there'],
     ['a link', linked(symlinkSync), 'there'],
-    ['a link to what is not there yet', linked(symlinkSync), 'not there'],
+    ['a link to a missing file', linked(symlinkSync), 'not there'],
     ['a hard link', linked(linkSync), 'there'],
   ])('--record and --report: %s', (_what, other, isThere) =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {

@@ -1,6 +1,6 @@
 /**
- * Every recording, played by the loopback server to the built command, concurrently and in real time: the same row of
- * the table as in the replay, and every instant with a known truth contains it.
+ * The loopback server plays every recording to the built command, concurrently and in real time. The outcome is the
+ * same as in the replay, and every interval contains its true instant.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
 import { expected } from '../infer/expected.ts';
 
-/** The flags that make the command do what the recorder did: these pods were deleted by somebody else. */
+/** The flags that make the command do what the recorder did: another client deleted these pods. */
 const flags: Record<string, string[]> = {
   'rolling-update': ['--attach'],
   'owner-deleted': ['--attach'],
@@ -32,19 +32,20 @@ const flags: Record<string, string[]> = {
   'force-delete': ['--force'],
 };
 
-/** Each takes half a minute or more, so only the sweep runs them. */
+/** Each of these takes half a minute or more, so only the sweep runs them. */
 const long = new Set(isSweep ? [] : ['grace-shortened', 'no-grace-spec-default', 'node-down']);
 
 describe.concurrent('over HTTP, through the built command', () => {
   it.for(Object.entries(expected).filter(([name]) => !long.has(name)))(
-    '%s says what its replay says',
+    '%s has the same result as its replay',
     { timeout: 150_000 },
     async ([name, wanted], { expect }) => compare(name, wanted, await trace(name), expect),
   );
 });
 
 /**
- * Together: hooks, several containers, a broken log, two Services, a successor of the same name, a foreign deletion.
+ * They cover hooks, several containers, a broken log, two Services, a successor with the same name, and a deletion by
+ * another client.
  */
 const overHttp2 = [
   'multi-container',
@@ -57,7 +58,7 @@ const overHttp2 = [
 
 describe.skipIf(!hasOpenssl)('over HTTP/2, through the built command (skipped without openssl)', () => {
   it.concurrent.for(overHttp2)(
-    '%s says what its replay says, on one connection',
+    '%s has the same result as its replay, on one connection',
     { timeout: 150_000 },
     async (name, { expect }) => {
       const traced = await trace(name, { ...selfSigned(), http2: true });
@@ -127,7 +128,7 @@ async function trace(name: string, tls?: Tls): Promise<Traced> {
   }
 }
 
-/** Somebody else evicts the pod, once the command watches it. */
+/** Another client evicts the pod once the command watches it. */
 async function evict(server: Loopback): Promise<void> {
   while (!server.requests.some((request) => request.subresource === 'log'))
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,4 +1,4 @@
-/** What a run writes to GitHub Actions and sends to a collector, and what neither may change. */
+/** What a run writes to GitHub Actions and sends to a collector. Neither may change the exit code. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('in GitHub Actions', () => {
     expect(text).toContain('<summary>Fix</summary>');
   });
 
-  it('never makes the summary larger than GitHub accepts, whatever else the step wrote there', async () => {
+  it('keeps the summary below GitHub’s size limit, including what the step wrote before', async () => {
     const file = summaryFile();
     writeFileSync(file, 'x'.repeat(1024 * 1024 - 2000));
     await replay('graceful-exit', ['--github'], { GITHUB_STEP_SUMMARY: file });
@@ -76,24 +76,24 @@ describe('--otlp', () => {
     expect(printed).toMatchObject({ code: 0, requests: 1, stderr: '' });
   });
 
-  it('=auto sends if the environment names a collector', async () => {
+  it('sends with =auto if the environment names a collector', async () => {
     expect(await collecting(['--otlp=auto'], (url) => ({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url }))).toMatchObject({
       requests: 1,
     });
     expect(await collecting(['--otlp=auto'], () => ({}))).toMatchObject({ code: 0, requests: 0, stderr: '' });
   });
 
-  it('=auto ignores an empty address, and uses the other variable', async () => {
+  it('ignores an empty address with =auto, and uses the other variable', async () => {
     const env = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url });
     expect(await collecting(['--otlp=auto'], env)).toMatchObject({ code: 0, requests: 1, stderr: '' });
     expect(await collecting(['--otlp=auto'], () => env(''))).toMatchObject({ code: 0, requests: 0, stderr: '' });
   });
 
-  it('is off by default, whatever the environment says', async () => {
+  it('is off by default, even if the environment names a collector', async () => {
     expect(await collecting([], (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }))).toMatchObject({ requests: 0 });
   });
 
-  it('costs a warning if nobody listens, but does not change the exit code', async () => {
+  it('prints a warning if no collector listens, and keeps the exit code', async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:secret@127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '200' };
     Object.entries(env).forEach(([name, value]) => vi.stubEnv(name, value));
     const { code, stderr } = await replay('graceful-exit', ['--otlp'], env);
@@ -103,7 +103,7 @@ describe('--otlp', () => {
   });
 
   it.each(['http/protobuf', 'http/json'])(
-    'works by %s in the built command, where packages are bundled',
+    'works over %s in the built command, where packages are bundled',
     async (protocol) => {
       const collector = await startReceiver();
       const printed = await podexit(['replay', recordingFile('exit-143'), '-o', 'name', '--no-config', '--otlp'], {

@@ -4,7 +4,7 @@ import { bin } from '../helpers/built.ts';
 import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
 import { serving } from '../helpers/serving.ts';
 
-/** The command's output and its end, if its question is answered or it is interrupted there. */
+/** Answers the question or interrupts there. Returns the command's output and its exit status. */
 async function answered(how: string, question: string, words: readonly string[]) {
   const command = [process.execPath, bin, ...words];
   const { before, status } = await onPty({ how, question }, command, { KUBECONFIG: '', NO_COLOR: '1' });
@@ -19,7 +19,7 @@ const ways = [
 ] as const;
 
 const python = hasPythonWithPty();
-// In the list of tests, where one sees that it is skipped.
+// Part of the title, so that the list of tests says why this was skipped.
 describe
   .skipIf(!python)
   .concurrent(`a question at a terminal${python ? '' : ' (skipped: there is no python3 with pty)'}`, () => {
@@ -41,18 +41,16 @@ describe
       }),
     );
 
-    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])(
-      'there is no question with %s %s',
-      (...more) =>
-        serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
-          const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
-          const { shown } = await answered('type:n', '[y/N]', words);
-          expect(shown).not.toContain('[y/N]');
-          expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
-        }),
+    it.each([['--yes'], ['--dry-run=server'], ['--attach', '--timeout=1s']])('%s %s asks no question', (...more) =>
+      serving('graceful-exit', { attachDelayMs: 60_000 }, async ({ flags, server }) => {
+        const words = [server.pod, ...more, ...(more[0] === '--yes' ? ['--wait=false'] : []), ...flags];
+        const { shown } = await answered('type:n', '[y/N]', words);
+        expect(shown).not.toContain('[y/N]');
+        expect(server.deletesAccepted).toBe(more[0] === '--yes' ? 1 : 0);
+      }),
     );
 
-    it.each(ways)('%s instead of a yes ends the process with %i, and deletes nothing', (how, code) =>
+    it.each(ways)('%s at the confirmation ends the process with %i, and deletes nothing', (how, code) =>
       serving('graceful-exit', {}, async ({ flags, server }) => {
         const left = await answered(how, '[y/N]', [server.pod, '-i', ...flags]);
         expect(left.shown).toContain('Nothing was deleted.');
@@ -61,7 +59,7 @@ describe
       }),
     );
 
-    it.each(ways)('%s instead of a choice ends `check` with %i', (how, code) =>
+    it.each(ways)('%s at the choice of a pod ends `check` with %i', (how, code) =>
       serving('graceful-exit', {}, async ({ flags }) => {
         const left = await answered(how, 'Which one', ['check', '-l', 'app=checkout', ...flags]);
         expect(left.shown).toContain('interrupted');

@@ -18,7 +18,7 @@ describe.concurrent('a recording of a live run', () => {
     });
   });
 
-  it('contains no log text without --logs', async () => {
+  it('contains log text only with --logs', async () => {
     await serving('exit-143', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       await podexit([server.pod, ...flags, '-o', 'json', '--record', file]);
@@ -33,7 +33,7 @@ describe.concurrent('a recording of a live run', () => {
     });
   });
 
-  it('is readable after the process was killed', async () => {
+  it('replays to the same report after a run that ended at --timeout', async () => {
     await serving('prestop-sleep', {}, async ({ server, flags, folder }) => {
       const file = join(folder, 'run.ndjson');
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', file, '--timeout', '2s']);

@@ -1,4 +1,4 @@
-/** `--all-terminating` and its single pods: several of the same name, and some whose trace fails. */
+/** The pods of `--all-terminating`: several with the same name, an owner without a watch, a recording that fails. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ function write(server: Loopback, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: s
   });
 }
 
-/** Like a StatefulSet's pod: it ends, and then its successor does. `wait`: ms between the changes. */
+/** Like a StatefulSet's pod: it terminates, and then its successor does. `wait`: ms between the changes. */
 async function endTwice(server: Loopback, wait = 400): Promise<void> {
   const pause = () => new Promise((resolve) => setTimeout(resolve, wait));
   for (const uid of ['u1', 'u2']) {
@@ -46,8 +46,8 @@ const watched = (server: Loopback) =>
 
 const traced = ['-l', 'a=b', '--all-terminating', '-o', 'json'];
 
-describe.concurrent('a pod with the name of an earlier one that ended', () => {
-  it('has its own files', () =>
+describe.concurrent('a pod with the name of an earlier pod that terminated', () => {
+  it('has its own report file', () =>
     serving('exit-143', {}, async ({ flags, server, folder }) => {
       const files = [`--report=${join(folder, 'exit.json')}`, `--record=${join(folder, 'rec.ndjson')}`];
       void watched(server).then(() => endTwice(server));
@@ -62,7 +62,7 @@ describe.concurrent('a pod with the name of an earlier one that ended', () => {
       expect(JSON.parse(replayed.stdout)).toMatchObject({ exits });
     }));
 
-  it('never gets the name of a third pod', () => {
+  it('never gets the file name of a third pod', () => {
     const nameOf = uniquePodNames();
     const pods = [
       ['web-0', 'u1'],
@@ -93,12 +93,12 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
     setTimeout(() => write(server, 'DELETED', name, uid, briefly), 300);
   };
 
-  it('are waited for until the pods from the start are gone', () =>
+  it('are traced until all pods from the start are gone', () =>
     serving('exit-143', {}, async ({ flags, server }) => {
       twoPods(server);
       void watched(server).then(() => {
         setTimeout(() => end(server, 'web-0', 'u1'), 500);
-        // Long after the first pod is gone and reported.
+        // Long after the report about the first pod.
         setTimeout(() => end(server, 'web-1', 'u2'), 7000);
       });
       const ran = await runMain([...traced, ...flags]);
@@ -111,7 +111,7 @@ describe.concurrent('pods of an owner that cannot be watched', () => {
       ]);
     }));
 
-  it('are not reported as done at --timeout', () =>
+  it('leave it unknown at --timeout whether the rollout completed', () =>
     serving('exit-143', {}, async ({ flags, server }) => {
       twoPods(server);
       void watched(server).then(() => setTimeout(() => end(server, 'web-0', 'u1'), 300));

@@ -6,7 +6,7 @@ import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
 it.concurrent(
-  'runs a command when all is watched, passes its output through, and ends when the old pods are gone',
+  'runs a command once all watches are open, passes its output through, and ends when the old pods are gone',
   () =>
     serving('rolling-update', { attachDelayMs: 2500 }, async ({ flags, server }) => {
       const command = [process.execPath, '-e', 'console.log("release it")'];
@@ -19,7 +19,7 @@ it.concurrent(
     }),
 );
 
-it.concurrent('ends with the reason if the command fails', () =>
+it.concurrent('prints the reason if the command fails', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const command = [process.execPath, '-e', 'console.error("no such chart"); process.exit(3)'];
     const ran = await runMain(['rollout', 'deploy/checkout', ...flags, '--', ...command]);
@@ -38,7 +38,7 @@ it.each([
   expect(ran.code).toBe(1);
 });
 
-it('runs kubectl to restart or to set an image, on the same cluster', () => {
+it('runs kubectl on the same cluster to restart or to set an image', () => {
   const connection = { version: '1', context: 'prod', token: 'secret' };
   const of = (start: Parameters<typeof commandOf>[0]) => commandOf(start, 'deployment/web', 'shop', connection, {});
   expect(of({ kind: 'restart' }).join(' ')).toBe('kubectl rollout restart deployment/web -n shop --context=prod');

@@ -1,4 +1,4 @@
-/** `--all-terminating`: one report for each pod that a rollout ends, and a summary when it is done. */
+/** `--all-terminating`: one report for each pod that a rollout terminates, and a summary at the end. */
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const partitioned = (replicas: number, partition: number) => ({
 });
 
 describe.concurrent('a recorded rollout', () => {
-  it.each([[['deploy/checkout']], [['-l', 'app=checkout']]])('%j is followed until it is done', (target) =>
+  it.each([[['deploy/checkout']], [['-l', 'app=checkout']]])('%j is followed until the rollout completes', (target) =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server, folder }) => {
       const words = [...target, '--all-terminating', '-o', 'json', `--report=${join(folder, 'exit.md')}`, ...flags];
       const ran = await runMain(words);
@@ -38,7 +38,7 @@ describe.concurrent('a recorded rollout', () => {
     }),
   );
 
-  it.skipIf(!existsSync('/dev/full'))('a recording that could not be written is exit code 1, as for a single pod', () =>
+  it.skipIf(!existsSync('/dev/full'))('a recording that could not be written exits 1, as for a single pod', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
       symlinkSync('/dev/full', join(folder, 'run.ndjson'));
       const words = ['-l', 'app=checkout', '--all-terminating', `--record=${join(folder, 'run.ndjson')}`, ...flags];
@@ -55,9 +55,9 @@ describe.concurrent('a recorded rollout', () => {
     ['out.d/run', 'out.d/run-web-0'],
     ['run', 'run-web-0'],
     ['/dev/stdout', '/dev/stdout'],
-  ])('%s of one of several pods is %s', (file, own) => expect(fileOfPod(file, 'web-0')).toBe(own));
+  ])('the report file %s of one of several pods is %s', (file, own) => expect(fileOfPod(file, 'web-0')).toBe(own));
 
-  it('as text: a line for each pod, then one card', () =>
+  it('prints as text a line for each pod, then one card', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, server }) => {
       const { stdout } = await runMain(['deploy/checkout', '--all-terminating', ...flags]);
       expect(stdout).toMatch(new RegExp(`^[\\d:.]+ +${server.pod} +✔ Graceful`));
@@ -66,8 +66,8 @@ describe.concurrent('a recorded rollout', () => {
     }));
 });
 
-// Alone: other runs in this process would delay its observations.
-it('each of several pods that end together has a report and files; there is one recording', async () => {
+// Not concurrent: other runs in this process would delay its observations.
+it('several pods that terminate together have a report file each, and one recording', async () => {
   const scenario = loadRecording('rolling-update');
   const pod = scenario.rows.find((row) => row.type === 'log-open')?.pod ?? '';
   const names = [pod, ...['twin1', 'twin2'].map((suffix) => pod.replace(/[^-]+$/, suffix))].sort();
@@ -100,7 +100,7 @@ it('exits 3 if nothing terminated by --timeout', () =>
 it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s before any pod terminated leaves with %i', (signal, code) =>
+] as const)('%s before any pod terminated exits with %i', (signal, code) =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const words = ['deploy/checkout', '--all-terminating', '-o', 'json', ...flags];
     const ran = await runMain(words, {
@@ -145,7 +145,7 @@ describe('the summary', () => {
       answer: { summary: outcome, fix: [], traffic: { judgement: 'not-judged', reason: '', services: [] } },
     }) as never;
 
-  it('names the slowest and the killed, and counts percentiles of grace used', () => {
+  it('names the slowest pod and the killed ones, and has percentiles of the grace used', () => {
     const reports = Array.from({ length: 9 }, (_, index) => report(`p${index}`, 'graceful', 0.1));
     const numbers = rolloutNumbers('deployment/web', [...reports, report('last', 'killed', 1, 2)]);
     expect(summaryOf(numbers)).toMatchObject({
@@ -165,7 +165,7 @@ describe('the summary', () => {
     [[3, 4], 3],
     [[2, 1, 3], 1],
     [[1, 130], 130],
-  ])('of codes %j the worst is %i', (codes, code) => expect(worstCode(codes)).toBe(code));
+  ])('has %j with the worst exit code %i', (codes, code) => expect(worstCode(codes)).toBe(code));
 });
 
 it.each([

@@ -1,4 +1,4 @@
-/** `run` in reports: how the report was made, and never a secret of the command line. */
+/** `run` in reports: how the report was made, without secrets of the command line. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const secret = 'canary-0123456789';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
 
 describe.concurrent('the report of one pod', () => {
-  it('describes its run in every document, and replays to the same', () =>
+  it('describes its run in every document, and so does its replay', () =>
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const [yaml, html, recording] = ['run.yaml', 'run.html', 'run.ndjson'].map((name) => join(folder, name));
       const words = [server.pod, ...flags, '--timeout=90s', '--report', yaml!, '--report', html!];
@@ -62,12 +62,12 @@ describe.concurrent('the report of one pod', () => {
     }
   });
 
-  it('describes no run if the recording does not', async () => {
+  it('describes no run if the recording has none', async () => {
     const ran = await runMain(['replay', 'test/recordings/exit-143.ndjson', '-o', 'json']);
     expect(JSON.parse(ran.stdout)).not.toHaveProperty('run');
   });
 
-  it('shows a hostile context and image as harmless text', () => {
+  it('escapes a hostile context and image', () => {
     const report = reportNamed('exit-143');
     const { pod } = report.timeline;
     const containers = pod.spec.containers.map((one) => ({ ...one, image: hostileText }));

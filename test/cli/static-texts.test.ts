@@ -1,4 +1,4 @@
-/** The texts that the entry prints without loading the bundle are the same as the program's. */
+/** The entry prints some texts without loading the bundle. They are the same as the program's. */
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { bin, root } from '../helpers/built.ts';

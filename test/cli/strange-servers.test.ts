@@ -1,4 +1,4 @@
-/** A server that is not a Kubernetes API, or only a part of it: through the command line, over HTTP. */
+/** Servers that are not a Kubernetes API, through the command line, over HTTP. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { json, serve, tempDir } from '../kube/helpers/api.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** The flags for a server of this kind, and the requests that it got. */
+/** Starts such a server. Returns the flags to connect to it, and the requests that it received. */
 async function serverThat(handler: Handler) {
   const api = await serve(handler);
   const kubeconfig = join(await tempDir(), 'config');
@@ -30,7 +30,7 @@ describe('a login page in front of the cluster', () => {
     ['a trace of a deployment', ['deploy/web', '--pick', 'oldest']],
     ['a dry run', ['web', '--dry-run=server']],
     ['a check', ['check', 'web']],
-  ])('is named by %s, with exit code 1 and without a time limit', async (_, words) => {
+  ])('is named in the error of %s, with exit code 1 and without a time limit', async (_, words) => {
     const { flags, url, asked } = await serverThat((_asked, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end(page),
     );
@@ -41,7 +41,7 @@ describe('a login page in front of the cluster', () => {
     expect(asked.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('is a JSON document for scripts', async () => {
+  it('is reported as a JSON document with -o json', async () => {
     const { flags } = await serverThat((_asked, response) => json(response, 200, { login: 'https://example.com' }));
     const { code, stdout } = await runMain(['web', ...flags, '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'Error', code: 'server.not-kubernetes' });

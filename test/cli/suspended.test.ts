@@ -1,4 +1,4 @@
-/** A suspended process dates all that arrived meanwhile at its wake-up: the report must not take that as the truth. */
+/** A suspended process reads at its wake-up all that arrived before: that time is not when it happened. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ describe.concurrent('a suspended process', () => {
       for (const { from } of late) expect(Date.parse(from)).toBeLessThanOrEqual(stopped + 100);
     }));
 
-  it('that slept past its --timeout first reads what came meanwhile', () =>
+  it('that was suspended past its --timeout first reads what arrived before', () =>
     serving('exit-143', {}, async ({ server, flags }) => {
       const child = spawn(process.execPath, [bin, server.pod, ...flags, '-o', 'name', '--timeout', '9s', '-v=6'], {
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -55,8 +55,8 @@ describe.concurrent('a suspended process', () => {
 
   it.each([
     ['the tick', true],
-    ['news that is read before the tick', false],
-  ])('is noticed by %s, for every stream that is open', (_, ticks) => {
+    ['a raw observation that is read before the tick', false],
+  ])('is detected by %s, for every open stream', (_, ticks) => {
     let now = 1000;
     const timers: (() => void)[] = [];
     const clock = { now: () => now, setTimeout: (run: () => void) => (timers.push(run), () => {}) };
@@ -74,12 +74,12 @@ describe.concurrent('a suspended process', () => {
     expect(received).toMatchObject(
       ['pod', 'events'].map((stream) => ({ kind: 'resumed', stream, at: 63_000, since: 3000 })),
     );
-    // Another stream read after the wake-up, a moment before.
+    // Another stream was also read after the wake-up, a moment earlier.
     expect(suspension.before(62_998)).toMatchObject([{ at: 62_998, since: 3000 }, { stream: 'events' }]);
     expect(suspension.before(63_010)).toEqual([]);
   });
 
-  it('is not assumed when a virtual clock leaps and its timers fire in time', async () => {
+  it('is not detected if a virtual clock jumps and its timers fire on time', async () => {
     const clock = createSteppedClock(0);
     const received: RawObservation[] = [];
     const suspension = watchSuspension(
@@ -95,15 +95,15 @@ describe.concurrent('a suspended process', () => {
 
 describe('the clock of the process', () => {
   it('includes the sleep of the machine, but no step of the wall clock', () => {
-    const gauges = { monotonic: 0, wall: 1_000_000, uptime: 500_000 };
-    const pass = (ms: Partial<typeof gauges>): void => {
-      for (const [name, by] of Object.entries(ms)) gauges[name as keyof typeof gauges] += by;
+    const clocks = { monotonic: 0, wall: 1_000_000, uptime: 500_000 };
+    const pass = (ms: Partial<typeof clocks>): void => {
+      for (const [name, by] of Object.entries(ms)) clocks[name as keyof typeof clocks] += by;
     };
     const now = createNow({
       origin: 1_000_000,
-      monotonic: () => gauges.monotonic,
-      wall: () => gauges.wall,
-      uptime: () => Math.floor(gauges.uptime / 1000) * 1000,
+      monotonic: () => clocks.monotonic,
+      wall: () => clocks.wall,
+      uptime: () => Math.floor(clocks.uptime / 1000) * 1000,
     });
     const all = (ms: number) => ({ monotonic: ms, wall: ms, uptime: ms });
     pass(all(2500));

@@ -26,7 +26,7 @@ describe('words', () => {
   ])('%j', (words, target) => expect(parseTarget(words)).toEqual(target));
 
   it.each([[['a', 'b', 'c']], [['a/b/c']], [['configmap/x']], [['Web_1']], [['deploy/']], [[]]])(
-    '%j is refused with the words that are meant',
+    '%j is refused, and the message says what is expected',
     (words) =>
       expect(() => parseTarget(words)).toThrow(
         /only pods|no pod|unknown resource type|cannot be the name|neither a pod nor TYPE/,
@@ -38,11 +38,11 @@ describe('words', () => {
     'jobs.batch.volcano.sh/train',
     'pods.metrics.k8s.io/web',
     'pods.apps/web',
-  ])("%s is another API group's, and no kind of ours", (word) =>
+  ])('%s belongs to another API group, and is an unknown resource type', (word) =>
     expect(() => parseTarget([word])).toThrow(/unknown resource type/),
   );
 
-  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind without a name; a pod may still be called that', (word) => {
+  it.each(['deploy', 'pods', 'svc'])('%s alone is a kind without a name, but a pod may have that name', (word) => {
     expect(() => parseTarget([word])).toThrow(/is a kind, and no name was given/);
     expect(parseTarget([`pod/${word}`])).toEqual({ kind: 'pod', name: word });
     expect(parseTarget([`${word}.web`])).toEqual({ kind: 'pod', name: `${word}.web` });
@@ -58,7 +58,7 @@ it.each([
   ['app=web', '', '-l app=web'],
   ['', 'spec.nodeName=node1', '--field-selector spec.nodeName=node1'],
   ['app=web', 'spec.nodeName=node1', '-l app=web --field-selector spec.nodeName=node1'],
-])('labels "%s" and fields "%s" are called %s', (labels, fields, text) =>
+])('labels "%s" and fields "%s" are printed as %s', (labels, fields, text) =>
   expect(targetText({ kind: 'selector', labels, fields })).toBe(text),
 );
 
@@ -66,13 +66,13 @@ it.each([
   [['help'], /^Usage: kubectl-podexit TARGET/m],
   [['help', 'replay'], /^Usage: kubectl-podexit replay/m],
   [['version'], /^\d+\.\d+\.\d+\S*\n$/],
-])('%j names no pod', async (words, printed) => {
+])('%j is a command, not a pod', async (words, printed) => {
   const ran = await runMain(words);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
   expect(ran.stdout).toMatch(printed);
 });
 
-describe('a mistyped command looks like a pod, and the error suggests the command', () => {
+describe('a mistyped command looks like a pod name, and the error suggests the command', () => {
   it.each([
     ['chek', 'check'],
     ['rolout', 'rollout'],
@@ -83,7 +83,7 @@ describe('a mistyped command looks like a pod, and the error suggests the comman
     expect(ran.stderr).toContain(`Did you mean the command "${command}"?`);
   });
 
-  it('even if no pod has that name, but never for a name unlike any command', () =>
+  it('suggests one when no pod has that name, but never for a name unlike any command', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       expect((await runMain(['chek', '-y', ...flags])).stderr).toContain('Did you mean the command "check"?');
       expect((await runMain(['web-0', '-y', ...flags])).stderr).not.toContain('Did you mean');
@@ -105,7 +105,7 @@ describe('several pods', () => {
     ['oldest', first],
     ['newest', second],
     ['random', second],
-  ])('--pick=%s takes one', (pick, name) =>
+  ])('--pick=%s chooses one', (pick, name) =>
     serving('graceful-exit', {}, async ({ flags, server }) => {
       // The recording created both in one second; an hour between them makes their ages different.
       server.write('pods', 'MODIFIED', await aged(server.url, first, 3600));
@@ -121,7 +121,7 @@ describe('several pods', () => {
       expect(ran.stderr).toMatch(/every pod of service\/checkout .* is ready/);
     }));
 
-  it('at a terminal the person chooses by number', () =>
+  it('can be chosen by number at a terminal', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const words = ['rs/checkout-754699c75f', '--dry-run=client', '-o', 'name', ...flags];
       const ran = await runMain(words, { answers: ['2', 'y'] });
@@ -152,7 +152,7 @@ async function aged(url: string, name: string, seconds: number): Promise<never> 
 describe('flags before the name of a command', () => {
   const recording = recordingFile('graceful-exit');
 
-  it('belong to that command: a gate is judged wherever its flag is', async () => {
+  it('belong to that command: a gate is judged in both positions', async () => {
     const behind = await runMain(['replay', recording, '--max-duration', '1ms']);
     expect(behind.code).toBe(5);
     expect(await runMain(['--max-duration', '1ms', 'replay', recording])).toEqual(behind);
@@ -173,7 +173,7 @@ describe('flags before the name of a command', () => {
 });
 
 it.each([[['-l', '']], [['-l=']], [['--field-selector=', '--pick=oldest']], [['pods', '-l', ' ']]])(
-  '%j would select every pod, and is refused',
+  '%j is refused, because it would select every pod',
   async (words) => {
     const ran = await runMain(words);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -181,7 +181,7 @@ it.each([[['-l', '']], [['-l=']], [['--field-selector=', '--pick=oldest']], [['p
   },
 );
 
-it('flags of the connection that are empty are not set, as in kubectl', async () => {
+it('empty connection flags count as not set, as in kubectl', async () => {
   const empty = ['--context=', '--cluster', '', '--user=', '--kubeconfig=', '-n=', '--request-timeout='];
   const ran = await runMain(['web-0', ...empty, '--server', 'http://127.0.0.1:1', '--no-config']);
   expect(ran.stderr).toContain('127.0.0.1:1 cannot be reached');

@@ -1,4 +1,4 @@
-/** `--timeout` is one budget for everything that a command does, and leaves no timer behind. */
+/** `--timeout` limits everything that a command does, and leaves no timer behind. */
 import { expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import { systemClock } from '../../src/run/clock.ts';
@@ -6,7 +6,7 @@ import { serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-/** The system clock, and the durations (ms) of the timers that nobody has cancelled yet. */
+/** The system clock, and the durations (ms) of its pending timers. */
 function countingClock() {
   const pending = new Map<object, number>();
   const clock: Clock = {
@@ -27,13 +27,15 @@ function countingClock() {
   return { clock, pending: () => [...pending.values()] };
 }
 
-it.each([['--wait=false'], ['--dry-run=server']])('%s leaves no timer of --timeout if it is refused', (word) =>
-  serving('exit-143', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ server, flags }) => {
-    const { clock, pending } = countingClock();
-    const ran = await runMain([server.pod, word, '--timeout=10m', ...flags], { clock });
-    expect(ran.code).toBe(1);
-    expect(pending().filter((ms) => ms > 300_000)).toEqual([]);
-  }),
+it.each([['--wait=false'], ['--dry-run=server']])(
+  '%s leaves no timer of --timeout if the server refuses the DELETE',
+  (word) =>
+    serving('exit-143', { faults: [{ kind: 'status', verb: 'delete', code: 403 }] }, async ({ server, flags }) => {
+      const { clock, pending } = countingClock();
+      const ran = await runMain([server.pod, word, '--timeout=10m', ...flags], { clock });
+      expect(ran.code).toBe(1);
+      expect(pending().filter((ms) => ms > 300_000)).toEqual([]);
+    }),
 );
 
 it.each([
@@ -62,9 +64,9 @@ it('the wait for a deletion and its trace share one --timeout', () =>
   }));
 
 it.each([
-  ['a yes', 'y'],
-  ['a choice', '1'],
-])('the time to answer %s does not count', (_, answer) =>
+  ['the confirmation', 'y'],
+  ['the choice of a pod', '1'],
+])('the time to answer %s does not count towards --timeout', (_, answer) =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const asks = answer === 'y' ? [server.pod, '-i'] : ['-l', 'app=checkout', '--yes'];
     const ran = await runMain([...asks, '--wait=false', '--timeout=600ms', ...flags], {

@@ -1,4 +1,4 @@
-/** A workload with pods whose end was not observed: they are named and counted, and the run is never green. */
+/** Pods whose termination was not observed are named and counted, and the run never exits 0. */
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/run/clock.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
@@ -46,7 +46,7 @@ const wordsFor = (url: string): string[] => ['-l', 'app=web', '-n', 'shop', '--s
 
 describe.each([
   [
-    'went while the watch was lost',
+    'disappeared while the watch was lost',
     goneInGap,
     /web-0: its termination was not observed: it went while the watch .* was lost/,
   ],
@@ -61,7 +61,7 @@ describe.each([
     expect(ran.code).toBe(4);
   });
 
-  it('is in the text output', async () => {
+  it('is named and counted in the text output', async () => {
     const { url } = await serve(cluster());
     const { stdout } = await runMain([...wordsFor(url), '--all-terminating']);
     expect(stdout).toContain('  exits     1 not observed\n  missed    web-0\n');
@@ -77,7 +77,7 @@ describe.each([
   });
 });
 
-it('a pod that only lost its labels has not ended', async () => {
+it('a pod that only lost its labels has not terminated', async () => {
   const { url } = await serve(
     aboutPods((asked, response) => {
       if (!isStreamingList(asked)) return json(response, 200, podList('7', [web]));
@@ -91,8 +91,8 @@ it('a pod that only lost its labels has not ended', async () => {
 });
 
 describe('without --timeout', () => {
-  /** A clock that is sixty times as fast. */
-  function hasty(): Clock {
+  /** A clock that runs sixty times as fast. */
+  function fastClock(): Clock {
     const [started, speed] = [performance.now(), 60];
     return {
       now: () => Math.floor(1_900_000_000_000 + (performance.now() - started) * speed),
@@ -110,9 +110,9 @@ describe('without --timeout', () => {
   it.each([
     ['--attach', /no pod of -l app=web in namespace "shop" was being deleted within 165 s/],
     ['--all-terminating', /no pod of -l app=web was seen to terminate within 165 s/],
-  ])('%s of a pipeline gives up 120 s beyond the grace', async (word, sentence) => {
+  ])('%s in a pipeline gives up 120 s after the longest grace period', async (word, sentence) => {
     const { url } = await serve(still);
-    const ran = await runMain([...wordsFor(url), word], { clock: hasty() });
+    const ran = await runMain([...wordsFor(url), word], { clock: fastClock() });
     expect(ran.stderr).toMatch(sentence);
     expect(ran.stderr).toContain('(the longest grace period, 45 s, plus 120 s)');
     expect(ran.code).toBe(3);

@@ -1,4 +1,4 @@
-/** Deletions without a trace (--wait=false, --dry-run), if no answer comes, or somebody interrupts. */
+/** Deletions without a trace (--wait=false, --dry-run): lost answers, replaced pods and interrupts. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Ports } from '../../src/run/ports.ts';
@@ -12,7 +12,7 @@ const whileRead =
 const byStore =
   'Operation cannot be fulfilled on pods "web": StorageError: invalid object, Code: 4, Key: /registry/pods/shop/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: 1, UID in object meta: 2';
 
-/** A pod that is replaced just when its deletion is requested. */
+/** A server that replaces the pod just when its deletion is requested. */
 async function replacing(answer: (response: ServerResponse) => void) {
   let uid = '1';
   const api = await serve(({ method }, response) => {
@@ -38,7 +38,7 @@ describe('a pod that was replaced between the read and the write', () => {
   });
 });
 
-it('reports that anybody may have deleted a pod that is gone after an inconclusive answer', async () => {
+it('reports that another client may have deleted a pod that is gone after an inconclusive answer', async () => {
   const { flags } = await replacing((response) =>
     json(response, 500, status(500, '', 'etcdserver: request timed out')),
   );
@@ -63,8 +63,8 @@ it('a dry run is repeated after an inconclusive answer, since it had no effect',
 });
 
 describe('Ctrl-C', () => {
-  /** When the first request of this method arrives, which is never answered. */
-  async function leftAt(method: string, words: readonly string[]) {
+  /** Interrupts when the first request with this method arrives. That request is never answered. */
+  async function interruptedAt(method: string, words: readonly string[]) {
     let press: Parameters<Ports['onSignal']>[0] = () => {};
     const api = await serve((asked, response) => {
       if (asked.method === method) press('SIGINT');
@@ -83,15 +83,15 @@ describe('Ctrl-C', () => {
     ['of a dry run', 'DELETE', '--dry-run=server', 'Nothing was deleted.'],
     ['after the DELETE', 'DELETE', '--wait=false', 'it is not known whether the server accepted it'],
     ['after the eviction', 'POST', '--wait=false --evict', 'it is not known whether the server accepted it'],
-  ])('%s says what became of the pod', async (_, method, words, fate) => {
-    const ran = await leftAt(method, words.split(' '));
+  ])('%s prints whether the pod was deleted', async (_, method, words, fate) => {
+    const ran = await interruptedAt(method, words.split(' '));
     expect(ran).toMatchObject({ code: 130, stdout: '' });
     expect(ran.stderr).toContain('SIGINT: interrupted');
     expect(ran.stderr).toContain(fate);
   });
 });
 
-it('--ignore-not-found accepts a pod that ended while its deletion was requested', async () => {
+it('--ignore-not-found accepts a pod that disappeared before its DELETE arrived', async () => {
   const api = await serve(({ method }, response) => {
     if (method === 'GET') json(response, 200, podOf('1'));
     else json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
@@ -111,7 +111,7 @@ it('a server without the eviction API does not mean that the pod is gone', async
   expect(ran.stderr).toContain('failed (404): the server could not find the requested resource');
 });
 
-it('-i asks about the existing pod, and deletes no other one of its name', async () => {
+it('-i asks about the existing pod, and deletes no other pod with its name', async () => {
   let uid = '1';
   const api = await serve(({ method, body }, response) => {
     if (method === 'GET') return json(response, 200, podOf(uid));

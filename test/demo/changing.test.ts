@@ -1,4 +1,4 @@
-/** How the API server treats patches: lists are merged by key, objects are validated, dry runs change nothing. */
+/** The embedded API server patches like a real one: it merges lists by key, validates, and supports dry runs. */
 import { describe, expect, it } from 'vitest';
 import { strategicMerge } from '../../src/demo/verbs/merge.ts';
 import { send, type Answer } from './helpers/client.ts';
@@ -37,12 +37,16 @@ describe('a strategic merge patch of an owner', () => {
 
   it.each([
     [
-      'a hook longer than the grace',
+      'a preStop sleep longer than the grace period',
       sleepFor(20),
       /preStop\.sleep: Invalid value: 20: .*terminationGracePeriodSeconds \(6\)/,
     ],
-    ['a container that is not there', sleepFor(2, 'nope'), /containers\[1\]\.image: Required value/],
-    ['a grace below 0', { terminationGracePeriodSeconds: -1 }, /terminationGracePeriodSeconds: Invalid value: -1/],
+    ['a new container without an image', sleepFor(2, 'nope'), /containers\[1\]\.image: Required value/],
+    [
+      'a negative grace period',
+      { terminationGracePeriodSeconds: -1 },
+      /terminationGracePeriodSeconds: Invalid value: -1/,
+    ],
     [
       'two handlers in one hook',
       { containers: [{ name: 'app', lifecycle: { preStop: { sleep: { seconds: 1 }, exec: { command: ['true'] } } } }] },
@@ -54,7 +58,7 @@ describe('a strategic merge patch of an owner', () => {
     expect(patched.body.message).toMatch(message);
   });
 
-  it('cannot change the spec of a running pod', async () => {
+  it('is refused for the spec of a running pod', async () => {
     const { pod } = await playing('exit-143');
     const body = { spec: { terminationGracePeriodSeconds: 60 } };
     const patched = await send(pod, { method: 'PATCH', body, headers: strategic });
@@ -85,7 +89,7 @@ describe('strategicMerge', () => {
     ],
     ['replaces a whole list', { containers: [{ name: 'b' }, { $patch: 'replace' }] }, { containers: [{ name: 'b' }] }],
     ['removes a field', { containers: null }, {}],
-    ['ignores what only orders', { '$setElementOrder/containers': [{ name: 'a' }] }, target],
+    ['ignores $setElementOrder', { '$setElementOrder/containers': [{ name: 'a' }] }, target],
   ])('%s', (_, patch, merged) => {
     expect(strategicMerge(target, patch)).toEqual(merged);
   });

@@ -4,7 +4,7 @@ import { edited, loadRecording } from './helpers/load.ts';
 import { playing } from './helpers/playing.ts';
 
 describe('deleting a pod', () => {
-  it('marks it, and answers with the Pod as the recorded server did', async () => {
+  it('sets deletionTimestamp, and answers with the Pod like the recorded server', async () => {
     const { pod, clock, server } = await playing('graceful-exit');
     const answer = send(pod, { method: 'DELETE' });
     await clock.advance(10);
@@ -15,7 +15,7 @@ describe('deleting a pod', () => {
     expect(server.deletesAccepted).toBe(1);
   });
 
-  it('refuses a uid or revision that is not the pod’s, in the body and in the query', async () => {
+  it('refuses a precondition with another uid or resourceVersion, in the body and in the query', async () => {
     const { pod, server } = await playing('exit-143');
     const { uid } = (await send(pod)).body.metadata;
     const wrong = '00000000-0000-0000-0000-000000000000';
@@ -32,7 +32,7 @@ describe('deleting a pod', () => {
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('shows in a dry run what would be, and changes nothing', async () => {
+  it('answers a dry run with the resulting Pod, and changes nothing', async () => {
     const { pod, clock, server } = await playing('exit-143');
     const dry = await send(pod, { method: 'DELETE', body: { dryRun: ['All'], gracePeriodSeconds: 7 } });
     expect(dry.status).toBe(200);
@@ -44,7 +44,7 @@ describe('deleting a pod', () => {
     expect(server.deletesAccepted).toBe(0);
   });
 
-  it('refuses a grace that is no number as a real server does', async () => {
+  it('refuses a grace period that is not a number, like a real server', async () => {
     const { pod } = await playing('exit-143');
     const { status, body } = await send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 'x' } });
     expect(status).toBe(400);
@@ -53,7 +53,7 @@ describe('deleting a pod', () => {
     );
   });
 
-  it('changes nothing when asked again without a grace, and shortens when asked for less', async () => {
+  it('changes nothing on a second DELETE, and shortens the grace period on a DELETE with a shorter one', async () => {
     const { pod, clock } = await playing('graceful-exit');
     const first = send(pod, { method: 'DELETE' });
     await clock.advance(1_000);
@@ -70,7 +70,7 @@ describe('deleting a pod', () => {
     expect(later.metadata.deletionTimestamp).toBe(shorter.body.metadata.deletionTimestamp);
   });
 
-  it('stores "now" and 1 s where the shortened grace has already run out', async () => {
+  it('stores the current time and 1 s if the shortened grace period is already over', async () => {
     const { pod, clock } = await playing('graceful-exit');
     void send(pod, { method: 'DELETE' });
     await clock.advance(3_000);
@@ -79,7 +79,7 @@ describe('deleting a pod', () => {
     expect(metadata.deletionTimestamp).toBe(new Date(clock.now()).toISOString().replace(/\.\d+Z/, 'Z'));
   });
 
-  it('removes the object at once with grace 0, marked first, while the recorded kill goes on', async () => {
+  it('removes the object at once with grace period 0, while the recorded kill continues', async () => {
     const { pod, pods, base, clock } = await playing('graceful-exit');
     const from = (await send(pods)).body.metadata.resourceVersion;
     const stream = await open(`${pods}?watch=1&resourceVersion=${from}&labelSelector=app%3Dcheckout`);
@@ -93,7 +93,7 @@ describe('deleting a pod', () => {
     expect((await send(pod)).status).toBe(404);
   });
 
-  it('ends a pod the recording does not follow within a moment', async () => {
+  it('removes a pod that the recording does not follow after a moment', async () => {
     const { pods, server, clock } = await playing('graceful-exit');
     const other = (await send(pods)).body.items.find((item) => item.metadata.name !== server.pod)!;
     const url = `${pods}/${other.metadata.name}`;
@@ -104,7 +104,7 @@ describe('deleting a pod', () => {
     expect((await send(`${pods}/${server.pod}`)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('does not take a successor of the same name for the pod that was recorded', async () => {
+  it('does not mistake a successor with the same name for the recorded pod', async () => {
     const { pod, clock, server } = await playing('statefulset');
     const old = (await send(pod)).body.metadata.uid;
     void send(pod, { method: 'DELETE' });
@@ -117,7 +117,7 @@ describe('deleting a pod', () => {
     expect(server.deletesAccepted).toBe(1);
   });
 
-  it('plays the opening at once when the DELETE comes first', async () => {
+  it('plays what precedes the recorded DELETE at once if a DELETE arrives first', async () => {
     const { base, pod, clock } = await playing('multi-container');
     const answer = send(pod, { method: 'DELETE' });
     await clock.advance(20);
@@ -126,7 +126,7 @@ describe('deleting a pod', () => {
   });
 
   it.each(['rolling-update', 'owner-deleted', 'preempted', 'taint-evicted'])(
-    'lets %s begin on its own, 1.2 s after somebody watches pods',
+    'starts the deletion of %s by itself, 1.2 s after the first watch of pods',
     async (name) => {
       const { pods, pod, clock, server } = await playing(name);
       await clock.advance(60_000);
@@ -143,7 +143,7 @@ describe('deleting a pod', () => {
     },
   );
 
-  it('lets the client’s own request begin a rollout, with the recorded answer', async () => {
+  it('starts a rollout with a request of the client, and sends the recorded answer', async () => {
     const { server, clock, pod } = await playing('rolling-update');
     const url = `${server.url}/apis/apps/v1/namespaces/rolling-update/deployments/checkout`;
     const patched = send(url, {
@@ -156,7 +156,7 @@ describe('deleting a pod', () => {
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('honours a DELETE of a pod that a controller was about to delete', async () => {
+  it('accepts a DELETE of a pod that a controller was about to delete', async () => {
     const { pod, clock, server } = await playing('rolling-update');
     const deleted = send(pod, { method: 'DELETE' });
     await clock.advance(10);
@@ -171,7 +171,7 @@ describe('deleting a pod', () => {
 describe('evicting a pod', () => {
   const eviction = (more: object = {}) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: {}, ...more });
 
-  it('answers 201 with a Status, and plays the recorded condition and end', async () => {
+  it('answers 201 with a Status, and plays the recorded condition and termination', async () => {
     const { pod, clock, server } = await playing('evicted');
     const answer = send(`${pod}/eviction`, { method: 'POST', body: eviction() });
     await clock.advance(20);
@@ -182,7 +182,7 @@ describe('evicting a pod', () => {
     expect(server.deletesAccepted).toBe(1);
   });
 
-  it('honours preconditions and dry runs', async () => {
+  it('respects preconditions and dry runs', async () => {
     const { pod } = await playing('evicted');
     const url = `${pod}/eviction`;
     const wrong = eviction({ deleteOptions: { preconditions: { uid: 'other' } } });
@@ -192,7 +192,7 @@ describe('evicting a pod', () => {
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('refuses where a budget forbids it', async () => {
+  it('is refused with 429 by a PodDisruptionBudget', async () => {
     const { pod, server } = await playing('evicted');
     const { labels } = (await send(pod)).body.metadata;
     server.write('poddisruptionbudgets', 'ADDED', {
@@ -215,7 +215,7 @@ describe('evicting a pod', () => {
 describe('finalizers', () => {
   const merge = { 'content-type': 'application/merge-patch+json' };
 
-  it('hold the finished pod until they are patched away, and the DELETED object still lists them', async () => {
+  it('keep the terminated pod until they are removed, and the DELETED object still has them', async () => {
     const { pod, pods, clock } = await playing('finalizer');
     const from = (await send(pods)).body.metadata.resourceVersion;
     const stream = await open(`${pods}?watch=1&resourceVersion=${from}`);
@@ -235,7 +235,7 @@ describe('finalizers', () => {
     expect(stream.frames().filter(({ type }) => type === 'DELETED')).toHaveLength(1);
   });
 
-  it('hold a pod the recording lets go, if a client added one', async () => {
+  it('that a client added keep a pod that the recording removes', async () => {
     const { pod, clock, server } = await playing('exit-143');
     const body = [{ op: 'add', path: '/metadata/finalizers', value: ['example.com/hold'] }];
     const headers = { 'content-type': 'application/json-patch+json' };
@@ -250,7 +250,7 @@ describe('finalizers', () => {
 });
 
 describe('following logs', () => {
-  it('streams the lines in time and ends when the recorded stream ended', async () => {
+  it('streams the lines at their recorded times, and ends like the recorded stream', async () => {
     const { pod, clock, server } = await playing('graceful-exit');
     const stream = await open(`${pod}/log?follow=true&timestamps=true&container=app`);
     await stream.until((lines) => lines.length === 1);
@@ -269,7 +269,7 @@ describe('following logs', () => {
     expect(stream.lines[2]!.split(' ')[0]).toMatch(/^2031-05-06T07:08:12\.\d{9}Z$/);
   });
 
-  it('begins where tailLines, sinceTime and limitBytes say', async () => {
+  it('respects tailLines, sinceTime and limitBytes', async () => {
     const { pod, clock } = await playing('graceful-exit');
     expect((await send(`${pod}/log`)).text).toBe('serving on :8080\n');
     expect((await send(`${pod}/log?limitBytes=7`)).text).toBe('serving');
@@ -281,7 +281,7 @@ describe('following logs', () => {
     expect(tail.lines).toEqual(['SIGTERM received, draining']);
   });
 
-  it('answers for containers that never ran or do not exist as the recorded server did', async () => {
+  it('answers like the recorded server for containers that never ran or do not exist', async () => {
     const waiting = await playing('grace-shortened');
     const refused = await send(`${waiting.pod}/log?container=app&follow=true`);
     expect([refused.status, refused.body.code]).toEqual([400, 400]);
@@ -293,14 +293,14 @@ describe('following logs', () => {
     expect(unknown.body.message).toBe('container zzz is not valid for pod shop-0');
   });
 
-  it('ends at once for a container that had ended before', async () => {
+  it('ends at once for a container that has already terminated', async () => {
     const { pod } = await playing('completed');
     const stream = await open(`${pod}/log?follow=true&timestamps=true`);
     await stream.ended;
     expect(stream.lines).toHaveLength(1);
   });
 
-  it('outlives a removed object, as existing streams do', async () => {
+  it('continues after the removal of the object, like real open streams', async () => {
     const { pod, clock } = await playing('force-delete');
     const stream = await open(`${pod}/log?follow=true`);
     void send(pod, { method: 'DELETE', body: { gracePeriodSeconds: 0 } });
@@ -311,7 +311,7 @@ describe('following logs', () => {
     await stream.ended;
   });
 
-  it('can be opened again after the kubelet restarted, and then ends with the container', async () => {
+  it('can be opened again after a kubelet restart, and then ends with the container', async () => {
     const { pod, clock } = await playing('kubelet-restart');
     const first = await open(`${pod}/log?follow=true`);
     void send(pod, { method: 'DELETE' });
@@ -325,8 +325,8 @@ describe('following logs', () => {
   });
 });
 
-describe('scenarios', () => {
-  it('need no request of their own to be played', async () => {
+describe('a scenario', () => {
+  it('is played without a recorded request too', async () => {
     const scenario = loadRecording('exit-143');
     const rows = scenario.rows.filter(({ type }) => type !== 'request' && type !== 'response');
     const { pods, pod, clock, server } = await playing('exit-143', {

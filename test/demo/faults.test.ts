@@ -6,7 +6,7 @@ import { open, send } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';
 
-/** Opens a watch of all pods, from now on, in a run with these faults. */
+/** Opens a watch of all pods on a server with these faults. */
 async function watching(...faults: Fault[]) {
   const run = await playing('graceful-exit', { faults });
   const { body } = await send(run.pods);
@@ -22,7 +22,7 @@ async function remove({ pod, clock }: Awaited<ReturnType<typeof watching>>, ms: 
 }
 
 describe('a dropped stream', () => {
-  it('breaks at its moment, and only the one that is meant', async () => {
+  it('breaks at the given time, and no other stream does', async () => {
     const run = await watching({ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 });
     const events = await open(`${run.base}/events?watch=1`);
     await remove(run, 900);
@@ -40,7 +40,7 @@ describe('a dropped stream', () => {
     events.close();
   });
 
-  it('breaks as often as it should as soon as it is opened', async () => {
+  it('breaks right after its opening, as many times as given', async () => {
     const { pods, clock, server } = await playing('exit-143', { faults: [{ kind: 'drop', verb: 'watch', times: 2 }] });
     for (const isBroken of [true, true, false]) {
       const stream = await open(`${pods}?watch=1`);
@@ -52,8 +52,8 @@ describe('a dropped stream', () => {
   });
 });
 
-describe('a broken line', () => {
-  it('is cut in the middle, and the whole of it comes again to who resumes', async () => {
+describe('a watch line', () => {
+  it('can be cut in the middle, and is sent completely to a watch that resumes', async () => {
     const run = await watching({ kind: 'half-line', resource: 'pods', verb: 'watch', skip: 1 });
     await remove(run, 100);
     await expect(run.stream.ended).rejects.toThrow();
@@ -84,8 +84,8 @@ describe('a broken line', () => {
   });
 });
 
-describe('a stream that is not what it seems', () => {
-  it('stays open and says nothing, while a new one speaks', async () => {
+describe('an open stream', () => {
+  it('can stay open without data, while a new one delivers', async () => {
     const run = await watching({ kind: 'silent', resource: 'pods', verb: 'watch', afterMs: 500 });
     await remove(run, 5_000);
     expect(run.stream.frames().some(({ type }) => type === 'DELETED')).toBe(false);
@@ -94,7 +94,7 @@ describe('a stream that is not what it seems', () => {
     expect(fresh.lines.slice(0, run.stream.lines.length)).toEqual(run.stream.lines);
   });
 
-  it('can be late, in order', async () => {
+  it('can be late, with its lines in order', async () => {
     const run = await watching({ kind: 'delay', resource: 'pods', verb: 'watch', ms: 2_000 });
     await remove(run, 1_900);
     expect(run.stream.lines).toHaveLength(0);
@@ -105,33 +105,36 @@ describe('a stream that is not what it seems', () => {
   });
 });
 
-describe('a forgotten history', () => {
-  it.each(['frame', 'status'] as const)('is said to who resumes as a %s, once streams are cut', async (as) => {
-    const run = await watching({ kind: 'expire', afterMs: 1_000, as });
-    await remove(run, 1_100);
-    await expect(run.stream.ended).rejects.toThrow();
-    const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
-    const resumed = await open(`${run.pods}?watch=1&resourceVersion=${from}`);
-    expect(resumed.status).toBe(as === 'frame' ? 200 : 410);
-    await resumed.ended;
-    expect(JSON.parse(resumed.lines[0]!)).toMatchObject(
-      as === 'frame' ? { type: 'ERROR', object: { code: 410 } } : { kind: 'Status', code: 410, reason: 'Expired' },
-    );
-    const list = await send(run.pods);
-    const again = await open(`${run.pods}?watch=1&resourceVersion=${list.body.metadata.resourceVersion}`);
-    await run.clock.advance(5_000);
-    expect(again.frames().at(-1)?.type).toBe('DELETED');
-  });
+describe('an expired history', () => {
+  it.each(['frame', 'status'] as const)(
+    'breaks streams, and is reported as a %s to a watch that resumes',
+    async (as) => {
+      const run = await watching({ kind: 'expire', afterMs: 1_000, as });
+      await remove(run, 1_100);
+      await expect(run.stream.ended).rejects.toThrow();
+      const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
+      const resumed = await open(`${run.pods}?watch=1&resourceVersion=${from}`);
+      expect(resumed.status).toBe(as === 'frame' ? 200 : 410);
+      await resumed.ended;
+      expect(JSON.parse(resumed.lines[0]!)).toMatchObject(
+        as === 'frame' ? { type: 'ERROR', object: { code: 410 } } : { kind: 'Status', code: 410, reason: 'Expired' },
+      );
+      const list = await send(run.pods);
+      const again = await open(`${run.pods}?watch=1&resourceVersion=${list.body.metadata.resourceVersion}`);
+      await run.clock.advance(5_000);
+      expect(again.frames().at(-1)?.type).toBe('DELETED');
+    },
+  );
 
-  it('meets the very first watch after a list, too', async () => {
+  it('also affects the first watch after a list', async () => {
     const run = await watching({ kind: 'expire', resource: 'pods' });
     await run.stream.ended;
     expect(run.stream.frames()[0]).toMatchObject({ type: 'ERROR', object: { code: 410 } });
   });
 });
 
-describe('an answer that is a failure', () => {
-  it.each([429, 500, 503, 504, 403, 401, 404, 410])('can be %i, so many times', async (code) => {
+describe('a failed request', () => {
+  it.each([429, 500, 503, 504, 403, 401, 404, 410])('can get %i, a given number of times', async (code) => {
     const fault: Fault = { kind: 'status', code, resource: 'pods', verb: 'list', times: 2, retryAfterSeconds: 3 };
     const { pods, base } = await playing('exit-143', { faults: [fault] });
     for (const expected of [code, code, 200]) {
@@ -142,7 +145,7 @@ describe('an answer that is a failure', () => {
     expect((await send(`${base}/services`)).status).toBe(200);
   });
 
-  it('can be for ever, and for one lane only', async () => {
+  it('can fail for ever, and only for one verb', async () => {
     const fault: Fault = { kind: 'status', code: 403, verb: 'log' };
     const { pod } = await playing('exit-143', { faults: [fault] });
     expect((await send(`${pod}/log`)).status).toBe(403);
@@ -150,7 +153,7 @@ describe('an answer that is a failure', () => {
     expect((await send(pod)).status).toBe(200);
   });
 
-  it('can send the client elsewhere', async () => {
+  it('can get a redirect', async () => {
     const { pods } = await playing('exit-143', {
       faults: [{ kind: 'redirect', to: 'http://192.0.2.1', verb: 'list' }],
     });
@@ -160,13 +163,13 @@ describe('an answer that is a failure', () => {
   });
 });
 
-describe('a server that goes away', () => {
-  it('is down, and back at the same address with its revisions', async () => {
+describe('the server', () => {
+  it('can go down, and come back at the same address with its resourceVersions', async () => {
     const run = await watching({ kind: 'down', afterMs: 1_000, forMs: 60_000 });
     await remove(run, 1_100);
     await expect(run.stream.ended).rejects.toThrow();
     await expect(send(run.pods)).rejects.toThrow(/ECONNREFUSED/);
-    // No other process that asks for any free port gets this one meanwhile.
+    // The system does not give this port to other processes: it is below the ephemeral ports.
     expect(Number(new URL(run.pods).port)).toBeLessThan(32_768);
     const from = run.stream.frames().at(-1)!.object.metadata.resourceVersion;
     await run.clock.advance(60_000);
@@ -176,7 +179,7 @@ describe('a server that goes away', () => {
     expect((await send(run.pod)).status).toBe(404);
   });
 
-  it('can be replaced by one that is behind', async () => {
+  it('can be replaced by a server that is behind', async () => {
     const run = await watching({ kind: 'behind', afterMs: 100, forMs: 10_000, by: 5 });
     await remove(run, 5_000);
     const behind = await send(run.pods);
@@ -189,7 +192,7 @@ describe('a server that goes away', () => {
     expect((await send(run.pod)).status).toBe(404);
   });
 
-  it('can be taken and never answered', async () => {
+  it('can accept a request and never answer it', async () => {
     const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'hang', verb: 'get', times: 1 }] });
     const sent = send(pod);
     const failed = expect(sent).rejects.toThrow();
@@ -200,7 +203,7 @@ describe('a server that goes away', () => {
     await failed;
   });
 
-  it('can close a kept-alive connection just as it is used', async () => {
+  it('can close a kept-alive connection just when a request arrives', async () => {
     const { pods, pod, server } = await playing('exit-143', { faults: [{ kind: 'keepalive-race', verb: 'delete' }] });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     await send(pods, { agent });
@@ -222,7 +225,7 @@ describe('a DELETE', () => {
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('can be lost on the way, once', async () => {
+  it('can be lost before the server, once', async () => {
     const { pod, clock, server } = await playing('exit-143', { faults: [{ kind: 'delete-lost' }] });
     await expect(send(pod, { method: 'DELETE' })).rejects.toThrow();
     expect((await send(pod)).body.metadata.deletionTimestamp).toBeUndefined();
@@ -232,7 +235,7 @@ describe('a DELETE', () => {
     expect(server.deletesAccepted).toBe(1);
   });
 
-  it('can be answered with 200 and happen only later', async () => {
+  it('can be answered with 200 and executed later', async () => {
     const { pod, clock } = await playing('exit-143', { faults: [{ kind: 'delete-ignored', thenMs: 5_000 }] });
     const { status, body } = await send(pod, { method: 'DELETE' });
     expect([status, body.metadata.deletionTimestamp]).toEqual([200, undefined]);

@@ -11,7 +11,7 @@ function drawnFirst(...shares: number[]): void {
 }
 
 describe('the port of a server that goes down and comes back', () => {
-  it('is kept from others of its kind, also while nobody listens', async () => {
+  it('is not given to another server of this kind, even while the server is down', async () => {
     drawnFirst(0.5, 0.5);
     const first = await keepFreePort();
     const second = await keepFreePort();
@@ -19,7 +19,7 @@ describe('the port of a server that goes down and comes back', () => {
     await Promise.all([first.release(), second.release()]);
   });
 
-  it('is for others when it was released', async () => {
+  it('may be given to another server after its release', async () => {
     drawnFirst(0.5, 0.5);
     const first = await keepFreePort();
     await first.release();
@@ -28,7 +28,7 @@ describe('the port of a server that goes down and comes back', () => {
     await second.release();
   });
 
-  it('takes another port where somebody listens already', async () => {
+  it('is another one if a process already listens on it', async () => {
     const other = createServer();
     const taken = 10_000 + 20_000 * 0.6;
     await new Promise<void>((resolve) => other.listen(taken, '127.0.0.1', resolve));
@@ -40,7 +40,7 @@ describe('the port of a server that goes down and comes back', () => {
   });
 });
 
-it('a port is not kept where the server failed to start for another reason', async () => {
+it('a port is released if the server fails to start for another reason', async () => {
   drawnFirst(0.5, 0.5);
   const { port, release } = await keepPort(() => Promise.resolve(true));
   await release();
@@ -51,6 +51,6 @@ it('a port is not kept where the server failed to start for another reason', asy
   await next.release();
 });
 
-it('a machine without a free port is an error', async () => {
+it('fails on a machine without a free port', async () => {
   await expect(keepPort(() => Promise.resolve(false))).rejects.toThrow('no free port was found from 10000 to 30000');
 });

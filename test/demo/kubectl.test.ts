@@ -48,7 +48,7 @@ describe.skipIf(!hasKubectl)('the machine’s own kubectl (skipped without one o
     await expect(kubectl('get', 'pod', 'nope')).rejects.toThrow(/pods "nope" not found/);
   });
 
-  it('deletes and waits until the pod is gone, while another watches and follows the log', async () => {
+  it('deletes and waits until the pod is gone, while other kubectl processes watch it and follow its log', async () => {
     const watching = kubectl(
       'get',
       'pod',

@@ -17,7 +17,7 @@ function names(log: ChangeLog, revision: number): string[] | 'expired' {
 }
 
 describe('the change log', () => {
-  it('gives each change a revision of its own, the wanted one where it is free', () => {
+  it('gives each change its own revision, and the requested one if it is free', () => {
     expect(written().changes.map(({ revision }) => revision)).toEqual([107, 108, 109]);
     const log = createLog(5, []);
     append(log, { type: 'ADDED', resource: 'pods', object: pod('a'), revision: 9 });
@@ -25,7 +25,7 @@ describe('the change log', () => {
     expect(log.current.get('pods/n/b')?.object.metadata.resourceVersion).toBe('10');
   });
 
-  it('says what a write really was', () => {
+  it('corrects the type of a write to what it really was', () => {
     const log = createLog(1, []);
     const kinds = (['MODIFIED', 'ADDED', 'DELETED'] as const).map((type) =>
       append(log, { type, resource: 'pods', object: pod('a') }),
@@ -37,7 +37,7 @@ describe('the change log', () => {
     ]);
   });
 
-  it('tells every change after a revision', () => {
+  it('returns every change after a revision', () => {
     const log = written();
     const after = (revision: number) => {
       const changes = since(log, revision);
@@ -46,7 +46,7 @@ describe('the change log', () => {
     expect([99, 100, 106, 107, 108, 109, 999].map(after)).toEqual(['expired', 3, 3, 2, 1, 0, 0]);
   });
 
-  it('knows the state at every revision', () => {
+  it('returns the state at every revision', () => {
     const log = written();
     expect(names(log, 100)).toEqual(['pods/n/a']);
     expect(names(log, 107)).toEqual(['pods/n/a', 'pods/n/b']);
@@ -55,7 +55,7 @@ describe('the change log', () => {
     expect(state !== 'expired' && state.get('pods/n/a')?.object.status).toEqual({ phase: 'Running' });
   });
 
-  it('forgets what is compacted and nothing after it', () => {
+  it('forgets what was compacted, and nothing after it', () => {
     const log = written();
     compact(log, 107);
     expect(names(log, 106)).toBe('expired');

@@ -3,7 +3,7 @@ import { countRequests } from '../helpers/request-counts.ts';
 import { open, send } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 
-it('plays a rollout of 25 pods: each is deleted, replaced and logs its end', async () => {
+it('plays a rollout of 25 pods: each is deleted and replaced, and its log ends', async () => {
   const { server, clock, base, pods } = await playing('second/rollout-25');
   const listed = await send(pods);
   const names = listed.body.items.map(({ metadata }) => metadata.name);
@@ -22,7 +22,7 @@ it('plays a rollout of 25 pods: each is deleted, replaced and logs its end', asy
   expect(countRequests(server.requests)).toMatchObject({ watches: 1, watchesAtOnce: 1, logsAtOnce: 25 });
 });
 
-it('plays again after its end: watches end, the pods are back, and revisions go on', async () => {
+it('plays again after its end: watches end, the pods are back, and resourceVersions continue', async () => {
   const { server, clock, pods, pod } = await playing('exit-143', { playAgainAfterMs: 5_000 });
   const listed = await send(pods);
   const stream = await open(`${pods}?watch=1&resourceVersion=${listed.body.metadata.resourceVersion}`);

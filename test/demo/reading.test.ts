@@ -8,7 +8,7 @@ interface Refused {
   response: { message: string };
 }
 
-/** The text of a real server's refusal, with the names of this run. */
+/** The message of a real server's refusal, with the names of this run. */
 function realMessage(about: string, ...swaps: [string, string][]): string {
   const lines = readFileSync(new URL('../errors.ndjson', import.meta.url), 'utf8')
     .trim()
@@ -18,7 +18,7 @@ function realMessage(about: string, ...swaps: [string, string][]): string {
 }
 
 describe('reading objects', () => {
-  it('lists what the recording began with, its times moved to now', async () => {
+  it('lists the initial objects of the recording, with times relative to now', async () => {
     const { pods, clock } = await playing('graceful-exit');
     const { status, body, headers } = await send(pods);
     expect(status).toBe(200);
@@ -30,7 +30,7 @@ describe('reading objects', () => {
     expect(headers.date).toBe(new Date(clock.now()).toUTCString());
   });
 
-  it('pages a list and keeps every page at the first one’s revision', async () => {
+  it('pages a list, and keeps every page at the resourceVersion of the first', async () => {
     const { base, server } = await playing('graceful-exit');
     const whole = await send(`${base}/events`);
     const first = await send(`${base}/events?limit=4`);
@@ -48,7 +48,7 @@ describe('reading objects', () => {
     expect(names).toEqual(whole.body.items.map((item) => item.metadata.name));
   });
 
-  it('says that a page is gone when its revision is forgotten', async () => {
+  it('answers 410 for a page with a compacted resourceVersion', async () => {
     const { base, server } = await playing('graceful-exit');
     const first = await send(`${base}/events?limit=2`);
     server.write('events', 'DELETED', first.body.items[0]!);
@@ -57,7 +57,7 @@ describe('reading objects', () => {
     expect(next.body).toMatchObject({ code: 410, reason: 'Expired' });
   });
 
-  it('refuses a revision that is too far ahead with 504 and a wait, and one that is forgotten with 410', async () => {
+  it('answers 504 with Retry-After for a resourceVersion ahead, and 410 for a compacted one', async () => {
     const { pods, server } = await playing('exit-143');
     const ahead = await send(`${pods}?resourceVersion=999999999&resourceVersionMatch=NotOlderThan`);
     expect(ahead.status).toBe(504);
@@ -71,7 +71,7 @@ describe('reading objects', () => {
     await server.close();
   });
 
-  it('reads an exact older revision as it was', async () => {
+  it('reads the old state at an exact resourceVersion', async () => {
     const { pods, pod, clock } = await playing('exit-143');
     const before = await send(pods);
     const revision = before.body.metadata.resourceVersion;
@@ -84,7 +84,7 @@ describe('reading objects', () => {
     expect(now.body.items[0]?.metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('selects by fields and labels, and refuses fields a real server does not know', async () => {
+  it('selects by fields and labels, and refuses fields that a real server does not know', async () => {
     const { base, pods, server } = await playing('graceful-exit');
     const count = async (url: string) => (await send(url)).body.items.length;
     expect(await count(`${pods}?fieldSelector=metadata.name%3D${server.pod}`)).toBe(1);
@@ -100,7 +100,7 @@ describe('reading objects', () => {
     expect(bad.body.message).toBe(realMessage('bad field selector'));
   });
 
-  it('answers for what is not there in the words of a real server', async () => {
+  it('answers with the messages of a real server for objects that do not exist', async () => {
     const { pods, server } = await playing('exit-143');
     const missing = await send(`${pods}/nope`);
     expect([missing.status, missing.body.message]).toEqual([404, realMessage('no such pod')]);
@@ -111,7 +111,7 @@ describe('reading objects', () => {
     expect(unknown.body).toMatchObject({ kind: 'Status', code: 404, reason: 'NotFound' });
   });
 
-  it('lets nobody in without the token', async () => {
+  it('refuses requests without the token', async () => {
     const { pods } = await playing('exit-143', { token: 'open-sesame' });
     const refused = await send(pods, { headers: { authorization: 'Bearer wrong' } });
     expect([refused.status, refused.body.message]).toEqual([401, realMessage('wrong token')]);
@@ -128,7 +128,7 @@ describe('reading objects', () => {
     expect(renewed.map((at) => at - renewed[0]!)).toEqual([0, 10_000, 20_000, 30_000]);
   });
 
-  it('lets the Lease lie while the recorded kubelet was silent', async () => {
+  it('does not renew the Lease while the recorded kubelet was down', async () => {
     const { server, clock, pod } = await playing('node-down');
     const leases = `${server.url}/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases`;
     const stream = await open(`${leases}?watch=1`);

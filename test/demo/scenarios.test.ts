@@ -6,7 +6,7 @@ import { loadRecording } from './helpers/load.ts';
 
 describe('the shipped scenarios', () => {
   it.each(shippedScenarios.map((one) => [one.name, one] as const))(
-    '%s is its recording with its truth',
+    '%s is its recording with the true instants',
     (name, one) => {
       expect(loadScenario(one)).toEqual({
         ...loadRecording(one.recording ?? one.plays ?? name),
@@ -17,13 +17,13 @@ describe('the shipped scenarios', () => {
     },
   );
 
-  it('are all in the table', () => {
+  it('have a file each, and the table has all files', () => {
     const files = readdirSync(new URL('../../src/demo/scenarios', import.meta.url));
     const played = new Set(shippedScenarios.map(({ name, plays = name }) => `${plays}.ndjson.gz`));
     expect(files.sort()).toEqual([...played].sort());
   });
 
-  it('say which one to try next, and which is the fixed one', () => {
+  it('lead from one to the next, and name an existing fixed version', () => {
     for (const { fixed } of shippedScenarios)
       expect(fixed === undefined || scenariosNamed(fixed)[0]?.name).not.toBe(undefined);
     const seen = new Set<string>();
@@ -41,8 +41,8 @@ describe('the shipped scenarios', () => {
   });
 });
 
-describe('a file that is no scenario', () => {
-  it('is refused with the line that is wrong', () => {
+describe('a file that is not a scenario', () => {
+  it('is refused with its wrong line', () => {
     expect(() => parseScenario('{"type":"about","scenario":"a","about":"b"}\n{"typ')).toThrow(/line 2 is not a row/);
     expect(() => parseScenario('{"type":"ready","at":"2026-01-01T00:00:00.000Z"}')).toThrow(/no "about" row/);
   });

@@ -12,7 +12,7 @@ interface Played {
   run: Playing;
   pods: Frame[];
   events: Frame[];
-  /** When the DELETE, or the request that causes it, arrived. */
+  /** The arrival of the DELETE, or of the request that causes it. */
   arrival: number;
   answer?: KubeObject;
 }
@@ -55,7 +55,7 @@ function containerStates(pod: KubeObject): Record<string, { startedAt?: string; 
 }
 
 describe('a recording that is played', () => {
-  it.each(names)('%s has stamps that agree with when things happen now', async (name) => {
+  it.each(names)('%s has timestamps that fit the times at which it is played', async (name) => {
     const { run, pods, events, arrival, answer } = await playOut(name);
     const mine = pods.map(({ object }) => object).filter(({ metadata }) => metadata.name === run.server.pod);
     const marked = mine.find(({ metadata }) => metadata.deletionTimestamp !== undefined)!;
@@ -94,7 +94,7 @@ describe('a recording that is played', () => {
 
 describe('the times in objects', () => {
   it.each(['graceful-exit', 'statefulset', 'kubelet-restart', 'multi-container'])(
-    'of %s never lie in the future of those who read them',
+    'of %s are never in the future when a client reads them',
     async (name) => {
       const run = await playing(name);
       const resources = ['pods', 'events', 'services', 'endpointslices'];
@@ -123,7 +123,7 @@ describe('the times in objects', () => {
     },
   );
 
-  it('keep the order of a pod’s life', async () => {
+  it('keep the order of creation, start and end', async () => {
     const { run, pods } = await playOut('graceful-exit');
     const done = pods
       .map(({ object }) => object)

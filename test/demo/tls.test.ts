@@ -6,7 +6,7 @@ import { playing } from './helpers/playing.ts';
 import { settle } from './helpers/virtual-clock.ts';
 
 describe.skipIf(!hasOpenssl)('over TLS (skipped without openssl)', () => {
-  it('serves HTTP/1.1 under its own certificate, which the kubeconfig carries', async () => {
+  it('serves HTTP/1.1 with its own certificate, which is in the kubeconfig', async () => {
     const tls = selfSigned();
     const { server, pods } = await playing('exit-143', { tls });
     const config = JSON.parse(server.kubeconfig()) as { clusters: { cluster: Record<string, string> }[] };
@@ -18,7 +18,7 @@ describe.skipIf(!hasOpenssl)('over TLS (skipped without openssl)', () => {
     expect(status).toBe(200);
   });
 
-  it('speaks HTTP/2 where asked to, all streams on one connection, and cuts one without the others', async () => {
+  it('serves HTTP/2 on request, with all streams on one connection, and can break one stream alone', async () => {
     const tls = { ...selfSigned(), http2: true };
     const faults = [{ kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 1_000 } as const];
     const { server, clock } = await playing('exit-143', { tls, faults });

@@ -5,7 +5,7 @@ import { playing } from './helpers/playing.ts';
 const types = (frames: { type: string }[]) => frames.map(({ type }) => type);
 
 describe('watching', () => {
-  it('tells the recorded end in its recorded order and time', async () => {
+  it('delivers the recorded termination in the recorded order and time', async () => {
     const { pods, pod, server, clock } = await playing('graceful-exit');
     const { body } = await send(pods);
     const name = `fieldSelector=metadata.name%3D${server.pod}`;
@@ -21,7 +21,7 @@ describe('watching', () => {
     expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
   });
 
-  it('resumes after any revision without losing or repeating a change', async () => {
+  it('resumes after any resourceVersion without losing or repeating a change', async () => {
     const { pods, pod, server, clock } = await playing('graceful-exit');
     const { body } = await send(pods);
     const whole = await open(`${pods}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
@@ -39,7 +39,7 @@ describe('watching', () => {
     }
   });
 
-  it('starts with the state where no revision, or 0, is given', async () => {
+  it('starts with the current state without a resourceVersion, and with 0', async () => {
     const { pods } = await playing('graceful-exit');
     for (const query of ['watch=true', 'watch=1&resourceVersion=0']) {
       const stream = await open(`${pods}?${query}`);
@@ -49,7 +49,7 @@ describe('watching', () => {
     }
   });
 
-  it('says 410 inside the stream for a revision that is forgotten', async () => {
+  it('sends 410 inside the stream for a compacted resourceVersion', async () => {
     const { pods } = await playing('exit-143');
     const stream = await open(`${pods}?watch=1&resourceVersion=1`);
     await stream.ended;
@@ -66,7 +66,7 @@ describe('watching', () => {
     });
   });
 
-  it('stays silent for a revision that is far ahead', async () => {
+  it('sends nothing for a resourceVersion that is far ahead', async () => {
     const { pods, clock } = await playing('exit-143');
     const stream = await open(`${pods}?watch=1&resourceVersion=999999999&timeoutSeconds=30`);
     await clock.advance(31_000);
@@ -74,7 +74,7 @@ describe('watching', () => {
     expect(stream.lines).toEqual([]);
   });
 
-  it('streams a list and marks its end, and refuses one without its companions', async () => {
+  it('streams a list and marks its end, and refuses sendInitialEvents without its required parameters', async () => {
     const { pods } = await playing('graceful-exit');
     const bad = await send(`${pods}?watch=1&sendInitialEvents=true`);
     expect(bad.status).toBe(422);
@@ -88,7 +88,7 @@ describe('watching', () => {
     expect(Number(resourceVersion)).toBeGreaterThan(0);
   });
 
-  it('can be a server that refuses streaming lists, or one that does not know them', async () => {
+  it('can refuse streaming lists, or ignore them', async () => {
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const refusing = await playing('exit-143', { streamingLists: 'refuse' });
     const refused = await send(`${refusing.pods}?${query}`);
@@ -100,7 +100,7 @@ describe('watching', () => {
     expect(types(stream.frames())).toEqual(['ADDED']);
   });
 
-  it('sends bookmarks to those who allow them, and ends in the time it was given', async () => {
+  it('sends bookmarks if they are allowed, and ends after timeoutSeconds', async () => {
     const { pods, clock } = await playing('exit-143', { bookmarkMs: 10_000 });
     const from = (await send(pods)).body.metadata.resourceVersion;
     const plain = await open(`${pods}?watch=1&resourceVersion=${from}&timeoutSeconds=35`);
@@ -112,7 +112,7 @@ describe('watching', () => {
     expect(Number(marked.frames()[3]?.object.metadata.resourceVersion)).toBeGreaterThan(Number(from));
   });
 
-  it('adds and deletes an object for a watcher whose selector begins or ceases to match it', async () => {
+  it('sends ADDED or DELETED when a selector starts or stops to match an object', async () => {
     const { pods, pod, clock, server } = await playing('graceful-exit');
     const from = (await send(pods)).body.metadata.resourceVersion;
     const running = await open(`${pods}?watch=1&resourceVersion=${from}&fieldSelector=status.phase%3DRunning`);
@@ -127,7 +127,7 @@ describe('watching', () => {
     expect(running.frames().find(({ type }) => type === 'ADDED')?.object.metadata.name).not.toBe(server.pod);
   });
 
-  it('carries changes a test writes, and forgets old ones instead of growing', async () => {
+  it('delivers changes that a test writes, and compacts old ones', async () => {
     const { pods, server } = await playing('exit-143');
     const { body } = await send(pods);
     const chatty = { ...body.items[0]!, kind: 'Pod', apiVersion: 'v1' };

@@ -1,5 +1,5 @@
 /**
- * The built command against whatever cluster KUBECONFIG names, in a namespace of its own that is removed: `npm run
+ * The built command against the cluster of KUBECONFIG, in its own namespace, which is removed at the end: `npm run
  * test:e2e` with PODEXIT_E2E=1. Needs kubectl. PODEXIT_E2E_IMAGE (busybox) must have a shell; PODEXIT_E2E_PULL is its
  * pull policy (IfNotPresent).
  */
@@ -14,16 +14,16 @@ import { podexit } from '../helpers/built.ts';
 interface Expected {
   outcome: Outcome;
   exitCode: number;
-  /** Container outcomes, where they are certain on any cluster. */
+  /** Container outcomes, if they are certain on any cluster. */
   containers?: Record<string, string>;
   findings?: FindingCode[];
-  /** Words of the command beside the pod. */
+  /** Arguments of the command after the pod. */
   words?: string[];
-  /** What the pod is waited for before the command runs. */
+  /** The state of the pod before the command runs. */
   when?: 'ready' | 'succeeded' | 'pending';
 }
 
-/** A new scenario is a manifest and a row. */
+/** To add a scenario, add a manifest and a row. */
 const table: Record<string, Expected> = {
   graceful: { outcome: 'graceful', exitCode: 0, containers: { app: 'completed' } },
   'ignores-sigterm': {
@@ -66,7 +66,7 @@ describe.runIf(isWanted)('on a real cluster', () => {
   }, 60_000);
 
   afterAll(() => {
-    // A namespace cannot go while a finalizer holds one of its pods.
+    // A namespace is not removed while one of its pods has a finalizer.
     kubectl(
       ['patch', 'pod', 'finalizer', '-n', namespace, '--type=merge', '-p', '{"metadata":{"finalizers":null}}'],
       '',
@@ -105,7 +105,7 @@ async function waitFor(name: string, when: NonNullable<Expected['when']>): Promi
   const conditions = { ready: 'condition=Ready', succeeded: 'jsonpath={.status.phase}=Succeeded' };
   if (when === 'pending') return;
   const of = ['pod', '-n', namespace, '-l', `scenario=${name}`];
-  // Pods of a Deployment come a moment after it.
+  // The pods of a Deployment are created a moment later.
   while (kubectl(['get', ...of, '-o', 'name']) === '') await new Promise((resolve) => setTimeout(resolve, 500));
   kubectl(['wait', ...of, `--for=${conditions[when]}`, '--timeout=180s']);
   // An application that has just been started may not have set its trap yet.

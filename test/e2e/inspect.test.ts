@@ -1,6 +1,8 @@
 /**
- * `check --inspect` against whatever cluster KUBECONFIG names: what /proc/1/status really shows of a shell with a trap, one without,
- * a program with handlers, one that ignores the signal, and where there is no cat. `PODEXIT_E2E=1 npx vitest run test/e2e/inspect.test.ts`
+ * `check --inspect` against the cluster of KUBECONFIG: a shell with a trap and one without, a program with handlers,
+ * one that ignores the signal, and an image without cat.
+ *
+ *     PODEXIT_E2E=1 npx vitest run test/e2e/inspect.test.ts
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -50,7 +52,7 @@ describe.skipIf(process.env['PODEXIT_E2E'] !== '1')('check --inspect', () => {
     if (codes.length === 0) expect(because(container)).toMatch(/a signal handler \(read from \/proc\/1\/status\)/);
   });
 
-  it('says what it cannot tell where there is no cat', () => {
+  it('says that it cannot tell without cat', () => {
     expect(because('without-cat')).toBe('the container has no cat (a distroless image)');
   });
 });

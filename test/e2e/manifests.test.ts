@@ -1,4 +1,4 @@
-/** The scenarios of the end-to-end test, as far as they can be checked without a cluster. */
+/** Checks the scenarios of the end-to-end test without a cluster. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { loadAll } from 'js-yaml';
 const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
 const names = readdirSync(folder).map((file) => file.replace('.yaml', ''));
 
-it('are at least twelve, each with a row in the table', () => {
+it('are at least twelve, and each has a row in the table', () => {
   expect(names.length).toBeGreaterThanOrEqual(12);
   const table = readFileSync(new URL('./e2e.test.ts', import.meta.url), 'utf8');
   expect(names.filter((name) => !new RegExp(`^  '?${name}'?: \\{`, 'm').test(table))).toEqual([]);

@@ -1,10 +1,11 @@
 /**
- * Requests during a deletion and a rollout on whatever cluster KUBECONFIG names, through the proxies of its API server: a Deployment
- * without a preStop sleep loses requests, one with it does not, and the cards say so.
+ * Requests during a deletion and a rollout on the cluster of KUBECONFIG, through the proxies of its API server. A
+ * Deployment without a preStop sleep loses requests, and one with it does not. The cards say so.
  *
  *     PODEXIT_E2E=1 npx vitest run test/e2e/requests.test.ts
  *
- * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell and httpd; PODEXIT_E2E_PULL is its pull policy.
+ * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell and httpd. PODEXIT_E2E_PULL is its
+ * pull policy.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,10 +1,11 @@
 /**
- * A rollout of 25 pods on whatever cluster KUBECONFIG names, watched and not watched in turns: being watched must not slow it by
+ * Rollouts of 25 pods on the cluster of KUBECONFIG, alternately with and without podexit, which must not slow them by
  * more than 5 %. Prints the seconds from the restart until the last old pod is gone.
  *
  *     PODEXIT_E2E_PACE=1 npx vitest run test/e2e/rollout-pace.test.ts
  *
- * By itself, since it needs a machine that does nothing else. Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell; PODEXIT_E2E_PULL is its pull policy.
+ * Run it alone on a machine without other load. Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must
+ * have a shell. PODEXIT_E2E_PULL is its pull policy.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +15,7 @@ import { podexit } from '../helpers/built.ts';
 const namespace = `podexit-e2e-${randomBytes(4).toString('hex')}`;
 const replicas = 25;
 const atMost = 1.05;
-/** In turns that even out what a warm machine gains: w is watched, n is not. */
+/** The order evens out the advantage of a warm machine. w: with podexit, n: without. */
 const order = ['n', 'w', 'w', 'n', 'n', 'w', 'w', 'n'] as const;
 
 describe.runIf(process.env['PODEXIT_E2E_PACE'] === '1')('on a real cluster', () => {
@@ -26,7 +27,7 @@ describe.runIf(process.env['PODEXIT_E2E_PACE'] === '1')('on a real cluster', () 
 
   afterAll(() => void kubectl(['delete', 'namespace', namespace, '--wait=false']), 60_000);
 
-  it('a rollout of 25 pods is not slower for being watched', async () => {
+  it('a rollout of 25 pods is not slower with podexit', async () => {
     const seconds = { w: [] as number[], n: [] as number[] };
     for (const turn of order) {
       await pause(4000);
@@ -49,7 +50,7 @@ const watch = () =>
     PATH: process.env['PATH'] ?? '',
   });
 
-/** Seconds, to a tenth. */
+/** Restarts the Deployment. Returns the seconds until the last old pod is gone, to a tenth. */
 async function restarted(): Promise<number> {
   const old = new Set(uids());
   const began = performance.now();

@@ -1,11 +1,12 @@
 /**
- * Whole workloads on whatever cluster KUBECONFIG names: a rollout of a Deployment and of a StatefulSet, a scale-down to zero, and a
- * drain that a budget holds up. Every pod is reported once, with the right trigger, and nothing is called lost.
+ * Whole workloads on the cluster of KUBECONFIG: rollouts of a Deployment and of a StatefulSet, a scale-down to zero,
+ * and a drain that a PodDisruptionBudget delays. Every pod is reported once, with the right trigger, and no evidence is
+ * lost.
  *
  *     PODEXIT_E2E=1 npx vitest run test/e2e/rollouts.test.ts
  *
- * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell; PODEXIT_E2E_PULL is its pull policy. The drain
- * cordons the node of a pod and ends with an uncordon.
+ * Needs kubectl and the built command. PODEXIT_E2E_IMAGE (busybox) must have a shell. PODEXIT_E2E_PULL is its pull
+ * policy. The test of the drain cordons the node of a pod, and uncordons it at the end.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +21,7 @@ const names = ['deployment/restarted', 'statefulset/ordered', 'deployment/emptie
 
 interface Story {
   readonly target: string;
-  /** Behind `kubectl podexit`, with `-n NAMESPACE`. */
+  /** Arguments of `kubectl podexit rollout TARGET`; `-n NAMESPACE` is added. */
   readonly words: readonly string[];
   readonly pods: number;
   readonly trigger: TriggerKind;
@@ -58,7 +59,7 @@ describe.runIf(process.env['PODEXIT_E2E'] === '1')('on a real cluster', () => {
     240_000,
   );
 
-  it('a drain waits for the pod that a budget holds back, and names the budget', async () => {
+  it('a drain waits for the pod that a PodDisruptionBudget protects, and the report names the budget', async () => {
     const selector = 'scenario=guarded';
     const node = kubectl(['get', 'pods', '-n', namespace, '-l', selector, '-o', 'jsonpath={.items[0].spec.nodeName}']);
     const drain = ['kubectl', 'drain', node, '--pod-selector', selector, '--force', '--timeout=120s'];
@@ -77,7 +78,7 @@ describe.runIf(process.env['PODEXIT_E2E'] === '1')('on a real cluster', () => {
   }, 240_000);
 });
 
-/** Our own flags stand before those of the command. */
+/** The flags of podexit come before the command. */
 const before = (words: readonly string[]): string[] => ['-o', 'json', '--timeout', '180s', ...words];
 
 async function rolloutOf(words: readonly string[]): Promise<{ exits: ExitReport[]; stderr: string }> {

@@ -35,10 +35,10 @@ const rootOf = (spans: ReceivedSpan[]): ReceivedSpan => {
 
 const nanosOf = (time: string): bigint => BigInt(Date.parse(time)) * 1_000_000n;
 
-describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
+describe.each(['http/protobuf', 'http/json'])('over %s', (protocol) => {
   beforeEach(() => vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', protocol));
 
-  it('sends one trace: the exit is its root, its phases are the children', async () => {
+  it('sends one trace with the exit as its root and the phases as children', async () => {
     const report = await reportOfRecording('graceful-exit');
     const spans = await spansOf('graceful-exit');
     const root = rootOf(spans);
@@ -83,7 +83,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
     expect(failed[0]?.attributes).toMatchObject({ 'podexit.probe.target': 'http://shop', 'podexit.probe.failed': 3 });
   });
 
-  it('sends each mark as an event of the root, at the middle of its interval, to the nanosecond', async () => {
+  it('sends each mark as an event of the root at the middle of its interval, exact to the nanosecond', async () => {
     const { marks } = await reportOfRecording('graceful-exit');
     const { events } = rootOf(await spansOf('graceful-exit'));
     for (const mark of marks) {
@@ -114,7 +114,7 @@ describe.each(['http/protobuf', 'http/json'])('by %s', (protocol) => {
   });
 });
 
-it('makes valid spans of every recording: no end before its start, no child outside the root', async () => {
+it('creates valid spans for every recording: no end before its start, no child outside the root', async () => {
   for (const name of recordingNames) {
     collector.received.length = 0;
     const spans = await spansOf(name);
@@ -139,7 +139,7 @@ it('sends protobuf to /v1/traces below the endpoint, with the headers of the env
   });
 });
 
-it('prefers the endpoint for traces to the general one, and uses it unchanged', async () => {
+it('prefers the endpoint for traces over the general one, and uses it unchanged', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9');
   vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', `${collector.url}/somewhere`);
   await spansOf('exit-143');

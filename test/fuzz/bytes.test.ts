@@ -1,4 +1,4 @@
-/** Raw bytes of watches and logs through src/kube: whatever a server sends, no crash, no hang, bounded memory. */
+/** Arbitrary bytes of watches and logs through src/kube cause no crash, no hang and no unbounded memory. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { cases, firstSeed, fuzzTime } from './helpers/rounds.ts';
 
 const start = Date.parse('2031-05-06T07:08:09Z');
 
-/** A cluster without sockets: each stream answers with the next bodies; time passes as it is slept. */
+/** A cluster without sockets. Each stream gets the next body, and waiting advances the clock. */
 function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
   let now = start;
   const head = (body: unknown) => ({ status: 200, headers: {}, sentAt: now, at: now, dated: [], body });
@@ -36,7 +36,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
       stdinIsTty: false,
       platform: process.platform,
       now: () => now,
-      // Half of all waits are for something that comes: let it come first.
+      // Half of all waits are timeouts for something that arrives: let it arrive first.
       setTimeout: (callback, ms) => {
         const timer = setImmediate(() => {
           now += ms;
@@ -59,7 +59,7 @@ function clusterOf(bodies: Buffer[][], stop: AbortController): Cluster {
   };
 }
 
-/** At most so many from one body: more would be an endless loop. */
+/** The maximum from one source. More would be an endless loop. */
 const mostRawObservations = 5000;
 
 async function allOf(source: AsyncIterable<RawObservation>, where: string): Promise<RawObservation[]> {
@@ -100,7 +100,7 @@ const noise = [
   Buffer.from('\u001b[2J\u202e'),
 ];
 
-/** Some bytes flipped, cut out, doubled, or put in between. */
+/** Changes, removes, duplicates or inserts some bytes. */
 function garble(random: Random, bytes: Buffer): Buffer {
   let next = Buffer.from(bytes);
   const times = Math.floor(random() * 4);
@@ -169,7 +169,7 @@ it(
   fuzzTime,
 );
 
-it('holds no more than a line of a log of 100 MB, with and without line ends', async () => {
+it('keeps at most one line of a log of 100 MB in memory, with and without line ends', async () => {
   for (const end of ['\n', '']) {
     const stop = new AbortController();
     const piece = Buffer.from(`2031-05-06T07:08:10.5Z ${'x'.repeat(65_000)}${end}`);

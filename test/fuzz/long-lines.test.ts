@@ -1,4 +1,4 @@
-/** Recordings with lines of any length: read in a time that grows with the file, or refused with a sentence. */
+/** Recordings with lines of any length are read in linear time, or refused with a clear error. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ function fileOf(...lines: string[]): string {
   return file;
 }
 
-/** The lengths of its values; `cut`: lines that were cut. */
+/** The lengths of its values; `cut`: the numbers of incomplete lines. */
 async function lengthsOf(file: string): Promise<{ lengths: number[]; cut: number[] }> {
   const cut: number[] = [];
   const lengths: number[] = [];
@@ -24,15 +24,15 @@ async function lengthsOf(file: string): Promise<{ lengths: number[]; cut: number
 
 const text = (length: number): string => `"${'x'.repeat(length)}"`;
 
-it('a line of 60 MB costs no more than its length', async () => {
+it('a line of 60 MB is read in linear time', async () => {
   const file = fileOf(text(1), text(60_000_000), text(2), '');
   const began = performance.now();
   expect(await lengthsOf(file)).toEqual({ lengths: [1, 60_000_000, 2], cut: [] });
-  // About 0.3 s alone; joined at each chunk it was 15 s.
+  // It takes about 0.3 s. Joining the line at each chunk took 15 s.
   expect(performance.now() - began).toBeLessThan(5000);
 });
 
-it.each(isSweep ? ['', '\n'] : [''])('the longest line that is taken has 64 MiB, with %j behind it', async (end) => {
+it.each(isSweep ? ['', '\n'] : [''])('the longest accepted line has 64 MiB, followed by %j', async (end) => {
   const most = 64 * mebibyte - 2;
   expect((await lengthsOf(fileOf(text(1), text(most) + end))).lengths).toEqual([1, most]);
   await expect(lengthsOf(fileOf(text(1), text(most + 1) + end))).rejects.toMatchObject({
@@ -41,7 +41,7 @@ it.each(isSweep ? ['', '\n'] : [''])('the longest line that is taken has 64 MiB,
   });
 });
 
-it('lines of any length around the size of a chunk come whole, and only an incomplete last one is cut', async () => {
+it('lines with lengths around the size of a chunk are complete, and only an incomplete last line is cut', async () => {
   const lengths = [-3, -2, -1, 0, 1, 2].flatMap((one) => [65_536 + one, 0, 131_072 + one]);
   expect(await lengthsOf(fileOf(...lengths.map(text), ''))).toEqual({ lengths, cut: [] });
   expect(await lengthsOf(fileOf(...lengths.map(text), '"cut'))).toEqual({ lengths, cut: [lengths.length + 1] });

@@ -1,4 +1,4 @@
-/** Broken raw observations through observe → reduce → timeline → judge → every renderer: no crash, and nothing unescaped. */
+/** Broken raw observations go through all steps to every renderer, without a crash and without unescaped output. */
 import { expect, it } from 'vitest';
 import { frame } from '../../src/render/frame.ts';
 import { githubAnnotations, githubSummary } from '../../src/render/github.ts';
@@ -46,7 +46,7 @@ const documents: ((report: Report) => string)[] = [
 ];
 
 it(
-  'breaks nothing and escapes everything, whatever is observed',
+  'renders any raw observations without a crash, and escapes everything',
   async () => {
     const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(await rowsOf(name))]));
     const count = cases(10_000);
@@ -55,19 +55,19 @@ it(
       const random = seeded(seed * 104_729);
       const rawObservations = corrupted(random, pick(random, stories));
       try {
-        reports += tellAll(rawObservations, seed) ? 1 : 0;
+        reports += renderAll(rawObservations, seed) ? 1 : 0;
       } catch (error) {
         throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
       }
     }
     process.stdout.write(`fuzzed observations: ${count} cases, ${reports} reports\n`);
-    // A broken pod may leave nothing to report; most damage does not.
+    // With a broken pod there may be no report, but most damage leaves one.
     expect(reports).toBeGreaterThan(count / 2);
   },
   fuzzTime,
 );
 
-/** Some raw observations broken, lost, doubled or out of order. */
+/** Breaks, removes, duplicates or reorders some raw observations. */
 function corrupted(random: Random, story: readonly RawObservation[]): RawObservation[] {
   const share = random() * 0.3;
   return story.flatMap((rawObservation): RawObservation[] => {
@@ -80,7 +80,7 @@ function corrupted(random: Random, story: readonly RawObservation[]): RawObserva
   });
 }
 
-/** Only what comes from outside is broken; kinds and our own clock are ours. */
+/** Breaks only data from the cluster, not the kind and the client's clock. */
 function broken(random: Random, rawObservation: RawObservation): RawObservation {
   switch (rawObservation.kind) {
     case 'listed':
@@ -102,7 +102,7 @@ function broken(random: Random, rawObservation: RawObservation): RawObservation 
 
 const window = { columns: 80, rows: 24, pen: penFor(plainStyle) };
 
-function tellAll(rawObservations: readonly RawObservation[], seed: number): boolean {
+function renderAll(rawObservations: readonly RawObservation[], seed: number): boolean {
   const received: string[] = [];
   const lines = createLines({
     write: (text) => void received.push(text),
@@ -115,7 +115,7 @@ function tellAll(rawObservations: readonly RawObservation[], seed: number): bool
   rawObservations.forEach((rawObservation, index) => {
     const observation: Observation = observe(rawObservation, index + 1, { logText: true });
     trace = reduce(trace, observation);
-    // Each step of a few runs, and the end of all.
+    // Each step of a few runs, and the end of every run.
     if (seed % 16 > 1) return;
     const timeline = timelineOf(trace);
     if (seed % 16 === 0) lines.step(timeline, observation);

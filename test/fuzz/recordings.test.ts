@@ -1,4 +1,4 @@
-/** A recording is untrusted input: a broken one is refused with a sentence, or replayed; never a crash. */
+/** A recording is untrusted input. A broken one is replayed or refused with a clear error, and never causes a crash. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ async function ownRecording(name: string): Promise<string> {
 
 const rawRecording = (name: string): string => readFileSync(recordingFile(name), 'utf8');
 
-/** Some lines broken as JSON values, a few as text. */
+/** Breaks some lines as JSON values, and a few as text. */
 function broken(random: Random, text: string): string {
   const lines = text.trimEnd().split('\n');
   return lines

@@ -12,7 +12,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs bin/kubectl-podexit with these words; the bundle must have been built (npm run build, or npm ci). */
+/** Runs bin/kubectl-podexit with these arguments. Build the bundle before (npm run build, or npm ci). */
 export function podexit(words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   if (!existsSync(fileURLToPath(new URL('../../dist/podexit.cjs', import.meta.url))))
     throw new Error('dist/ is missing: npm run build');

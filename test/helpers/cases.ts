@@ -1,6 +1,6 @@
 /**
- * Small cases to judge: a recording or a simulated story, with the one thing changed that the case is about. Objects
- * stay raw, as a server would have sent them, and go through the same mapping and the same ending as a live run.
+ * Small cases: a recording or a simulated story with one change. Objects stay raw, as a server sends them, and go
+ * through the same mapping and the same end as in a live run.
  */
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
@@ -12,7 +12,7 @@ import type { RawObservation, StreamName } from '../../src/model/observation.ts'
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
 
-/** A raw object, as deep as a case reaches into it. */
+/** A raw object with the fields that cases use. */
 export interface Raw {
   [key: string]: unknown;
   metadata: Record<string, unknown> & { name: string; uid: string };
@@ -20,10 +20,10 @@ export interface Raw {
   status: Record<string, unknown>;
 }
 
-/** All of a recording: its end is decided when the case is judged. */
+/** All raw observations of a recording, without an end: `judged` adds it. */
 export const recorded = async (name: string): Promise<RawObservation[]> => [...narrowToPod(await rowsOf(name))];
 
-/** What a recorder would have written of a plain story with these changes. */
+/** The raw observations of a plain story with these changes. */
 export function storyObservations(change: Partial<Story> = {}): RawObservation[] {
   const { rows } = simulate(plainStory(change));
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
@@ -39,7 +39,7 @@ export const alone = (container: Partial<ContainerStory>, change: Partial<Story>
 /** PID 1 has no handler: its stop signal does nothing. */
 export const ignoresSignal: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [] };
 
-/** Judges the case; every citation must be among the observations that the report lists. */
+/** The report of the case. Every cited observation must be in the list of the report. */
 export function judged(rawObservations: readonly RawObservation[]): ExitReport {
   const report = mustReport(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
   const listed = new Set(report.observations.map(({ seq }) => seq));
@@ -55,7 +55,7 @@ function evidenceIn(value: unknown): number[] {
   return Object.entries(value).flatMap(([key, item]) => (key === 'evidence' ? (item as number[]) : evidenceIn(item)));
 }
 
-/** Every object of a stream goes through `edit`; undefined leaves the raw observation (or the item of a list) out. */
+/** Passes every object of a stream through `edit`. Undefined removes the raw observation or the item of a list. */
 export function editing(
   rawObservations: readonly RawObservation[],
   stream: StreamName,
@@ -76,14 +76,14 @@ export function editing(
   });
 }
 
-/** Adds raw observations in the order of their arrival, after what arrived in the same millisecond. */
+/** Adds raw observations by their arrival, after those of the same millisecond. */
 export const adding = (rawObservations: readonly RawObservation[], ...more: RawObservation[]): RawObservation[] =>
   [...rawObservations, ...more].sort((a, b) => a.at - b.at);
 
 export const without = (rawObservations: readonly RawObservation[], ...streams: StreamName[]): RawObservation[] =>
   rawObservations.filter((one) => !(one.kind === 'listed' || one.kind === 'changed') || !streams.includes(one.stream));
 
-/** As somebody else's deletion that this run only watched. */
+/** The same as a deletion by another client that this run only watched. */
 export const attached = (
   rawObservations: readonly RawObservation[],
   timeoutSeconds: number | null = null,
@@ -93,7 +93,7 @@ export const attached = (
     return one.kind === 'requested' || one.kind === 'answered' ? [] : [one];
   });
 
-/** As a run that came at `start` saw them: its first lists hold what was there by then. */
+/** The same for a run that starts at `start`: its first lists contain the state at that time. */
 export function comingAt(start: number, all: readonly RawObservation[]): RawObservation[] {
   const last = changesOf(all, 'pod').findLast(({ at }) => at < start);
   const events = changesOf(all, 'events').filter(({ at }) => at < start);
@@ -116,7 +116,7 @@ export const changesOf = (
     one.kind === 'changed' && one.stream === stream ? [one as Change & { object: Raw }] : [],
   );
 
-/** The first state with deletionTimestamp, as its watch line has it. */
+/** The first watch line with deletionTimestamp. */
 export function markedIn(rawObservations: readonly RawObservation[]): Change & { object: Raw } {
   const marked = changesOf(rawObservations, 'pod').find(
     (one) => one.object.metadata['deletionTimestamp'] !== undefined,
@@ -128,7 +128,7 @@ export function markedIn(rawObservations: readonly RawObservation[]): Change & {
 export const changed = (at: number, stream: StreamName, object: unknown, change: Change['change'] = 'MODIFIED') =>
   ({ at, kind: 'changed', stream, change, object }) satisfies RawObservation;
 
-/** EndpointSlices that may not be listed. */
+/** Listing EndpointSlices is forbidden. */
 export const slicesRefused = (at: number) =>
   ({
     at,
@@ -144,14 +144,14 @@ export const slicesRefused = (at: number) =>
 export const listed = (at: number, stream: StreamName, ...objects: unknown[]) =>
   ({ at, kind: 'listed', stream, resourceVersion: '1', objects }) satisfies RawObservation;
 
-/** When the emitter's clock says so (client ms, where clocks agree), and how many times until then. */
+/** The time of an Event (client ms, if the clocks agree), and its count until then. */
 interface Occurring {
   at: number;
   count?: number;
   firstAt?: number;
 }
 
-/** An Event as the legacy recorder writes it: nanoseconds of the first time in its name, else whole seconds. */
+/** An Event of the legacy recorder: its name has the nanoseconds of the first time, its fields have whole seconds. */
 export function eventOf(
   about: { kind: string; name: string; uid?: string; container?: string },
   { reason, message, component = 'kubelet' }: { reason: string; message: string; component?: string },
@@ -184,10 +184,10 @@ export function eventOf(
   };
 }
 
-/** The API's whole seconds. */
+/** A timestamp of the API in whole seconds. */
 export const stampOf = (at: number): string => `${new Date(Math.floor(at / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 
-/** An owner as the API has it. */
+/** An owner as the API returns it. */
 export const ownerOf = (kind: string, name: string, change: Partial<Raw> = {}): Raw => ({
   kind,
   metadata: { name, uid: `uid-${name}`, resourceVersion: '10', generation: 1 },
@@ -196,7 +196,7 @@ export const ownerOf = (kind: string, name: string, change: Partial<Raw> = {}): 
   ...change,
 });
 
-/** Makes the pod that of an owner. */
+/** Adds this owner to the pod. */
 export const ownedBy =
   (kind: string, name: string) =>
   (pod: Raw): Raw => ({

@@ -1,24 +1,24 @@
 /**
- * Distorts a recording as clocks and networks do, so that the truth stays known: remote clocks that are
- * off and drift, streams that are late against one another, lost, or cut. Times in ms; the client's clock stays true.
+ * Distorts a recording like clocks and networks do, with known true instants: remote clocks have an offset and drift,
+ * streams are late, lost or cut. Times in ms. The client's clock stays correct.
  */
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { parseEventName, parseTime } from '../../src/model/stamps.ts';
 import type { Truth } from './recordings.ts';
 import { nanoTime } from './truth.ts';
 
-/** A remote clock: `offset` ms ahead when the recording begins, drifting by `drift` ms a second. */
+/** A remote clock is `offset` ms ahead at the start of the recording, and drifts by `drift` ms per second. */
 export interface Distortion {
   api: { offset: number; drift: number };
   node: { offset: number; drift: number };
-  /** How late each stream is, ms. */
+  /** The delay of each stream, ms. */
   delay: Partial<Record<StreamName, number>>;
   without?: StreamName;
-  /** Cut the logs at this client time; `clean` as a kubelet that ends them does. */
+  /** Ends the logs at this client time; `clean`: like a kubelet that closes them. */
   cutLogs?: { at: number; clean: boolean };
 }
 
-/** The streams that tests make late, lose or leave out; the pod's first, without which there is no trace. */
+/** The streams that tests delay, lose or omit. The first is that of the pod, without which there is no trace. */
 export const delayedStreams: readonly StreamName[] = [
   'pod',
   'events',
@@ -60,7 +60,7 @@ function cut(rawObservations: RawObservation[], { at, clean }: { at: number; cle
   return [...kept, ...open.map((container): RawObservation => ({ at, kind: 'log-ended', container, clean }))];
 }
 
-/** Within a stream the order stays; between streams it is by arrival. */
+/** Keeps the order within a stream, and sorts the streams by arrival. */
 const inTime = (rawObservations: RawObservation[]): RawObservation[] =>
   rawObservations
     .map((one, index) => ({ one, index }))
@@ -82,7 +82,7 @@ function distortStamps(rawObservation: RawObservation, clocks: Clocks, truths: r
   const written = rawObservation.at;
   switch (rawObservation.kind) {
     case 'dated':
-      // The header was written at some moment between sending and arrival; the recorder saw it arrive.
+      // The server wrote the header at some time between sending and arrival.
       return { ...rawObservation, date: floor(clocks.api(written)) };
     case 'line':
       return { ...rawObservation, time: nanos(clocks.node(nanoTime(rawObservation.time))) };
@@ -148,14 +148,14 @@ function distortStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): 
   terminated['finishedAt'] = refloor(terminated['finishedAt'], mine, clocks.node);
 }
 
-/** D − grace is the floor of when the write was accepted: take it just before it was reported, inside the recorded second. */
+/** deletionTimestamp − grace is the rounded-down time of acceptance: assume just before the report, in that second. */
 function distortDeadline(deadline: string, grace: number, written: number, api: Shift): string {
   const asked = (parseTime(deadline) ?? 0) - grace * 1000;
   const truth = Math.min(Math.max(asked, written - 4), asked + 999);
   return iso(floor(api(truth)) + grace * 1000);
 }
 
-/** A floored stamp, moved: from the true time where it is known, else from the middle of its second. */
+/** Moves a stamp in whole seconds: from the true time if it is known, else from the middle of its second. */
 function refloor(stamp: unknown, truth: number | undefined, shift: Shift): unknown {
   const time = typeof stamp === 'string' ? parseTime(stamp) : undefined;
   return time === undefined ? stamp : iso(floor(shift(truth ?? time)));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether the machine has a kubectl of its own; what is tested with it is skipped, and says so, where not. */
+/** Whether there is a kubectl on the PATH. Without it the tests that need it are skipped, with a message. */
 export const hasKubectl = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).error === undefined;
 if (!hasKubectl) process.stderr.write('skipped, there is no kubectl on the PATH\n');

@@ -1,10 +1,10 @@
-"""Runs a command on a pseudo-terminal, and resizes it, or answers or leaves as soon as it has asked something.
+"""Runs a command on a pseudo-terminal, and resizes the terminal, or answers or interrupts a question of the command.
 
 Usage: on-pty.py PLAN COMMAND...
-PLAN is JSON: `size` and, so many `seconds` after the first sign of life, `resize` (COLUMNSxROWS); or a `question`, and
-`how` it is met: the name of a signal, `Ctrl-C` for the key, or `type:TEXT` for a line of text.
-Prints JSON: what stood on the terminal before and after a resize (base64), and the exit status (null where the command
-is still there 5 s after its answer, or after 60 s, and had to be killed).
+PLAN is JSON: `size`, and `resize` (COLUMNSxROWS) to apply this many `seconds` after the first output; or a `question`
+and `how` to react: the name of a signal, `Ctrl-C` for the key, or `type:TEXT` for a line of text.
+Prints JSON: the output before and after a resize (base64), and the exit status (null if the command had to be killed,
+because it still ran 5 s after the reaction, or after 60 s).
 """
 import base64
 import fcntl
@@ -26,8 +26,8 @@ def size(fd, text):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
 
 
-def meet(how):
-    # The question is written before the answer is read.
+def react(how):
+    # The command prints the question before it reads the answer.
     time.sleep(0.2)
     if how == 'Ctrl-C':
         os.write(terminal, b'\x03')
@@ -39,24 +39,24 @@ def meet(how):
 
 child, terminal = pty.fork()
 if child == 0:
-    # The window has its size before anybody asks for it.
+    # Set the size of the window before the command reads it.
     if 'size' in plan:
         size(0, plan['size'])
     os.execvp(command[0], command)
 
 shown = {'before': b'', 'after': b''}
-begun = None
+started = None
 now = 'before'
-met = 'question' not in plan
+reacted = 'question' not in plan
 limit = time.monotonic() + 60
 while time.monotonic() < limit:
-    if begun is not None and now == 'before' and 'resize' in plan and time.monotonic() - begun > plan['seconds']:
+    if started is not None and now == 'before' and 'resize' in plan and time.monotonic() - started > plan['seconds']:
         size(terminal, plan['resize'])
         os.kill(child, signal.SIGWINCH)
         now = 'after'
-    if not met and plan['question'].encode() in shown['before']:
-        meet(plan['how'])
-        met = True
+    if not reacted and plan['question'].encode() in shown['before']:
+        react(plan['how'])
+        reacted = True
         limit = time.monotonic() + 5
     if not select.select([terminal], [], [], 0.05)[0]:
         continue
@@ -66,11 +66,11 @@ while time.monotonic() < limit:
         break
     if not data:
         break
-    # Counted from the first sign of life: how long a program takes to start says nothing.
-    begun = begun or time.monotonic()
+    # Count from the first output, because the start of a program takes an unknown time.
+    started = started or time.monotonic()
     shown[now] += data
 else:
     os.kill(child, signal.SIGKILL)
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-told = {when: base64.b64encode(text).decode() for when, text in shown.items()}
-print(json.dumps({**told, 'status': None if status == -signal.SIGKILL else status}))
+result = {when: base64.b64encode(text).decode() for when, text in shown.items()}
+print(json.dumps({**result, 'status': None if status == -signal.SIGKILL else status}))

@@ -1,6 +1,6 @@
 /**
- * What a run claims while it lasts, compared with what it claims later and with what really happened: the timeline and the
- * report of every prefix of its observations.
+ * Compares the timeline and the report after every observation of a run with those after later observations, and with
+ * the true instants.
  */
 import type { Observation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -11,7 +11,7 @@ import type { Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { exitReportFrom } from './exit-report.ts';
 
-/** When a mark's moment really was, client ms; undefined where nobody knows. */
+/** The true instant of a mark, client ms; undefined if unknown. */
 export type Truths = (id: string) => number | undefined;
 
 interface Standing {
@@ -82,10 +82,10 @@ function checkMarks(
 const unsettledIn = (report: ExitReport, { gone }: Trace, marks: readonly Mark[]): string[] =>
   gone ? [] : report.marks.map(({ id }) => id).filter((id) => marks.find((mark) => mark.id === id)?.provisional);
 
-/** These say "not yet": whatever follows them contradicts nothing. */
+/** Outcomes of an incomplete trace: later outcomes do not contradict them. */
 const open = new Set(['unknown', 'stuck', 'not-started']);
 
-/** While the object is there, an outcome, a trigger or a finding that was reported is not withdrawn. */
+/** While the object exists, a reported outcome, trigger or finding is not withdrawn. */
 function checkClaims(report: ExitReport, claims: Map<string, string>, say: (what: string) => void): void {
   const reported = new Map<string, string>([
     ['outcome', report.verdict.outcome],

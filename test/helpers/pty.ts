@@ -1,18 +1,18 @@
-/** Commands on a real pseudo-terminal, which python holds. */
+/** Runs commands on a real pseudo-terminal, which python opens. */
 import { execFile, execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const script = fileURLToPath(new URL('./on-pty.py', import.meta.url));
 
-/** What happens to it: see on-pty.py. */
+/** The actions at the terminal: see on-pty.py. */
 type Plan = { size: string; seconds: number; resize: string } | { question: string; how: string };
 
 export interface OnPty {
-  /** What stood on the terminal before a resize, and after it. */
+  /** The output before a resize, and after it. */
   before: string;
   after: string;
-  /** Null where it had to be killed. */
+  /** Null if it had to be killed. */
   status: number | null;
 }
 
@@ -30,7 +30,7 @@ export async function onPty(
   return { before: text(before), after: text(after), status };
 }
 
-/** Whether this machine has a python3 that can hold a pseudo-terminal. */
+/** Whether this machine has a python3 that can open a pseudo-terminal. */
 export function hasPythonWithPty(): boolean {
   try {
     execFileSync('python3', ['-c', 'import os, pty; os.waitstatus_to_exitcode']);

@@ -1,4 +1,4 @@
-/** Raw objects of a recording, found and edited: what cases are made of. */
+/** Finds and edits raw objects of a recording, for cases. */
 import type { RawObservation } from '../../src/model/observation.ts';
 import { editing, markedIn, stampOf } from './cases.ts';
 import type { Raw } from './cases.ts';
@@ -22,7 +22,7 @@ export function podBefore(rawObservations: readonly RawObservation[]): Raw {
 export const ownersIn = (rawObservations: readonly RawObservation[]): Raw[] =>
   rawObservations.flatMap((one) => (one.kind === 'listed' && one.stream === 'owner' ? (one.objects as Raw[]) : []));
 
-/** Every Event of this reason becomes what `edit` makes of it. */
+/** Passes every Event with this reason through `edit`. */
 export const editingEvents = (
   rawObservations: readonly RawObservation[],
   reason: string,
@@ -30,7 +30,7 @@ export const editingEvents = (
 ): RawObservation[] =>
   editing(rawObservations, 'events', (event) => (event['reason'] === reason ? edit(event) : event));
 
-/** An Event that happened at another time. */
+/** The Event at another time. */
 export function retimed(event: Raw, at: number): Raw {
   const name = `${event.metadata.name.split('.')[0]}.${(BigInt(at) * 1_000_000n).toString(16)}`;
   const stamp = stampOf(at);
@@ -42,7 +42,7 @@ export function retimed(event: Raw, at: number): Raw {
   };
 }
 
-/** Every end of a container that the pod's own statuses tell. */
+/** Changes every terminated state in the statuses of the pod. */
 export function endingAs(
   rawObservations: readonly RawObservation[],
   change: Record<string, unknown>,
@@ -55,6 +55,6 @@ export function endingAs(
   });
 }
 
-/** Without any log. */
+/** The raw observations without logs. */
 export const quiet = (rawObservations: readonly RawObservation[]): RawObservation[] =>
   rawObservations.filter((one) => one.kind !== 'line' && one.kind !== 'log-opened' && one.kind !== 'log-ended');

@@ -1,4 +1,4 @@
-/** The recorded deletions that tests walk: a new case is a new file in test/recordings. */
+/** The recorded deletions of the tests. To add a case, add a file to test/recordings. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readLines } from '../../src/recording/read-lines.ts';
@@ -37,7 +37,7 @@ const folderOf = (name: string): string =>
 
 export const recordingFile = (name: string): string => `${folderOf(name)}${name}.ndjson`;
 
-/** What the container runtime's own log says; times on the node's clock. */
+/** The true instants from the container runtime's log, on the node's clock. */
 export interface Truth {
   pod: string;
   container: string;
@@ -76,7 +76,7 @@ interface TracedPod {
 
 const traced = new Map<string, Promise<TracedPod[]>>();
 
-/** The pods of a recording that something is known of, and what a run saw that traced one of them; read once. */
+/** The pods of a recording with known true instants, each with the raw observations of its trace. Cached. */
 export function tracedPodsOf(name: string): Promise<TracedPod[]> {
   const pods = traced.get(name) ?? readTracedPods(name);
   traced.set(name, pods);
@@ -104,7 +104,7 @@ export const observationsOf = (rawObservations: readonly RawObservation[]): Obse
 
 export const traceOf = (observations: readonly Observation[]): Trace => observations.reduce(reduce, emptyTrace);
 
-/** What renderers are given. */
+/** The report that renderers receive. */
 export async function reportToRender(name: string): Promise<Report> {
   return mustRender(traceOf(observationsOf(await rawObservationsOf(name))));
 }

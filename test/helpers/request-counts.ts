@@ -1,14 +1,14 @@
-/** What a client asked of the embedded API server: how many requests for what, and how many streams at once. */
+/** The requests of a client to the embedded API server: how many of each kind, and how many streams at once. */
 import type { Loopback } from '../../src/demo/loopback.ts';
 
 export interface RequestCounts {
   requests: number;
   watches: number;
-  /** Most watches that were open at the same time. */
+  /** The maximum of watches that were open at the same time. */
   watchesAtOnce: number;
-  /** Most log streams that were open at the same time. */
+  /** The maximum of log streams that were open at the same time. */
   logsAtOnce: number;
-  /** Requests by what they are about: `watch pods`, `get pods/log`, `list services`, … */
+  /** Requests by kind: `watch pods`, `get pods/log`, `list services`, … */
   byKind: Record<string, number>;
 }
 
@@ -35,7 +35,7 @@ function mostAtOnce(requests: readonly Request[]): number {
     { at, by: 1 },
     { at: endedAt, by: -1 },
   ]);
-  // Of one moment the ends come first: a stream that is opened in place of another is no second one.
+  // At the same time, ends come first: a stream that replaces another one is not a second one.
   steps.sort((a, b) => a.at - b.at || a.by - b.by);
   let [open, most] = [0, 0];
   for (const { by } of steps) most = Math.max(most, (open += by));

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same seed always tells the same story. In [0, 1). */
+/** A small seeded random generator (mulberry32) of numbers in [0, 1). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

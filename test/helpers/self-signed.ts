@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export const hasOpenssl = spawnSync('openssl', ['version'], { stdio: 'ignore' }).error === undefined;
 
-/** A fresh key and certificate for 127.0.0.1, by openssl; the kubeconfig of a loopback server carries the certificate. */
+/** A new key and certificate for 127.0.0.1, by openssl. The kubeconfig of a loopback server has the certificate. */
 export function selfSigned(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'loopback-tls-'));
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];

@@ -14,7 +14,7 @@ export interface Serving {
   folder: string;
 }
 
-/** Plays a recording for as long as `work` takes. */
+/** Plays a recording during `work`. */
 export async function serving<T>(
   name: string,
   options: Partial<FaultyOptions>,

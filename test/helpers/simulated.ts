@@ -1,5 +1,5 @@
-/** A simulated exit through the pure mapping and the reducer, held against what really happened in it. */
-import { simulate as tellStory } from '../sim/simulate.ts';
+/** Compares the report of a simulated exit with the true events of its story. */
+import { simulate } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
 import { rowOf } from '../../src/recording/rows.ts';
@@ -11,38 +11,38 @@ import { nanoTime } from './truth.ts';
 
 export interface Judged {
   report: ExitReport;
-  /** One line for each thing that the report says and that is not so. */
+  /** One line for each wrong statement of the report. */
   wrong: string[];
-  /** What happened, and with how wide an interval (ms) it was reported; undefined: not at all. */
+  /** The true instants with the width (ms) of their intervals in the report; undefined: not reported. */
   instants: { name: InstantName; width: number | undefined }[];
-  /** Signals in the report that nobody sent. */
+  /** Signals in the report that were not sent. */
   unsent: string[];
 }
 
-const rawObservationsIn = (rows: ReturnType<typeof tellStory>['rows']): RawObservation[] => {
+const rawObservationsIn = (rows: ReturnType<typeof simulate>['rows']): RawObservation[] => {
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
   return [...replayOf(parsed)];
 };
 
-/** What a run sees of it. */
-export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(tellStory(story).rows);
+/** The raw observations of a run during the story. */
+export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(simulate(story).rows);
 
-/** Controllers that stand still to the end delete nothing, and a run waits on. */
+/** Whether the pod is deleted: a controller that is down to the end deletes nothing. */
 export const isDeleted = (story: Story): boolean =>
-  tellStory(story).expected.instants.some((truth) => truth.name === 'accepted');
+  simulate(story).expected.instants.some((truth) => truth.name === 'accepted');
 
-/** `view`: what is kept of what a run would see, by its permissions. */
+/** `view`: filters the raw observations by the permissions of the run. */
 export function judgeStory(
   story: Story,
   view: (all: readonly RawObservation[]) => readonly RawObservation[] = (all) => all,
 ): Judged {
-  const { rows, expected } = tellStory(story);
+  const { rows, expected } = simulate(story);
   const report = mustReport(traceOf(observationsOf(view(rawObservationsIn(rows)))));
   const instants = expected.instants.map(({ name, subject }) => {
     const claimed = claimOf(report, name, subject);
     return { name, width: claimed && widthOf(claimed) };
   });
-  // Nobody deleted the pod while anybody looked: there is nothing to be right or wrong about.
+  // Without a deletion during the run no statement can be right or wrong.
   if (!isDeleted(story) && report.verdict.outcome === 'not-started') return { report, wrong: [], instants, unsent: [] };
   const codes = report.verdict.findings.map((finding) => finding.code as string);
   const wrong = [
@@ -65,42 +65,42 @@ export function judgeStory(
   return { report, wrong, instants, unsent: neverSent(report, expected.instants) };
 }
 
-/** One line for each instant of the report that is not where the story has it. */
-export const missedIn = (report: ExitReport, story: Story, truths = tellStory(story).expected.instants): string[] =>
+/** One line for each instant of the story outside its interval in the report. */
+export const missedIn = (report: ExitReport, story: Story, truths = simulate(story).expected.instants): string[] =>
   truths.flatMap((truth) => {
     const claimed = claimOf(report, truth.name, truth.subject);
-    if (!claimed || holds(claimed, nanoTime(truth.client)) || isBeyond(story, report, truth)) return [];
+    if (!claimed || holds(claimed, nanoTime(truth.client)) || breaksAssumption(story, report, truth)) return [];
     return [`${truth.name} ${truth.subject ?? ''} at ${truth.client}, claimed ${claimed.earliest} … ${claimed.latest}`];
   });
 
 function neverSent({ containers }: ExitReport, instants: readonly TrueInstant[]): string[] {
-  const came = (name: InstantName, subject: string): boolean =>
+  const happened = (name: InstantName, subject: string): boolean =>
     instants.some((one) => one.name === name && one.subject === subject);
   return containers.flatMap(({ name, stopSignal, kill }) => [
-    ...(stopSignal && !came('stop-signal', name) ? [`stop-signal ${name}`] : []),
-    ...(kill && !came('kill', name) ? [`kill ${name}`] : []),
+    ...(stopSignal && !happened('stop-signal', name) ? [`stop-signal ${name}`] : []),
+    ...(kill && !happened('kill', name) ? [`kill ${name}`] : []),
   ]);
 }
 
 /**
- * Three named assumptions that a story may break without leaving a trace: a kubelet that stands still between a hook's end
- * and its call (signal-lag), one that dies after the object is gone, and its logs with it (log-end), and an application
- * that says nothing and ends with 137 of its own choice in the second in which it would have been killed (silent-kill).
+ * Stories may break three named assumptions without evidence: a kubelet that hangs between the end of a hook and the
+ * stop signal (signal-lag), a kubelet that crashes with its logs after the object is gone (log-end), and a silent
+ * application that exits with 137 in the second in which it would have been killed (silent-kill).
  */
-function isBeyond(story: Story, { assumes, containers }: ExitReport, { name, subject }: TrueInstant): boolean {
-  const befell = (kind: string) => story.faults.some((fault) => fault.kind === kind);
-  if (befell('freeze')) return name === 'prestop-end' || name === 'stop-signal';
-  const leansOn = (assumption: string) => assumes.some((one) => one.name === assumption);
-  // What follows the end of all containers is bounded by the kill of one, too.
+function breaksAssumption(story: Story, { assumes, containers }: ExitReport, { name, subject }: TrueInstant): boolean {
+  const hasFault = (kind: string) => story.faults.some((fault) => fault.kind === kind);
+  if (hasFault('freeze')) return name === 'prestop-end' || name === 'stop-signal';
+  const hasAssumption = (assumption: string) => assumes.some((one) => one.name === assumption);
+  // The kill of one container also bounds the marks after the end of all.
   const ended = afterAll.has(name) ? containers.map((one) => one.name) : [subject];
-  if (leansOn('silent-kill') && ended.some((one) => chosen137(containers, one, story))) return true;
+  if (hasAssumption('silent-kill') && ended.some((one) => chosen137(containers, one, story))) return true;
   const isAbandoned = containers.some((one) => one.name === subject && one.outcome === 'abandoned');
-  return befell('kubelet-restart') && name === 'exited' && isAbandoned && leansOn('log-end');
+  return hasFault('kubelet-restart') && name === 'exited' && isAbandoned && hasAssumption('log-end');
 }
 
 const afterAll: ReadonlySet<string> = new Set(['containers-done', 'endpoint-removed', 'final-delete', 'removed']);
 
-/** The story lets it end so by itself, and the report took it for killed. */
+/** Whether the app of the story exits with 137 by itself, and the report says that it was killed. */
 function chosen137(containers: ExitReport['containers'], subject: string | undefined, story: Story): boolean {
   const app = story.containers.find(({ name }) => name === subject)?.app;
   const own = app?.ownExit?.code === 137 || (app?.onSignal.kind === 'exits' && app.onSignal.code === 137);

@@ -2,21 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** What Node's `os.tmpdir()`, and the programs that tests start, look at: POSIX first, then Windows. */
+/** The variables of Node's `os.tmpdir()` and of the programs that tests start: POSIX first, then Windows. */
 const variables = ['TMPDIR', 'TMP', 'TEMP'];
 
-/** Short, since a browser puts a socket below it, and a socket's path has some hundred characters (`sun_path`). */
+/** Short, because a browser creates a socket in it, and the path of a socket has about 100 characters (`sun_path`). */
 const prefix = 'podexit-';
 
 /**
- * Gives a whole test run one folder for everything temporary, and takes it away at the end: a run makes some hundreds of
- * kubeconfigs and recordings, and a machine that tests often would fill up with them. Vitest calls this for the run and
- * again for each project that extends it; those share the first one's folder.
+ * Creates one temporary folder for the whole test run, and removes it at the end: a run writes hundreds of kubeconfigs
+ * and recordings. Vitest calls this for the run and for each project that extends it. These share the first folder.
  */
 export default function setup(): (() => void) | undefined {
   if (basename(tmpdir()).startsWith(prefix)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), prefix));
   for (const variable of variables) process.env[variable] = folder;
-  // Windows keeps a file that a process just ended still holds.
+  // On Windows a process that has just exited may still lock a file.
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

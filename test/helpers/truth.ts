@@ -1,4 +1,4 @@
-/** Holding a report against what really happened. */
+/** Compares a report with the true instants. */
 import type { ExitReport, Instant } from '../../src/model/report.ts';
 import type { Truth } from './recordings.ts';
 
@@ -10,7 +10,7 @@ export interface Held {
   hit: boolean;
 }
 
-/** Every instant that the report claims and the truth knows. `shiftMs` moves the truth to the client's clock. */
+/** Every instant that the report has and whose true time is known. `shiftMs` moves true times to the client's clock. */
 export function heldAgainst(report: ExitReport, truths: readonly Truth[], shiftMs = 0): Held[] {
   return truths.flatMap((truth) => {
     const container = report.containers.find((one) => one.name === truth.container);
@@ -34,7 +34,7 @@ function hold(container: string, instant: Held['instant'], truth: number, { earl
   return { container, instant, width: to - from, hit: from <= truth && truth <= to };
 }
 
-/** RFC 3339 with nanoseconds as ms with a fraction. */
+/** Converts RFC 3339 with nanoseconds to ms with a fraction. */
 export function nanoTime(stamp: string): number {
   const [whole = '', fraction = '0Z'] = stamp.split('.');
   return Date.parse(`${whole.replace('Z', '')}Z`) + Number(`0.${fraction.replace('Z', '')}`) * 1000;

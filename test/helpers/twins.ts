@@ -1,7 +1,7 @@
-/** A recording in which its pod has twins: they end together, as replicas do in a rollout. */
+/** A recording with copies of its pod that terminate together, like replicas in a rollout. */
 import type { Row, Scenario } from '../../src/demo/scenario.ts';
 
-/** Each of `suffixes` takes the place of the pod's own last part (`checkout-754699c75f-5qlrp`). */
+/** Each of `suffixes` replaces the last part of the pod's name (`checkout-754699c75f-5qlrp`). */
 export function withTwins(scenario: Scenario, pod: string, suffixes: readonly string[]): Scenario {
   const uid = uidOf(scenario, pod);
   const twins = suffixes.map((suffix, index) => <T>(value: T): T => {

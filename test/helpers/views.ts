@@ -1,7 +1,7 @@
-/** What a run would have seen with fewer permissions. */
+/** The raw observations of a run with fewer permissions. */
 import type { RawObservation } from '../../src/model/observation.ts';
 
-/** A Role that may not read Events: the stream is refused where it would have been listed. */
+/** A Role that may not read Events: the list is refused. */
 export const withoutEvents = (all: readonly RawObservation[]): RawObservation[] =>
   refused(all, ['events', 'node-events', 'owner-events'], { resource: 'events', group: '' });
 

@@ -13,7 +13,7 @@ const path = '/api/v1/namespaces/shop/pods/web';
 const doomed = { namespace: 'shop', name: 'web', uid: 'uid-web', graceSeconds: null };
 
 describe('a request', () => {
-  it('goes out as the server expects it, below the path of the address, over one connection', async () => {
+  it('has the expected path, query and headers, and reuses the connection', async () => {
     const api = await serve((_, response) => json(response, 200, pod('web', '1')));
     const cluster = await connected({ url: `${api.url}/k8s/clusters/c-1/` }, { flags: { version: '1.2.3' } });
     await getObject(cluster, path);
@@ -30,7 +30,7 @@ describe('a request', () => {
     expect(api.connections()).toBe(1);
   });
 
-  it('is sent again at once if the server closed the kept connection while we sent', async () => {
+  it('is sent again at once if the server closes the kept-alive connection meanwhile', async () => {
     let asked = 0;
     const api = await serve((one, response, request) => {
       if (++asked === 2) request.socket.resetAndDestroy();
@@ -42,7 +42,7 @@ describe('a request', () => {
     expect(answer.body).toEqual(pod('web', '2'));
   });
 
-  it('is not sent again on a new connection that breaks', async () => {
+  it('is not sent again if a new connection breaks', async () => {
     const api = await serve((_, __, request) => request.socket.resetAndDestroy());
     await expect(getObject(await connected(api), path)).rejects.toMatchObject({ code: 'server.unreachable' });
     expect(api.asked).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('a request', () => {
     expect((await getObject(await connected(api), path)).status).toBe(200);
   });
 
-  it('never takes credentials to another host', async () => {
+  it('never forwards credentials to another host', async () => {
     const other = await serve((_, response) => json(response, 200, pod('web', '1')));
     const api = await serveTls((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());
     await expect(getObject(await connected(api, { user: { token: 'secret-token' } }), path)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('a request', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  it('reports credentials that are not accepted, after one try if they cannot be renewed', async () => {
+  it('reports rejected credentials after one try if they cannot be renewed', async () => {
     const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     await expect(getObject(await connected(api, { user: { token: 'wrong-token' } }), path)).rejects.toMatchObject({
       code: 'auth.unauthorized',
@@ -101,7 +101,7 @@ describe('a request', () => {
     });
   });
 
-  it('is not cut by --request-timeout if it writes: it may still be executed', async () => {
+  it('is not cancelled by --request-timeout if it is a write, which may still be executed', async () => {
     const api = await serve((_, response) => setTimeout(() => json(response, 200, pod('web', '9')), 400));
     const cluster = await connected(api, { flags: { requestTimeoutMs: 100 } });
     const seen = await all(deletePod(cluster, doomed, { signal: stopping() }));
@@ -109,7 +109,7 @@ describe('a request', () => {
     expect(api.asked.map(({ method }) => method)).toEqual(['DELETE']);
   });
 
-  it('can be aborted before the headers have come', async () => {
+  it('can be aborted before the headers arrive', async () => {
     const stop = new AbortController();
     const api = await serve(() => stop.abort());
     await expect(getObject(await connected(api), path, { signal: stop.signal })).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('a request', () => {
     });
   });
 
-  it('is reported as unreachable if its answer breaks off, without a stack trace of Node', async () => {
+  it('is reported as "unreachable" if its answer breaks off', async () => {
     const api = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"kind":');
@@ -131,7 +131,7 @@ describe('a request', () => {
     expect((await getObject(await connected(api), path)).body).toBeUndefined();
   });
 
-  it('is logged without the query of a URL', async () => {
+  it('is logged without the query and the password of its URL', async () => {
     const env = testEnv();
     const api = await serve((_, response) => json(response, 200, pod('web', '1')));
     await getObject(await connected(api, { env }), path);
@@ -140,7 +140,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer without an end', () => {
+describe('an endless answer', () => {
   const piece = Buffer.alloc(8 * 1024 * 1024, ' ');
   const endless = (): Readable =>
     Readable.from(
@@ -149,7 +149,7 @@ describe('an answer without an end', () => {
       })(),
     );
 
-  it('is given up, and its connection with it', async () => {
+  it('is abandoned, and its connection is closed', async () => {
     const closed: Promise<void>[] = [];
     const api = await serve((_, response) => {
       closed.push(new Promise((resolve) => response.once('close', resolve)));
@@ -165,7 +165,7 @@ describe('an answer without an end', () => {
     await Promise.all(closed);
   });
 
-  it('counts as lost for a DELETE: a GET shows whether the request was executed', async () => {
+  it('counts as a lost answer of a DELETE: a GET shows whether the request was executed', async () => {
     const api = await serve(({ method }, response) => {
       if (method === 'DELETE') return void endless().pipe(response);
       json(response, 200, {

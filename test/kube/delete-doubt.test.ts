@@ -1,4 +1,4 @@
-/** A DELETE whose answer is inconclusive: what a GET of the pod decides then. */
+/** After an inconclusive answer to a DELETE a GET of the pod decides. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -28,8 +28,8 @@ async function run(handler: Handler) {
 it.each<[string, number, object]>([
   ['terminates', 200, terminating],
   ['is gone', 404, notFound],
-  ['has a successor', 200, successor],
-])('the last try that fails was executed if the pod then %s', async (_, code, found) => {
+  ['has been replaced', 200, successor],
+])('counts the last failed try as executed if the pod %s afterwards', async (_, code, found) => {
   let deletes = 0;
   const { seen, sent, looks } = await run((asked, response) => {
     if (isDelete(asked)) return void (deletes++, json(response, 500, erred));
@@ -49,7 +49,7 @@ it('reads the pod even after the last try with a lost answer', async () => {
   expect(seen.at(-1)).toMatchObject({ kind: 'looked', object: terminating });
 });
 
-it('a pod that is gone at the next try was deleted by the doubtful one: no error', async () => {
+it('a pod that is gone at the next try is no error: the earlier DELETE may have deleted it', async () => {
   let deletes = 0;
   const { seen } = await run((asked, response) => {
     if (!isDelete(asked)) json(response, 200, living);
@@ -69,7 +69,7 @@ it('a 404 of a proxy says nothing about the pod', async () => {
   expect([sent.length, looks.length]).toEqual([2, 2]);
 });
 
-it('a credential plugin that fails at the GET leaves it open, and the next GET decides', async () => {
+it('if a credential plugin fails at the GET, the next GET decides', async () => {
   const api = await serveTls((asked, response, request) => {
     if (isDelete(asked)) request.socket.destroy();
     else json(response, 200, terminating);

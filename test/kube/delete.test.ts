@@ -48,12 +48,12 @@ describe('deletePod', () => {
     expect(before).toEqual([0, 1]);
   });
 
-  it('leaves the grace to the pod if none is requested', async () => {
+  it('sends no grace period if none is requested', async () => {
     const { sent } = await run((_, response) => json(response, 200, terminating), { graceSeconds: null });
     expect(JSON.parse(sent[0]?.body ?? '')).not.toHaveProperty('gracePeriodSeconds');
   });
 
-  it('evicts with the same precondition, and gets a Status as the answer', async () => {
+  it('evicts with the same precondition, and accepts a Status as the answer', async () => {
     const success = { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 };
     const { seen, sent } = await run((_, response) => json(response, 201, success), { evict: true });
     expect(seen[1]).toEqual({ kind: 'answered', at: seen[1]?.at, verb: 'evict', status: 201 });
@@ -65,7 +65,7 @@ describe('deletePod', () => {
     });
   });
 
-  it('treats a failure inside a 201 as a failure', async () => {
+  it('treats a 201 with a failure Status as a failure', async () => {
     const failure = status(
       500,
       'InternalError',
@@ -95,7 +95,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('never deletes a successor: another uid means that it was executed', async () => {
+  it('never deletes a successor: another uid shows that the DELETE was executed', async () => {
     const successor = { kind: 'Pod', metadata: { name: 'web', uid: 'uid-successor', resourceVersion: '12' } };
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'DELETE') request.socket.destroy();
@@ -116,7 +116,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('reads the pod after a 500 too, until it gets an answer', async () => {
+  it('reads the pod after a 500 too, until the GET is answered', async () => {
     let looks = 0;
     const { seen, sent } = await run(({ method }, response, request) => {
       if (method === 'DELETE')
@@ -128,7 +128,7 @@ describe('deletePod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('waits as long as flow control asks, and sends it again', async () => {
+  it('waits as long as a 429 says, and is sent again', async () => {
     let deletes = 0;
     const api = await serve((_, response) => {
       if (deletes++ > 0) return json(response, 200, terminating);
@@ -141,7 +141,7 @@ describe('deletePod', () => {
     expect(env.waits).toContain(3000);
   });
 
-  it('retries for a while without a connection, then reports it; nothing was requested', async () => {
+  it('retries for a while without a connection, then fails; nothing was requested', async () => {
     const cluster = await connected({ url: nowhere }, { env: testEnv({ speed: 2000 }) });
     const seen: unknown[] = [];
     const running = (async () => {
@@ -151,7 +151,7 @@ describe('deletePod', () => {
     expect(seen).toEqual([]);
   });
 
-  it('gives up on a server that always fails, after a GET each time', async () => {
+  it('gives up on a server that always fails, with a GET after each try', async () => {
     const { error, sent, api } = await run(({ method }, response) => {
       if (method === 'GET') json(response, 200, pod('web', '5'));
       else
@@ -165,7 +165,7 @@ describe('deletePod', () => {
     expect(api.asked.filter(({ method }) => method === 'GET')).toHaveLength(sent.length);
   });
 
-  it('does not GET for ever if pods may be deleted but not read', async () => {
+  it('does not read for ever if deleting pods is permitted but reading them is not', async () => {
     const message =
       'pods "web" is forbidden: User "dev" cannot get resource "pods" in API group "" in the namespace "shop"';
     const { error } = await run(({ method }, response, request) => {
@@ -232,7 +232,7 @@ describe('the real refusals of a cluster', () => {
     expect(error.exitCode).toBe(1);
   });
 
-  it('the table has every refused DELETE and eviction', () => {
+  it('are complete: the table has every refused DELETE and eviction', () => {
     const refused = real
       .filter(({ method, status: code }) => method !== 'GET' && code >= 300)
       .map(({ about }) => about);

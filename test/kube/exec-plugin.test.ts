@@ -13,7 +13,7 @@ import { serveTls } from './helpers/tls-api.ts';
 
 const version = 'client.authentication.k8s.io/v1';
 
-/** A plugin beside the kubeconfig that counts its runs, records its environment and then runs `script`. */
+/** Writes a kubeconfig and a plugin that counts its runs, records its environment and then runs `script`. */
 async function plugin(api: TlsApi, script: string, exec: object = {}, given?: TestEnv, cluster: object = {}) {
   const dir = await tempDir();
   const file = join(dir, 'config');
@@ -48,7 +48,7 @@ const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' 
 const unauthorized = status(401, 'Unauthorized', 'the token has expired');
 
 describe('a 401 in the middle of a watch', () => {
-  it('renews the credentials once, and the watch resumes where it was', async () => {
+  it('renews the credentials once, and the watch resumes from its resourceVersion', async () => {
     const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       else response.write(line('MODIFIED', pod('web', query['resourceVersion'] === '7' ? '8' : '9')));
@@ -60,7 +60,7 @@ describe('a 401 in the middle of a watch', () => {
     expect(await runs()).toBeGreaterThanOrEqual(2);
   });
 
-  it('ends the watch if the new credentials are not accepted either', async () => {
+  it('ends the watch if the server rejects the new credentials too', async () => {
     const api = await serveTls(({ query }, response) => {
       if (query['sendInitialEvents']) response.write(line('ADDED', pod('web', '6')) + bookmark('7', true));
       response.end(line('ERROR', unauthorized));
@@ -85,7 +85,7 @@ describe('an exec plugin', () => {
     expect(await info()).toEqual({ kind: 'ExecCredential', apiVersion: version, spec: { interactive: false } });
   });
 
-  it('is found in PATH by a bare name, and gets its arguments and variables', async () => {
+  it('is found on the PATH, and receives its arguments and variables', async () => {
     const api = await ok();
     const exec = { command: 'plugin', args: ['one'], env: [{ name: 'WHO', value: 'two' }] };
     const { cluster } = await plugin(
@@ -97,7 +97,7 @@ describe('an exec plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe('Bearer one-two');
   });
 
-  it('gets the cluster if it asks for it', async () => {
+  it('receives the cluster with provideClusterInfo', async () => {
     const api = await ok();
     const extension = { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } };
     const { cluster, info } = await plugin(
@@ -148,7 +148,7 @@ describe('an exec plugin', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('does not run for ever if it brings nothing better', async () => {
+  it('does not run for ever if its new token is rejected too', async () => {
     const api = await serveTls((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     const { cluster, runs } = await plugin(api, credential('"token":"useless"'));
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.unauthorized' });
@@ -169,25 +169,31 @@ describe('an exec plugin', () => {
   });
 
   it.each([
-    ['that fails', 'echo stdout-canary; exit 3', {}, 'ended with exit code 3', 'users[].user.exec'],
-    ['that is killed', 'kill -9 $$', {}, 'was ended by SIGKILL', 'users[].user.exec'],
-    ['that writes something else', 'echo stdout-canary', {}, 'other than an ExecCredential', 'users[].user.exec'],
+    ['a plugin that fails', 'echo stdout-canary; exit 3', {}, 'ended with exit code 3', 'users[].user.exec'],
+    ['a plugin that is killed', 'kill -9 $$', {}, 'was ended by SIGKILL', 'users[].user.exec'],
     [
-      'of another version',
+      'a plugin that writes something else',
+      'echo stdout-canary',
+      {},
+      'other than an ExecCredential',
+      'users[].user.exec',
+    ],
+    [
+      'a plugin of another version',
       credential('"token":"stdout-canary"').replace('/v1"', '/v1beta1"'),
       {},
       'another version',
       'users',
     ],
-    ['that gives nothing', credential('"token":""'), {}, 'neither a token', 'users[].user.exec'],
+    ['a plugin that returns no token', credential('"token":""'), {}, 'neither a token', 'users[].user.exec'],
     [
-      'that is not installed',
+      'a plugin that is not installed',
       '',
       { command: 'no-such-plugin', installHint: 'brew install it' },
       'not installed',
       'brew install it',
     ],
-  ])('%s is named, and its output is not', async (_, script, exec, message, hint) => {
+  ])('%s is reported with its problem, but without its output', async (_, script, exec, message, hint) => {
     const { cluster } = await plugin(await ok(), script, exec);
     const error = (await getObject(cluster, '/a').catch((thrown: unknown) => thrown)) as Error & {
       code: string;
@@ -217,7 +223,7 @@ describe('an exec plugin', () => {
   });
 });
 
-describe('an exec plugin without an end', () => {
+describe('an exec plugin that does not end', () => {
   const fast = () => testEnv({ variables: { PATH: process.env['PATH'] ?? '' }, speed: 200 });
   /** Records the pid of a process that it starts and waits for. */
   const withChild = (more: string) => `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${more}`;
@@ -258,7 +264,7 @@ describe('an exec plugin without an end', () => {
     await childHasEnded(dir);
   });
 
-  it('is not waited for if its child keeps the output open', async () => {
+  it('fails after its timeout if its child keeps the output open', async () => {
     const script = `sleep 1000 & echo $! > "$(dirname "$0")/../child"; ${credential('"token":"t-1234"')}`;
     const { cluster, dir } = await plugin(await ok(), script, {}, fast());
     await expect(getObject(cluster, '/a')).rejects.toMatchObject({ code: 'auth.exec-failed' });

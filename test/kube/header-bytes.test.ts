@@ -1,4 +1,4 @@
-/** The impersonated user may be written in any script: Go sends it in UTF-8, and the API server reads that. */
+/** The name of an impersonated user may have non-ASCII characters. They are sent as UTF-8, as in Go. */
 import http from 'node:http';
 import type net from 'node:net';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ interface ReceivedRequest {
   body: string;
 }
 
-/** A request without a body and one with it: Node writes the headers of the two in different ways. */
+/** One request without a body and one with a body: Node writes their headers in different ways. */
 async function ask(cluster: Cluster): Promise<void> {
   await getObject(cluster, path);
   await all(deletePod(cluster, doomed, { signal: stopping(200) }));
@@ -49,7 +49,7 @@ it('over HTTP/2', async () => {
   expectUtf8(api.asked);
 });
 
-it('through a proxy that gets the whole URLs', async () => {
+it('through a proxy that receives absolute URLs', async () => {
   const api = await serve((_, response) => json(response, 200, pod('web', '1')));
   const proxy = http.createServer((request, response) => {
     const url = new URL(request.url ?? '');

@@ -22,7 +22,7 @@ const reach = (api: Pick<Http2Api, 'url' | 'cluster'>, options: Parameters<typeo
   connected(api, { ...options, cluster: { ...api.cluster, ...options.cluster } });
 
 describe('if the server offers HTTP/2', () => {
-  it('concurrent requests share one connection, and go out as the server expects them', async () => {
+  it('concurrent requests share one connection, and have the expected headers', async () => {
     const api = await serveHttp2((_, response) => answer(response, 200, pod('web', '1')));
     const cluster = await reach(api, { user: { token: 'bearer-token' }, flags: { version: '1.2.3' } });
     const answers = await Promise.all([1, 2, 3].map(() => getObject(cluster, path)));
@@ -37,7 +37,7 @@ describe('if the server offers HTTP/2', () => {
     });
   });
 
-  it('shows its client certificate, and a new connection carries the one that a plugin renewed', async () => {
+  it('a client certificate is sent, and a new connection sends the one that a plugin renewed', async () => {
     const made = await certificates();
     const folder = await tempDir();
     const api = await serveHttp2(({ connection }, response) => answer(response, connection === 1 ? 401 : 200, {}), {
@@ -71,7 +71,7 @@ describe('if the server offers HTTP/2', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('a second connection is made if the first may carry no more streams', async () => {
+  it('a second connection is opened if the first has reached its limit of streams', async () => {
     const api = await serveHttp2((one, response) => void (one.path === path && answer(response, 200, {})), {
       settings: { maxConcurrentStreams: 2 },
     });
@@ -95,7 +95,7 @@ describe('if the server offers HTTP/2', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  it('--request-timeout holds', async () => {
+  it('--request-timeout is respected', async () => {
     const api = await serveHttp2(() => undefined);
     const cluster = await reach(api, { flags: { requestTimeoutMs: 80 } });
     await expect(getObject(cluster, path)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('if the server offers HTTP/2', () => {
     });
   });
 
-  it('an answer that arrives faster than it is read is held back, and arrives completely', async () => {
+  it('an answer that is read slowly is throttled, and arrives completely', async () => {
     const chunk = 'x'.repeat(1024 * 1024);
     let written = 0;
     const api = await serveHttp2((_, response) => {
@@ -124,7 +124,7 @@ describe('if the server offers HTTP/2', () => {
   });
 });
 
-describe('if the server does not offer it', () => {
+describe('if the server does not offer HTTP/2', () => {
   it('HTTP/1.1 is used, on the connection that was already made', async () => {
     const { server, ca } = await certificates();
     const api = await serve((_, response) => void response.end('{}'), server);
@@ -146,7 +146,7 @@ describe('if the server does not offer it', () => {
 });
 
 describe('an HTTP/2 connection that ends', () => {
-  it('in the middle of an answer is an error, whether the stream was reset or the connection is gone', async () => {
+  it('in the middle of an answer is an error, for a reset stream and for a broken connection', async () => {
     for (const ending of ['reset', 'gone'] as const) {
       const api = await serveHttp2((_, response) => {
         response.writeHead(200);
@@ -156,7 +156,7 @@ describe('an HTTP/2 connection that ends', () => {
     }
   });
 
-  it('ends a log like a broken connection, not like the end of its container', async () => {
+  it('ends a log as interrupted, not as if its container had ended', async () => {
     const api = await serveHttp2((_, response) => {
       response.writeHead(200);
       response.write('2026-11-20T23:44:21.000000001Z hello\n', () => setTimeout(api.cut, 50));
@@ -169,7 +169,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect((await take(log, 3)).at(-1)).toMatchObject({ kind: 'log-ended', clean: false });
   });
 
-  it('is followed by a new one, on which a watch resumes', async () => {
+  it('is replaced by a new one, on which a watch resumes', async () => {
     const seen: string[] = [];
     const api = await serveHttp2((_, response, request) => {
       const from = new URLSearchParams(request.url.split('?')[1]).get('resourceVersion');
@@ -184,7 +184,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect(seen).toEqual(['state', '1']);
   });
 
-  it('with GOAWAY completes its streams, while new requests use a new one', async () => {
+  it('with GOAWAY completes its streams, and new requests use a new connection', async () => {
     const release: (() => void)[] = [];
     const api = await serveHttp2((one, response) => {
       if (one.path === path) return answer(response, 200, {});
@@ -204,7 +204,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect(parts.join('')).toBe('ab');
   });
 
-  it('while it was idle makes a GET go out again at once', async () => {
+  it('while it was idle makes the next GET be sent again at once', async () => {
     let asked = 0;
     const api = await serveHttp2((one, response) => {
       if (++asked === 2) api.cut();
@@ -215,7 +215,7 @@ describe('an HTTP/2 connection that ends', () => {
     expect((await getObject(cluster, path)).body).toEqual(pod('web', '2'));
   });
 
-  it('silently, since the network is gone, is detected and replaced', { timeout: 40_000 }, async () => {
+  it('silently, because the network is gone, fails its streams with ETIMEDOUT', { timeout: 40_000 }, async () => {
     const api = await serveHttp2((one, response) => {
       response.writeHead(200);
       response.write(one.connection === 1 ? line('ADDED', pod('web', '1')) + bookmark('1', true) : '{}');
@@ -241,7 +241,7 @@ describe('a DELETE over HTTP/2', () => {
     expect(received).toEqual(['requested', 'requested', 'answered']);
   });
 
-  it('is sent again without a GET, on a new connection, if it came after the last stream that the server took', async () => {
+  it('is sent again without a GET, on a new connection, if a GOAWAY excludes its stream', async () => {
     for (const code of [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_ENHANCE_YOUR_CALM]) {
       const { received, asked, connections } = await deleting((nth, _, response) => {
         if (nth === 1) response.stream.session?.goaway(code, 1);
@@ -272,7 +272,7 @@ describe('a DELETE over HTTP/2', () => {
   });
 });
 
-/** Deletes while a stream is open, so that the server can say which of the two requests it took. */
+/** Deletes while a stream is open, so that a GOAWAY can include one of the two requests and exclude the other. */
 async function deleting(
   handler: (
     nth: number,
@@ -300,7 +300,7 @@ async function deleting(
   };
 }
 
-/** Resets the stream, as a server does that cannot continue it; without an error Node would end it normally. */
+/** Resets the stream, like a server that cannot continue. Without an error Node would end it normally. */
 function reset(response: Parameters<Http2Handler>[1]): void {
   response.stream.destroy(new Error('reset'));
 }

@@ -1,11 +1,11 @@
-/** kubectl refuses a file in which a known field has a wrong type, and so do we: else we could act as somebody else. */
+/** Like kubectl, podexit refuses a kubeconfig in which a known field has a wrong type: it could act as another user. */
 import { describe, expect, it } from 'vitest';
 import { parsed } from './helpers/kubeconfig.ts';
 
 const user = (fields: string) => parsed(`users: [{name: u, user: ${fields}}]`, '/c').users.get('u');
 const cluster = (fields: string) => parsed(`clusters: [{name: c, cluster: ${fields}}]`, '/c').clusters.get('c');
 
-describe('a kubeconfig is refused, with the place, if', () => {
+describe('a kubeconfig with a wrong type is refused, with the field', () => {
   it.each([
     ['users: [{name: u, user: {as: [jane]}}]', 'users[0].user.as" is a list'],
     ['users: [{name: u, user: {as: true}}]', 'users[0].user.as" is true or false'],
@@ -51,7 +51,7 @@ describe('a kubeconfig is refused, with the place, if', () => {
   });
 });
 
-describe('a word in a text field', () => {
+describe('an unquoted word in a text field', () => {
   it.each([
     '0123',
     '089',
@@ -68,24 +68,24 @@ describe('a word in a text field', () => {
     '5.',
     '.inf',
     '.NaN',
-  ])('is refused as a number, which it is in kubectl’s YAML: %s', (word) =>
+  ])('is refused if it is a number in kubectl’s YAML: %s', (word) =>
     expect(() => user(`{username: ${word}}`)).toThrow('is a number, not text; put it in quotes'),
   );
 
-  it.each(['y', 'No', 'on', 'OFF', 'TRUE'])('is refused as true or false: %s', (word) =>
+  it.each(['y', 'No', 'on', 'OFF', 'TRUE'])('is refused if it is a boolean in kubectl’s YAML: %s', (word) =>
     expect(() => user(`{username: ${word}}`)).toThrow('is true or false, not text; put it in quotes'),
   );
 
   it.each(['1:20', '2001-01-01', '0.0.1', '0x', '0o8', '_1', '1e', '1e400', 'yES', 'tRUE', 'nULL', '='])(
-    'is text as it stands: %s',
+    'is text without quotes if kubectl’s YAML reads it so: %s',
     (word) => expect(user(`{username: ${word}}`)).toEqual({ username: word }),
   );
 
-  it.each(['"0123"', "'on'", '!!str 5'])('is text in quotes: %s', (word) =>
+  it.each(['"0123"', "'on'", '!!str 5'])('is text with quotes or !!str: %s', (word) =>
     expect(user(`{username: ${word}}`)).toEqual({ username: word.replace(/^!!str |["']/g, '') }),
   );
 
-  it.each(['~', 'null', 'NULL', '""', ''])('is absent: %s', (word) =>
+  it.each(['~', 'null', 'NULL', '""', ''])('counts as absent if it is null or empty: %s', (word) =>
     expect(user(`{username: ${word}, token: t}`)).toEqual({ token: 't' }),
   );
 });
@@ -99,13 +99,13 @@ describe('a switch', () => {
     ['no', undefined],
     ['off', undefined],
     ['~', undefined],
-  ])('is on as in kubectl’s YAML: %s', (word, on) =>
+  ])('is read as in kubectl’s YAML: %s', (word, on) =>
     expect(cluster(`{insecure-skip-tls-verify: ${word}}`)).toEqual(
       on === undefined ? {} : { insecureSkipTlsVerify: on },
     ),
   );
 
-  it.each(['maybe', '"true"', 'oN', '1'])('that is neither on nor off is refused: %s', (word) =>
+  it.each(['maybe', '"true"', 'oN', '1'])('that is not a boolean is refused: %s', (word) =>
     expect(() => cluster(`{insecure-skip-tls-verify: ${word}}`)).toThrow('is neither true nor false'),
   );
 });
@@ -117,7 +117,7 @@ describe('certificate data', () => {
     expect(() => user(`{client-key-data: "${data}"}`)).toThrow('is not valid base64');
   });
 
-  it.each(['Zm9v', 'Zm9=', 'Zg==', '\\nZm\\r\\n9v\\n'])('may be broken into lines, as in Go: %j', (data) =>
+  it.each(['Zm9v', 'Zm9=', 'Zg==', '\\nZm\\r\\n9v\\n'])('that Go’s base64 can decode is accepted: %j', (data) =>
     expect(cluster(`{certificate-authority-data: "${data}"}`)).toHaveProperty('certificateAuthorityData'),
   );
 });

@@ -1,4 +1,4 @@
-/** Contradictory settings: kubectl refuses them before it sends anything. */
+/** Contradictory settings are refused before any request, as in kubectl. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { serveTls } from './helpers/tls-api.ts';
 
 type Flags = Partial<ConnectOptions>;
 
-/** What is chosen from a kubeconfig with this one user; `more` is added to its cluster. */
+/** The chosen entries of a kubeconfig with this user. `more` is added to its cluster. */
 function chosen(user: object, flags: Flags = {}, more: object = {}) {
   const text = JSON.stringify({
     'current-context': 'x',
@@ -27,7 +27,7 @@ const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', inte
 const basic = { username: 'u', password: 'p' };
 const data = 'Zm9v';
 
-describe('is refused', () => {
+describe('contradictory settings', () => {
   it.each<[string, object, Flags]>([
     ['a token beside basic authentication', { token: 't', ...basic }, {}],
     ['a token beside a password alone', { token: 't', password: 'p' }, {}],
@@ -64,7 +64,7 @@ describe('is refused', () => {
     ['alone', {}],
     ['beside --server', { server: 'https://h' }],
     ['beside --cluster and --user', { cluster: 'c', user: 'u' }],
-  ])('a current context that is not there, %s', (_, flags) => {
+  ])('a current context that does not exist, %s', (_, flags) => {
     const text = 'current-context: gone\nclusters: [{name: c, cluster: {server: "https://c"}}]\nusers: [{name: u}]';
     expect(() => choose({ kubeconfig: parsed(text, '/c'), files: ['/c'] }, { version: '0', ...flags })).toThrow(
       expect.objectContaining({ code: 'kubeconfig.unknown-context' }) as Error,
@@ -72,12 +72,12 @@ describe('is refused', () => {
   });
 });
 
-describe('a flag replaces what it names', () => {
+describe('a flag replaces a setting of the kubeconfig', () => {
   it.each<[string, object, Flags, object]>([
     ['a token', { token: 'old' }, { token: 'new' }, { token: 'new' }],
     ['a user name', basic, { username: 'new' }, { username: 'new', password: 'p' }],
     ['a password', basic, { password: 'new' }, { username: 'u', password: 'new' }],
-    ['nothing of a plugin, which is not asked then', { exec }, { token: 't' }, { token: 't' }],
+    ['a token instead of a plugin, which does not run', { exec }, { token: 't' }, { token: 't' }],
     [
       'a certificate and its key, data or file',
       { 'client-certificate-data': data, 'client-key-data': data },
@@ -86,7 +86,7 @@ describe('a flag replaces what it names', () => {
     ],
   ])('%s', (_, user, flags, left) => expect(chosen(user, flags).user).toMatchObject(left));
 
-  it('no certificate data is left beside the file of a flag', () => {
+  it('certificate files in flags replace certificate data', () => {
     const own = { 'client-certificate-data': data, 'client-key-data': data };
     const { user } = chosen(own, { clientCertificate: '/c', clientKey: '/k' });
     expect(user).toEqual({ clientCertificate: '/c', clientKey: '/k' });
@@ -113,7 +113,7 @@ describe('several credentials that do not contradict each other', () => {
     expect(await seen({ ...files, exec: { ...exec, command: 'false' } })).toBeUndefined();
   });
 
-  it('a key without a certificate is ignored, and not even read', async () =>
+  it('a key without a certificate is ignored, and its file is not read', async () =>
     expect(await seen({ token: 'abcd', 'client-key': '/nowhere/key' })).toBe('Bearer abcd'));
 
   it('a token file and a user name contradict each other only with TLS', async () => {

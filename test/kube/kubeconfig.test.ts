@@ -46,7 +46,7 @@ describe('several kubeconfig files', () => {
     expect(merged.clusters.get('b')?.certificateAuthority).toBe('/two/ca.crt');
   });
 
-  it('are YAML as kubectl reads it: with anchors and merge keys, and only the first document', () => {
+  it('are read like kubectl reads YAML: with anchors and merge keys, and only the first document', () => {
     const text = `
       users:
         - {name: a, user: &shared {username: u, password: p}}
@@ -81,7 +81,7 @@ describe('several kubeconfig files', () => {
   });
 });
 
-describe('a kubeconfig without a server', () => {
+describe('loading a kubeconfig', () => {
   const load = async (text: string, options: Partial<ConnectOptions> = {}) => {
     const file = join(await tempDir(), 'config');
     await writeFile(file, text);
@@ -102,7 +102,7 @@ describe('a kubeconfig without a server', () => {
       'users: [{name: u, user: {client-key-data: secret-canary}}]',
       '"users[0].user.client-key-data" is not valid base64',
     ],
-  ])('names the file and the place, and no value: %j', async (text, what) => {
+  ])('reports the file and the field of an error, but no value: %j', async (text, what) => {
     const error = (await load(text).catch((thrown: unknown) => thrown)) as Error & { code: string; hint: string };
     expect(error.code).toBe('kubeconfig.invalid');
     expect(error.message).toContain(what);
@@ -125,7 +125,7 @@ describe('a kubeconfig without a server', () => {
     });
   });
 
-  it('is an error if there is none at all', async () => {
+  it('fails if no kubeconfig exists', async () => {
     const env = { HOME: await tempDir() };
     await expect(connect({ version: '0' }, testEnv({ variables: env }))).rejects.toMatchObject({
       code: 'kubeconfig.missing',
@@ -136,14 +136,14 @@ describe('a kubeconfig without a server', () => {
     });
   });
 
-  it('may be replaced by --server', async () => {
+  it('is not necessary with --server', async () => {
     const env = { HOME: await tempDir() };
     const cluster = await connect({ version: '0', server: 'host:1234', token: 'token' }, testEnv({ variables: env }));
     expect(cluster).toMatchObject({ server: 'http://host:1234', namespace: 'default' });
     cluster.close();
   });
 
-  it('names an invalid server address', async () => {
+  it('refuses an invalid server address, without its password', async () => {
     await expect(load(yaml('a'), { context: 'both', server: 'ftp://user:secret-canary@host' })).rejects.toMatchObject({
       code: 'kubeconfig.invalid',
       message: expect.not.stringContaining('secret-canary') as string,
@@ -166,7 +166,7 @@ describe('flags over a kubeconfig', () => {
   const files = ['config'];
   const kubeconfig = parsed(yaml('a', 'current-context: a'), '/one/config');
 
-  it('choose its entries', () => {
+  it('choose entries of the kubeconfig', () => {
     expect(choose({ kubeconfig, files }, { version: '0' })).toMatchObject({
       namespace: 'ns-a',
       cluster: { server: 'https://a:6443' },
@@ -178,14 +178,14 @@ describe('flags over a kubeconfig', () => {
   it.each([
     ['a context', 'namespace: "a\\uD800"', {}],
     ['a flag', 'namespace: a', { namespace: 'a\uD800' }],
-  ])('rejects half a character in the namespace of %s', (_, namespace, flags) => {
+  ])('refuse half a surrogate pair in the namespace of %s', (_, namespace, flags) => {
     const text = `contexts: [{name: c, context: {cluster: c, ${namespace}}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]`;
     expect(() => choose({ kubeconfig: parsed(text, '/c'), files }, { version: '0', context: 'c', ...flags })).toThrow(
       expect.objectContaining({ code: 'kubeconfig.bad-namespace' }) as Error,
     );
   });
 
-  it('may impersonate', async () => {
+  it('set the impersonation headers', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const flags = {
       as: 'jane',
@@ -206,7 +206,7 @@ describe('flags over a kubeconfig', () => {
     ]);
   });
 
-  it('impersonate as in the kubeconfig if no flag does', () => {
+  it('keep the impersonation of the kubeconfig if no flag sets one', () => {
     const user = parsed(
       'users: [{name: u, user: {as: joe, as-groups: [g], as-user-extra: {k: [v, w]}}}]',
       '/c',
@@ -228,7 +228,7 @@ describe('without TLS', () => {
     ['a token', { token: 'abcd' }],
     ['a token file', { tokenFile: '/proc/self/comm' }],
     ['basic authentication', { username: 'u', password: 'pass' }],
-    ['what an auth provider would give', { 'auth-provider': { name: 'gcp', config: expired } }],
+    ['a token of an auth provider', { 'auth-provider': { name: 'gcp', config: expired } }],
   ])('%s is not sent, as with kubectl', async (_, user) => {
     const api = await serve((__, response) => json(response, 200, {}));
     await getObject(await connected(api, { user: { ...user, as: 'jane', 'as-groups': ['dev'] } }), '/x');
@@ -236,7 +236,7 @@ describe('without TLS', () => {
     expect(api.asked[0]?.headers).toMatchObject({ 'impersonate-user': 'jane', 'impersonate-group': 'dev' });
   });
 
-  it('the token of a flag is not sent either, nor if the address has no scheme', async () => {
+  it('--token is not sent either, even for an address without a scheme', async () => {
     const api = await serve((_, response) => json(response, 200, {}));
     const server = api.url.replace('http://', '');
     await getObject(await connected({ url: server }, { flags: { token: 'abcd' } }), '/x');
@@ -293,7 +293,7 @@ describe('credentials that need no plugin', () => {
     expect(api.asked[0]?.headers.authorization).toBe(`Bearer ${idToken}`);
   });
 
-  it('names an auth-provider that gives nothing', async () => {
+  it('an auth-provider without a token is named in the error', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
     await expect(
       getObject(await connected(api, { user: { 'auth-provider': { name: 'gcp', config: expired } } }), '/x'),
@@ -327,7 +327,7 @@ describe('credentials that need no plugin', () => {
     expect(user).toEqual({});
   });
 
-  it('inside a pod the namespace is POD_NAMESPACE, or that of the pod, if nothing names one', async () => {
+  it('inside a pod the default namespace is POD_NAMESPACE, or else that of the service account', async () => {
     const { directory, env } = await insidePod();
     const file = join(directory, 'config');
     await writeFile(

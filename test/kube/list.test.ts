@@ -16,7 +16,7 @@ describe('listObjects', () => {
     expect(result).toMatchObject({ kind: 'listed', resourceVersion: '7', objects: [pod('a', '1'), pod('b', '2')] });
   });
 
-  it('gives up on a list whose next page is the same page', async () => {
+  it('gives up on a list whose continue token never changes', async () => {
     const api = await serve((_, response) => json(response, 200, podList('7', [pod('a', '1')], { continue: 'again' })));
     const result = await listObjects(await connected(api), target, { signal: stopping() });
     expect(result).toMatchObject({ kind: 'failed', outcome: { kind: 'cut' } });

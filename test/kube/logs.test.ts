@@ -9,7 +9,7 @@ const target = { namespace: 'shop', pod: 'web', container: 'app' };
 const stamp = (n: number) => `2026-11-20T23:04:29.${String(n).padStart(9, '0')}Z`;
 
 describe('followLog', () => {
-  it('delivers the lines with their timestamps, and the normal end of the log', async () => {
+  it('delivers the lines with their timestamps, and the clean end of the log', async () => {
     const api = await serve((_, response) => response.end(`${stamp(5)} bye\n`));
     const seen = await all(followLog(await connected(api), target, { signal: stopping() }));
     expect(seen).toMatchObject([
@@ -35,7 +35,7 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).toMatchObject({ sinceTime: stamp(1) });
   });
 
-  it('continues from its first opening if it broke before its first line', async () => {
+  it('continues from the time of its first opening if it breaks before its first line', async () => {
     let opened = 0;
     const api = await serve((_, response) => {
       if (opened++ > 0) return void response.end(`${stamp(1)} written meanwhile\n`);
@@ -48,7 +48,7 @@ describe('followLog', () => {
     expect(api.asked[1]?.query).not.toHaveProperty('tailLines');
   });
 
-  it('gives up if connections only break, after growing pauses', async () => {
+  it('gives up after growing pauses if every connection breaks', async () => {
     const api = await serve((_, response) => {
       response.flushHeaders();
       setTimeout(() => response.destroy(), 10);
@@ -59,7 +59,7 @@ describe('followLog', () => {
     expect(env.waits).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000]);
   });
 
-  it('reports that the log is not available at first, and retries', async () => {
+  it('reports that the log is not available, and retries', async () => {
     let asked = 0;
     const api = await serve((_, response) =>
       asked++ > 1 ? void response.end() : json(response, 500, status(500, 'InternalError', 'no route to the kubelet')),
@@ -98,8 +98,8 @@ describe('followLog', () => {
   });
 
   it.each([
-    ['says that there is no log of a pod that is still there', 'uid-web', ['refused']],
-    ['says nothing where another pod has the name', 'uid-old', []],
+    ['reports a refused log if the pod still exists', 'uid-web', ['refused']],
+    ['reports nothing if another pod has taken the name', 'uid-old', []],
   ])('%s', async (_, uid, received) => {
     const api = await serve(({ path }, response) => {
       if (!path.endsWith('/log')) return json(response, 200, pod('web', '8'));
@@ -126,7 +126,7 @@ describe('followLog', () => {
     expect(await all(followLog(await connected(api), target, { signal: stopping() }))).toEqual([]);
   });
 
-  it('delivers few lines of a container that logs without an end, counts the others, and always delivers the last', async () => {
+  it('delivers few lines of a container that logs constantly, always the last one, and counts the others', async () => {
     const count = 200_000;
     const api = await serve((_, response) => {
       for (let i = 1; i <= count; i++) response.write(`${stamp(i)} ${'chatter '.repeat(10)}\n`);
@@ -141,7 +141,7 @@ describe('followLog', () => {
     expect(kinds(seen).at(-1)).toBe('log-ended');
   });
 
-  it('cuts a line that is too long, and keeps no more of it', async () => {
+  it('truncates a line that is too long', async () => {
     const api = await serve((_, response) => {
       response.write(`${stamp(1)} `);
       for (let i = 0; i < 64; i++) response.write('x'.repeat(1024 * 1024));
@@ -153,7 +153,7 @@ describe('followLog', () => {
     expect(second).toMatchObject({ text: 'after' });
   });
 
-  it('skips lines without a timestamp, and keeps invalid UTF-8', async () => {
+  it('skips lines without a timestamp, and replaces invalid UTF-8', async () => {
     const api = await serve((_, response) => {
       response.write('failed to watch file\n');
       response.end(Buffer.concat([Buffer.from(`${stamp(1)} `), Buffer.from([0xff, 0xfe, 0x0a])]));
@@ -167,7 +167,7 @@ describe('followLog', () => {
 describe('the limit on chatty containers', () => {
   const said = (text: string) => ({ time: stamp(1), text });
 
-  it('reports the first line at once and the last of each interval when it is due', () => {
+  it('delivers the first line at once, and the last line of each interval at its end', () => {
     const limit = createLogLimit(50, () => false);
     expect(limit.offer(said('a'), 1000)).toEqual(said('a'));
     expect(limit.offer(said('b'), 1010)).toBeUndefined();
@@ -177,7 +177,7 @@ describe('the limit on chatty containers', () => {
     expect(limit.due()).toBeUndefined();
   });
 
-  it('does not let chatter hide a line that matters, nor lines that matter become chatter', () => {
+  it('delivers an important line during chatter at once, but limits important lines too', () => {
     const limit = createLogLimit(50, (text) => text.includes('SIGTERM'));
     limit.offer(said('a'), 1000);
     limit.offer(said('b'), 1010);
@@ -193,7 +193,7 @@ describe('a log line', () => {
     expect(readLogLine(Buffer.from('yesterday a b'))).toBeUndefined();
   });
 
-  it('is ordered by the nanosecond, whatever the length of its fraction', () => {
+  it('is ordered by the nanosecond, for fractions of any length', () => {
     expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.09Z')).toBe(true);
     expect(isLater('2026-11-20T23:04:29Z', '2026-11-20T23:04:29.000000001Z')).toBe(false);
     expect(isLater('2026-11-20T23:04:29.1Z', '2026-11-20T23:04:29.100Z')).toBe(false);

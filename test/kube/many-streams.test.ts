@@ -1,10 +1,10 @@
-/** A namespace may have any number of owners, and each is watched by its own stream. */
+/** A namespace may have any number of owners, and each has its own watch. */
 import { expect, it, onTestFinished } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
 import { bookmark, connected, serve } from './helpers/api.ts';
 import { all } from './helpers/take.ts';
 
-it('Node does not warn of a leak if two dozen streams are open', async () => {
+it('Node prints no leak warning for two dozen open streams', async () => {
   const warned: string[] = [];
   const note = ({ message }: Error): void => void warned.push(message);
   process.on('warning', note);

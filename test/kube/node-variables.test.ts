@@ -1,4 +1,4 @@
-/** Variables that only Node reads: kubectl does not know them, so none may change whom we trust. */
+/** Environment variables that only Node reads, unlike kubectl: none of them may change which servers are trusted. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,17 +14,17 @@ import { serveTls } from './helpers/tls-api.ts';
 const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
 const authorityData = (pem: string) => ({ 'certificate-authority-data': Buffer.from(pem).toString('base64') });
-/** An authority that has signed none of these tests' servers. */
-const stranger = () => authorityData(selfSigned().cert);
+/** An authority that has not signed the certificate of any server in these tests. */
+const unrelatedAuthority = () => authorityData(selfSigned().cert);
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   afterEach(() => void delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']);
   const untrusted = { code: 'server.untrusted' };
 
   it.each([
-    ['with the authority of the kubeconfig', stranger()],
+    ['with the authority of the kubeconfig', unrelatedAuthority()],
     ['without one', {}],
-  ])('verifies the server all the same, %s', async (_, cluster) => {
+  ])('does not disable the verification of the server, %s', async (_, cluster) => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const api = await ok();
     await expect(getObject(await connected({ url: api.url }, { cluster, user }), '/x')).rejects.toMatchObject(
@@ -33,20 +33,20 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('verifies it over HTTP/2 and with HTTP/2 switched off', async () => {
+  it('does not disable it over HTTP/2 and with DISABLE_HTTP2 either', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const api = await serveHttp2((_, response) => response.end());
     const both: Record<string, string>[] = [{}, { DISABLE_HTTP2: '1' }];
     for (const env of both) {
       const cluster = await connected(
         { url: api.url },
-        { cluster: stranger(), user, env: testEnv({ variables: env }) },
+        { cluster: unrelatedAuthority(), user, env: testEnv({ variables: env }) },
       );
       await expect(getObject(cluster, '/x')).rejects.toMatchObject(untrusted);
     }
   });
 
-  it('leaves insecure-skip-tls-verify of the kubeconfig as it is', async () => {
+  it('does not change insecure-skip-tls-verify of the kubeconfig', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const cluster = await connected({ url: (await ok()).url }, { cluster: { 'insecure-skip-tls-verify': true }, user });
     expect((await getObject(cluster, '/x')).status).toBe(200);
@@ -74,10 +74,13 @@ describe('the built command with a variable of Node', () => {
     ['SSL_CERT_FILE', (file: string) => file],
     ['NODE_OPTIONS', () => '--use-openssl-ca'],
     ['OPENSSL_CONF', () => '/nonexistent'],
-  ])('%s adds nothing to the authority that the kubeconfig names', async (name, valueOf) => {
+  ])('%s does not extend the authority of the kubeconfig', async (name, valueOf) => {
     const api = await ok();
     const authority = join((await certificates()).directory, 'ca.crt');
-    const { code, stderr } = await run(api.url, stranger(), { [name]: valueOf(authority), SSL_CERT_FILE: authority });
+    const { code, stderr } = await run(api.url, unrelatedAuthority(), {
+      [name]: valueOf(authority),
+      SSL_CERT_FILE: authority,
+    });
     expect(stderr).toContain('cannot be trusted');
     expect(code).toBe(1);
     expect(api.asked).toEqual([]);

@@ -1,11 +1,11 @@
-/** The small reader of kubeconfigs reads the same as the YAML library, or nothing. */
+/** The small kubeconfig reader returns the same as the YAML library, or undefined. */
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { readPlainYaml } from '../../src/kube/kubeconfig/plain-yaml.ts';
 import { readYaml } from '../../src/kube/kubeconfig/yaml.ts';
 
-/** As `kubectl config` writes it, with one list at the indentation of its key and one that is deeper. */
+/** As `kubectl config` writes it, with one list at the indentation of its key and one list indented further. */
 const written = `apiVersion: v1
 clusters:
 - cluster:
@@ -51,7 +51,7 @@ function expectTheSame(text: string): void {
 }
 
 describe('the small YAML reader', () => {
-  it('reads a kubeconfig as tools write it', () => {
+  it('reads a kubeconfig in the form that tools write', () => {
     const text = written.replace('env: null', 'env:');
     expect(readPlainYaml(text)).toEqual(readYaml(text, '/config'));
     expect(readPlainYaml(text)).toMatchObject({ 'current-context': 'kind-shop', users: [{ name: 'kind-shop' }] });
@@ -66,21 +66,21 @@ describe('the small YAML reader', () => {
     ['a block text', 'a: |\n  b'],
     ['a second document', 'a: b\n---\nc: d'],
     ['a number', 'a: 7'],
-    ['a word that is no text', 'a: no'],
+    ['a word that is not text', 'a: no'],
     ['an escape', String.raw`a: "\u0041"`],
-    ['a value that goes on', 'a: b\n  c'],
-    ['a key that comes twice', 'a: b\na: c'],
+    ['a value on two lines', 'a: b\n  c'],
+    ['a duplicate key', 'a: b\na: c'],
     ['a tab', 'a:\tb'],
     ['letters beyond ASCII', 'a: ä'],
     ['a list in a list', 'a:\n- - b'],
-    ['a line that is no key', 'a: b\nc'],
+    ['a line without a key', 'a: b\nc'],
     ['lists and keys mixed', 'a: b\n- c'],
     ['nothing', ''],
   ])('leaves %s to the library', (_, text) => {
     expect(readPlainYaml(text)).toBeUndefined();
   });
 
-  it('never reads anything differently from the library', () => {
+  it('never returns anything else than the library', () => {
     const word = fc.constantFrom(
       'a',
       'name',
@@ -118,7 +118,7 @@ describe('the small YAML reader', () => {
     );
   });
 
-  it('never reads a damaged kubeconfig as another one', () => {
+  it('never returns anything else than the library for a damaged kubeconfig', () => {
     const lines = written.split('\n');
     const damage = fc.record({
       at: fc.nat(lines.length - 1),

@@ -9,7 +9,7 @@ import { certificates } from './helpers/certificates.ts';
 import { connected, json, serve } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 
-describe('the proxy that the environment names', () => {
+describe('the proxy of the environment', () => {
   const env = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: 'http://plain:3128' };
   const cases: [server: string, noProxy: string, proxy: string | undefined][] = [
     ['https://api.example.com:6443', '', 'http://proxy:3128'],
@@ -36,13 +36,13 @@ describe('the proxy that the environment names', () => {
     ['https://[::1]:6443', '', undefined],
   ];
 
-  it.each(cases)('for %s without %j is %s', (server, noProxy, proxy) => {
+  it.each(cases)('for %s with NO_PROXY %j is %s', (server, noProxy, proxy) => {
     expect(proxyFor(new URL(server), { ...env, NO_PROXY: noProxy })).toBe(proxy);
     const lower = { https_proxy: env.HTTPS_PROXY, http_proxy: env.HTTP_PROXY, no_proxy: noProxy };
     expect(proxyFor(new URL(server), lower)).toBe(proxy);
   });
 
-  it('is none if none is named', () => {
+  it('is undefined without variables', () => {
     expect(proxyFor(new URL('https://api.example.com'), {})).toBeUndefined();
   });
 });
@@ -64,7 +64,7 @@ async function httpProxy() {
   return { tunnels, url: await listen(server) };
 }
 
-/** SOCKS5 without authentication, for names only (RFC 1928 §4, ATYP 3). */
+/** A SOCKS5 proxy without authentication that records names (RFC 1928 §4, ATYP 3). */
 async function socksProxy() {
   const names: string[] = [];
   const server = net.createServer((socket) => {
@@ -98,7 +98,7 @@ async function listen(server: net.Server): Promise<string> {
 }
 
 describe('a request through a proxy', () => {
-  it('is tunnelled through proxy-url even to this machine, with the credentials of the proxy', async () => {
+  it('is tunnelled through proxy-url even to localhost, with the credentials of the proxy', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const proxy = await httpProxy();
@@ -166,12 +166,15 @@ describe('a request through a proxy', () => {
     'http://user:secret%zz@127.0.0.1:1',
     'http://us%er:secret@127.0.0.1:1',
     'socks5://user:secret%@127.0.0.1:1',
-  ])('is refused where %s has a stray % in its user or password, naming the field and no secret', async (proxy) => {
-    const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
-    const error = await connecting.then(() => undefined, String);
-    expect(error).toMatch(/127\.0\.0\.1:1 \(proxy-url in the kubeconfig\) has a "%"/);
-    expect(error).not.toContain('secret');
-  });
+  ])(
+    'is refused if %s has a stray "%" in its user or password; the error names the field and no secret',
+    async (proxy) => {
+      const connecting = connected({ url: 'https://host' }, { cluster: { 'proxy-url': proxy } });
+      const error = await connecting.then(() => undefined, String);
+      expect(error).toMatch(/127\.0\.0\.1:1 \(proxy-url in the kubeconfig\) has a "%"/);
+      expect(error).not.toContain('secret');
+    },
+  );
 
   it('names the variable if the address is from the environment', async () => {
     const env = testEnv({ variables: { HTTPS_PROXY: 'http://user:secret%zz@127.0.0.1:1' } });
@@ -181,7 +184,7 @@ describe('a request through a proxy', () => {
     });
   });
 
-  it('reports that the proxy wants credentials', async () => {
+  it('reports that the proxy requires credentials', async () => {
     const server = http.createServer();
     server.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
     const cluster = await connected({ url: 'https://api.invalid' }, { cluster: { 'proxy-url': await listen(server) } });

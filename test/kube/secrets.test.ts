@@ -60,7 +60,7 @@ async function places(): Promise<Record<string, { user: object; cluster?: object
   };
 }
 
-/** The answer of a hostile server, which echoes what it was sent. */
+/** A hostile server that echoes what it received. */
 const echo =
   (code: number): Handler =>
   ({ headers }, response) => {
@@ -82,54 +82,54 @@ const servers: Record<string, Handler> = {
 };
 
 describe('no secret is printed at any verbosity', () => {
-  it.each(Object.keys(servers))('by a server %s', async (name) => {
+  it.each(Object.keys(servers))('with a server %s', async (name) => {
     const api = await serveTls(servers[name] as Handler);
-    const received = await tellAll(api);
+    const received = await allOutput(api);
     expect(api.asked.map(({ headers }) => headers.authorization)).toContain(`Bearer ${canary('token')}`);
     expect(received.text).not.toMatch(/canary-/);
     expect(received.places).toBe(11);
     expect(received.lines).toBeGreaterThan(20);
   });
 
-  it('by a server that cannot be reached', async () => {
-    expect((await tellAll({ url: nowhere.replace('http:', 'https:') })).text).not.toMatch(/canary-/);
+  it('with an unreachable server', async () => {
+    expect((await allOutput({ url: nowhere.replace('http:', 'https:') })).text).not.toMatch(/canary-/);
   });
 
-  it('by an untrusted server, nor in its address', async () => {
+  it('with an untrusted server, or from its address', async () => {
     const { server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);
     const url = api.url.replace('https://', `https://user:${canary('userinfo')}@`);
-    const received = await tellAll({ url: `${url}/?token=${canary('query')}` });
+    const received = await allOutput({ url: `${url}/?token=${canary('query')}` });
     expect(received.text).not.toMatch(/canary-/);
     expect(received.text).toContain('server.untrusted');
   });
 
-  it('other texts are still printed', async () => {
+  it('but other texts still are', async () => {
     const api = await serveTls((_, response) => json(response, 200, {}));
-    expect((await tellAll(api)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
+    expect((await allOutput(api)).text).toContain(`GET ${api.url}/api/v1/namespaces/shop/pods/web 200`);
   });
 });
 
-/** All output of a run that uses every place: errors with their causes, logs, stderr, raw observations. */
-async function tellAll(
+/** All output of runs with every place: errors with their causes, logs, stderr, raw observations. */
+async function allOutput(
   api: Pick<TlsApi, 'url'> & Partial<TlsApi>,
 ): Promise<{ text: string; places: number; lines: number }> {
   const said: string[] = [];
-  const all_ = Object.values(await places());
-  for (const { user, cluster } of all_) {
+  const allPlaces = Object.values(await places());
+  for (const { user, cluster } of allPlaces) {
     const env = testEnv({ speed: 5000, variables: { PATH: process.env['PATH'] ?? '' } });
     try {
       const connection = await connected(api, { user, ...(cluster && { cluster }), env });
-      for (const action of actions) said.push(await action(connection).then(String, tellError));
+      for (const action of actions) said.push(await action(connection).then(String, errorText));
     } catch (error) {
-      said.push(tellError(error));
+      said.push(errorText(error));
     }
     said.push(...env.said);
   }
   const text = said.join('\n');
   const hidden = [`user:${canary('password')}`, canary('token'), canary('exec-token')].map(base64);
   expect(hidden.filter((form) => text.includes(form))).toEqual([]);
-  return { text, places: all_.length, lines: said.length };
+  return { text, places: allPlaces.length, lines: said.length };
 }
 
 const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
@@ -145,14 +145,14 @@ const actions: ((cluster: Cluster) => Promise<unknown>)[] = [
   async (cluster) => JSON.stringify(await all(deletePod(cluster, doomed, { signal: stopping(60) }))),
 ];
 
-function tellError(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, hint } = error as { code?: string; hint?: string };
-  return [code, error.message, hint, error.stack, error.cause === undefined ? '' : tellError(error.cause)].join('\n');
+  return [code, error.message, hint, error.stack, error.cause === undefined ? '' : errorText(error.cause)].join('\n');
 }
 
 describe('the redactor', () => {
-  it('hides known secrets, in each form in which they may be echoed', () => {
+  it('hides known secrets in each form that a server may echo', () => {
     const redactor = createRedactor();
     redactor.hide('p@ss word');
     expect(redactor.clean(`a p@ss word b ${encodeURIComponent('p@ss word')} c ${base64('p@ss word')}`)).toBe(
@@ -181,7 +181,7 @@ describe('the redactor', () => {
     expect(createRedactor().clean(text)).toBe(clean);
   });
 
-  it('ignores words that are too short to be secrets', () => {
+  it('ignores secrets that are too short', () => {
     const redactor = createRedactor();
     redactor.hide('a');
     redactor.hide('');

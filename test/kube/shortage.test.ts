@@ -4,7 +4,7 @@ import { reportShortage } from '../../src/kube/http/client.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import type { Env } from '../../src/kube/env.ts';
 
-/** What is printed about connections that failed with these codes, one after the other, and at which `-v`. */
+/** The messages about connections that failed with these codes, each with its `-v` level. */
 function saidOf(...codes: string[]): string[] {
   const memory: ClusterMemory = { reached: true, streamingLists: 'untried' };
   const said: string[] = [];
@@ -14,12 +14,11 @@ function saidOf(...codes: string[]): string[] {
 }
 
 describe('a machine that cannot open another connection', () => {
-  it('is reported at any -v, with what to do', () =>
+  it('is reported at every -v level, with a hint', () =>
     expect(saidOf('EMFILE')).toEqual([expect.stringMatching(/^0 this process may open no more files.*ulimit -n/)]));
 
-  it('is reported once, whatever the number of streams', () =>
-    expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
+  it('is reported once for all streams', () => expect(saidOf('EMFILE', 'EMFILE', 'EMFILE')).toHaveLength(1));
 
-  it('is not blamed for errors of the network or the server', () =>
+  it('is not reported for errors of the network or the server', () =>
     expect(saidOf('ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPROXY')).toEqual([]));
 });

@@ -1,4 +1,4 @@
-/** An open stream needs no new credentials: if there are none, that says nothing about the stream. */
+/** An open stream needs no new credentials, so a failing credential plugin says nothing about the stream. */
 import { expect, it } from 'vitest';
 import { askWhatIsNew } from '../../src/kube/silence.ts';
 import { connect } from '../../src/kube/connect.ts';
@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 
-it('a credential plugin that fails leaves open whether a stream has missed something', () =>
+it('if a credential plugin fails, it is unknown whether a silent stream has missed something', () =>
   serving('graceful-exit', { tls: selfSigned() }, async ({ server, flags }) => {
     const config = load(await readFile(flags.at(-1) ?? '', 'utf8')) as { users: { user: object }[] };
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };

@@ -5,17 +5,17 @@ import { createRedactor, showUrl } from '../../src/kube/redact.ts';
 
 describe('a suggested command reaches the cluster of this run', () => {
   it.each<[string, Partial<ConnectOptions>, string]>([
-    ['nothing was given', { version: '1' }, ''],
+    ['no flags', { version: '1' }, ''],
     ['a context', { context: 'far' }, ' --context=far'],
     ['a kubeconfig in a folder with a blank', { kubeconfig: '/my files/k' }, " --kubeconfig='/my files/k'"],
     ['a name with a quote', { cluster: "joe's" }, " --cluster='joe'\\''s'"],
-    ['a path of Windows', { kubeconfig: 'C:\\k\\config' }, ' --kubeconfig=C:\\k\\config'],
-    ['somebody else, with groups', { as: 'joe', asGroup: ['a', 'b'] }, ' --as=joe --as-group=a --as-group=b'],
+    ['a Windows path', { kubeconfig: 'C:\\k\\config' }, ' --kubeconfig=C:\\k\\config'],
+    ['an impersonated user with groups', { as: 'joe', asGroup: ['a', 'b'] }, ' --as=joe --as-group=a --as-group=b'],
     ['a switch', { insecureSkipTlsVerify: true }, ' --insecure-skip-tls-verify'],
     ['a switch that is off', { insecureSkipTlsVerify: false }, ''],
   ])('%s', (_, options, words) => expect(connectionFlagsOf(options)).toBe(words));
 
-  it('repeats no secret', () => {
+  it('contains no secret', () => {
     const words = connectionFlagsOf({
       token: 'secret-1',
       username: 'joe',
@@ -41,7 +41,7 @@ describe('a suggested command reaches the cluster of this run', () => {
     ['http://joe:secret/word@host', "'<the same address>'"],
     ['http://joe:1?secret@host', "'<the same address>'"],
     ['http://joe:secret@:99999', "'<the same address>'"],
-  ])('of the server address only the part that cannot contain a password: %s', (server, shown) =>
+  ])('has only the part of the server address that cannot contain a password: %s', (server, shown) =>
     expect(connectionFlagsOf({ server })).toBe(` --server=${shown}`),
   );
 });
@@ -53,7 +53,7 @@ describe('an address in an error or a log', () => {
     ['http://http:/joe:secret@host', 'http://http'],
   ])('shows no password: %s', (url, shown) => expect(showUrl(url)).toBe(shown));
 
-  it('is masked up to the last @ before its path if somebody else wrote it', () =>
+  it('in a message of another program is masked up to the last @ before its path', () =>
     expect(createRedactor().clean('no route to http://joe:p@secret@host/path')).toBe(
       'no route to http://<redacted>@host/path',
     ));

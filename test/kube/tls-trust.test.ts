@@ -1,4 +1,4 @@
-/** Whom a kubeconfig and the flags trust together, by client-go's rules: a guess could send a token to anybody. */
+/** Which servers a kubeconfig and the flags trust, by client-go's rules: an error could send a token to any server. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,18 +12,18 @@ const user = { token: 'token-1234' };
 const ok = async () => await serveTls((_, response) => json(response, 200, {}));
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** An authority that has signed none of these tests' servers. */
-async function stranger(): Promise<string> {
-  const file = join(await tempDir(), 'stranger.crt');
+/** An authority that has not signed the certificate of any server in these tests. */
+async function unrelatedAuthority(): Promise<string> {
+  const file = join(await tempDir(), 'unrelatedAuthority.crt');
   await writeFile(file, selfSigned().cert);
   return file;
 }
 
 describe('--certificate-authority', () => {
-  it('verifies even if the kubeconfig says not to', async () => {
+  it('verifies the server even with insecure-skip-tls-verify in the kubeconfig', async () => {
     const { url, asked } = await ok();
     const cluster = { 'insecure-skip-tls-verify': true };
-    const flags = { certificateAuthority: await stranger() };
+    const flags = { certificateAuthority: await unrelatedAuthority() };
     const wrong = await connected({ url }, { cluster, user, flags });
     await expect(getObject(wrong, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
     expect(asked).toEqual([]);
@@ -32,32 +32,32 @@ describe('--certificate-authority', () => {
     expect((await getObject(right, '/x')).status).toBe(200);
   });
 
-  it('replaces the data in the kubeconfig', async () => {
+  it('replaces certificate-authority-data of the kubeconfig', async () => {
     const api = await ok();
-    const cluster = await connected(api, { user, flags: { certificateAuthority: await stranger() } });
+    const cluster = await connected(api, { user, flags: { certificateAuthority: await unrelatedAuthority() } });
     await expect(getObject(cluster, '/x')).rejects.toMatchObject({ code: 'server.untrusted' });
     expect(api.asked).toEqual([]);
   });
 
   it('is refused together with --insecure-skip-tls-verify', async () => {
-    const flags = { certificateAuthority: await stranger(), insecureSkipTlsVerify: true };
+    const flags = { certificateAuthority: await unrelatedAuthority(), insecureSkipTlsVerify: true };
     await expect(connected(await ok(), { user, flags })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
   });
 });
 
 describe('--insecure-skip-tls-verify', () => {
-  it('replaces the authority in the kubeconfig', async () => {
+  it('replaces the authority of the kubeconfig', async () => {
     const { url } = await ok();
-    const cluster = { 'certificate-authority': await stranger() };
+    const cluster = { 'certificate-authority': await unrelatedAuthority() };
     const unverified = await connected({ url }, { cluster, user, flags: { insecureSkipTlsVerify: true } });
     expect((await getObject(unverified, '/x')).status).toBe(200);
   });
 
-  it('is refused in a kubeconfig that names an authority too, and ignored without TLS', async () => {
+  it('is refused in a kubeconfig with an authority, and ignored without TLS', async () => {
     const cluster = { 'insecure-skip-tls-verify': true };
     await expect(connected(await ok(), { cluster, user })).rejects.toMatchObject({ code: 'kubeconfig.contradictory' });
     const plain = await serve((_, response) => json(response, 200, {}));
-    const both = { ...cluster, 'certificate-authority': await stranger() };
+    const both = { ...cluster, 'certificate-authority': await unrelatedAuthority() };
     expect((await getObject(await connected(plain, { cluster: both, user }), '/x')).status).toBe(200);
   });
 });
@@ -80,7 +80,7 @@ describe('--server', () => {
 });
 
 describe('an authority without a certificate', () => {
-  it.each(['', 'no PEM'])('trusts nobody instead of everybody: a file that contains %j', async (text) => {
+  it.each(['', 'no PEM'])('is refused, instead of trusting any server: a file that contains %j', async (text) => {
     const file = join(await tempDir(), 'ca.crt');
     await writeFile(file, text);
     const { url } = await ok();
@@ -91,7 +91,7 @@ describe('an authority without a certificate', () => {
     await expect(connected({ url }, { user, flags: { certificateAuthority: file } })).rejects.toMatchObject(refused);
   });
 
-  it('is refused as data too, and ignored without TLS', async () => {
+  it('is also refused as data, and ignored without TLS', async () => {
     const cluster = { 'certificate-authority-data': base64('no PEM') };
     await expect(connected({ url: (await ok()).url }, { cluster, user })).rejects.toMatchObject({
       code: 'kubeconfig.no-authority',

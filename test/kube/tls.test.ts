@@ -27,7 +27,7 @@ async function secured(options: object = {}) {
 }
 
 describe('a TLS connection', () => {
-  it('is verified by the CA of the kubeconfig, as data and as a file beside it', async () => {
+  it('is verified with the CA of the kubeconfig, as data and as a file', async () => {
     const { api, made } = await secured();
     const data = await connected(api, { cluster: { 'certificate-authority-data': base64(made.ca) } });
     expect((await getObject(data, '/x')).status).toBe(200);
@@ -35,7 +35,7 @@ describe('a TLS connection', () => {
     expect((await getObject(file, '/x')).status).toBe(200);
   });
 
-  it('is not made to a server with an unknown issuer, and the error says why', async () => {
+  it('is refused for a server with an unknown issuer, and the error names the server', async () => {
     const { api } = await secured();
     await expect(getObject(await connected(api), '/x')).rejects.toMatchObject({
       code: 'server.untrusted',
@@ -44,7 +44,7 @@ describe('a TLS connection', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('is not made to a server of another name, unless tls-server-name is that name', async () => {
+  it('is refused for a server with another name, unless tls-server-name is that name', async () => {
     const { api, names, made } = await secured();
     const ca = { 'certificate-authority-data': base64(made.ca) };
     await expect(
@@ -57,7 +57,7 @@ describe('a TLS connection', () => {
     expect(names).toEqual(['api.internal', 'localhost']);
   });
 
-  it('may be unverified if the user says so', async () => {
+  it('is not verified with insecure-skip-tls-verify', async () => {
     const { api } = await secured();
     expect(
       (await getObject(await connected(api, { cluster: { 'insecure-skip-tls-verify': true } }), '/x')).status,
@@ -65,7 +65,7 @@ describe('a TLS connection', () => {
     expect((await getObject(await connected(api, { flags: { insecureSkipTlsVerify: true } }), '/x')).status).toBe(200);
   });
 
-  it('shows the client certificate, from data, from files and from flags', async () => {
+  it('presents the client certificate from data, from files and from flags', async () => {
     const { api, clients, made } = await secured({ requestCert: true, rejectUnauthorized: true });
     const cluster = { 'certificate-authority-data': base64(made.ca) };
     const data = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64(made.client.key) };
@@ -83,7 +83,7 @@ describe('a TLS connection', () => {
     });
   });
 
-  it('shows the client certificate that an exec plugin gives', async () => {
+  it('presents the client certificate of an exec plugin', async () => {
     const { api, clients, made } = await secured({ requestCert: true, rejectUnauthorized: true });
     const credential = {
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -101,13 +101,13 @@ describe('a TLS connection', () => {
     expect(clients).toEqual(['client']);
   });
 
-  it('reports an invalid key without a stack trace of Node', async () => {
+  it('reports an invalid key as auth.unusable', async () => {
     const { api, made } = await secured();
     const user = { 'client-certificate-data': base64(made.client.cert), 'client-key-data': base64('key-canary') };
     await expect(getObject(await connected(api, { user }), '/x')).rejects.toMatchObject({ code: 'auth.unusable' });
   });
 
-  it('executes no DELETE if it fails: the pod is not even read', async () => {
+  it('sends neither a DELETE nor a GET if it fails', async () => {
     const { api } = await secured();
     const target = { namespace: 'shop', name: 'web', uid: 'u', graceSeconds: null };
     await expect(all(deletePod(await connected(api), target, { signal: stopping() }))).rejects.toMatchObject({

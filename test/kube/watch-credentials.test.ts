@@ -1,4 +1,4 @@
-/** A watch whose credentials expire: a plugin that fails now and then is retried, like a lost connection. */
+/** A watch whose credentials expire: a plugin that fails occasionally is retried, like a lost connection. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { watchObjects } from './helpers/observed.ts';
@@ -9,7 +9,7 @@ import { all, kinds, stopping, take } from './helpers/take.ts';
 
 const target = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 
-/** Credentials from a plugin whose run number `fails` fails; the other runs bring a token of their number. */
+/** Credentials from a plugin whose run number `fails` fails. The other runs return a token with their number. */
 async function failing(fails: number): Promise<object> {
   const runs = join(await tempDir(), 'runs');
   const apiVersion = 'client.authentication.k8s.io/v1';
@@ -32,7 +32,7 @@ it('resumes after a plugin that failed once', async () => {
   expect(api.asked.at(-1)?.headers.authorization).toBe('Bearer t3');
 });
 
-it('ends if the plugin fails before the server was ever reached', async () => {
+it('ends if the plugin fails before the server was reached', async () => {
   const api = await serveTls((_, response) => json(response, 200, {}));
   const cluster = await connected(api, { cluster: api.cluster, user: await failing(1), env: env() });
   const watched = all(watchObjects(cluster, target, { signal: stopping() }));

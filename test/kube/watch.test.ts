@@ -35,7 +35,7 @@ describe('watchObjects', () => {
     });
   });
 
-  it('reports how old a change may be that a slow link brings in pieces, and those right after it', async () => {
+  it('reports how old the changes on a slow link may be, if one arrives in pieces', async () => {
     const api = await serve((_, response) => {
       response.write(bookmark('7', true));
       const slow = line('MODIFIED', pod('web', '8'));
@@ -65,7 +65,7 @@ describe('watchObjects', () => {
     }
   });
 
-  it('falls back to list and watch if streaming lists are refused, and remembers it for the other streams', async () => {
+  it('falls back to list and watch if streaming lists are refused, also for the other streams', async () => {
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 422, status(422, 'Invalid', 'sendInitialEvents is forbidden'));
       if (isList(asked))
@@ -85,7 +85,7 @@ describe('watchObjects', () => {
     expect(api.asked.filter(isStreamingList)).toHaveLength(1);
   });
 
-  it('falls back if the server ignores the streaming list and sends no end mark', async () => {
+  it('falls back if the server ignores the streaming list and sends no bookmark', async () => {
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('10', [pod('web', '9')]));
       response.write(isStreamingList(asked) ? line('ADDED', pod('web', '9')) : line('MODIFIED', pod('web', '11')));
@@ -95,7 +95,7 @@ describe('watchObjects', () => {
     expect(seen[0]).toMatchObject({ objects: [pod('web', '9')] });
   });
 
-  it('reads a list page by page, and starts again if the pages expire meanwhile', async () => {
+  it('reads a list page by page, and starts again if the continue token expires', async () => {
     let expired = false;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -115,7 +115,7 @@ describe('watchObjects', () => {
     expect(api.asked.filter(isList).every(({ query }) => query['limit'] === '500')).toBe(true);
   });
 
-  it('reports since when the changes after a cut may have happened', async () => {
+  it('reports how old the changes after a broken connection may be', async () => {
     const api = await serve((asked, response) => {
       if (!isStreamingList(asked)) return void response.write(line('MODIFIED', pod('web', '9')));
       response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')));
@@ -130,7 +130,7 @@ describe('watchObjects', () => {
     expect(seen[3]).toMatchObject({ stream: 'pod', since: seen[2]?.at });
   });
 
-  it('resumes from the last version after a cut in the middle of a line, without a gap', async () => {
+  it('resumes from the last resourceVersion after a connection breaks within a line, without a gap', async () => {
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) {
         response.write(bookmark('7', true) + line('MODIFIED', pod('web', '8')) + '{"type":"MODIFIED","obj');
@@ -144,7 +144,7 @@ describe('watchObjects', () => {
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '8' });
   });
 
-  it('moves the position on bookmarks without reporting them', async () => {
+  it('resumes from bookmarks without reporting them', async () => {
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return void response.end(bookmark('7', true) + bookmark('70'));
       response.write(line('MODIFIED', pod('web', '71')));
@@ -154,7 +154,7 @@ describe('watchObjects', () => {
     expect(api.asked[1]?.query).toMatchObject({ resourceVersion: '70' });
   });
 
-  it.each(['status', 'frame'])('reports a gap and lists again if history expired, reported as a %s', async (form) => {
+  it.each(['status', 'frame'])('reports a gap and lists again after a 410 as a %s', async (form) => {
     const gone = status(410, 'Expired', 'too old resource version: 7 (2461)');
     let lists = 0;
     const api = await serve((asked, response) => {
@@ -169,7 +169,7 @@ describe('watchObjects', () => {
     expect(gap).toMatchObject({ cause: 'expired', from: listed?.at, to: again?.at });
   });
 
-  it('never goes back to a server that is behind: it requests a state that is not older', async () => {
+  it('never accepts an older state from a server that is behind: it requests NotOlderThan', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -195,7 +195,7 @@ describe('watchObjects', () => {
     });
   });
 
-  it('finally accepts a state that stays behind, and reports the gap', async () => {
+  it('finally accepts the state of a server that stays behind, and reports a gap', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (isStreamingList(asked)) return json(response, 400, status(400, 'BadRequest', 'no'));
@@ -220,7 +220,7 @@ describe('watchObjects', () => {
     expect(seen[2]).toMatchObject({ object: pod('web', '71') });
   });
 
-  it('reports once which permission a refused stream needs, and ends', async () => {
+  it('reports the permission that a refused stream needs once, and ends', async () => {
     const message =
       'endpointslices.discovery.k8s.io is forbidden: User "dev" cannot watch resource "endpointslices" in API group "discovery.k8s.io" in the namespace "shop"';
     const api = await serve((_, response) => json(response, 403, status(403, 'Forbidden', message)));
@@ -234,7 +234,7 @@ describe('watchObjects', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  it('falls back if the server ignores the streaming list and is never silent', async () => {
+  it('falls back if the server ignores the streaming list and sends changes constantly', async () => {
     let version = 100;
     const api = await serve((asked, response) => {
       if (isList(asked)) return json(response, 200, podList('900000', []));
@@ -259,7 +259,7 @@ describe('watchObjects', () => {
     expect(env.waits).toContain(2200);
   });
 
-  it('throws if the credentials are not accepted', async () => {
+  it('throws if the server rejects the credentials', async () => {
     const api = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
     const watching = all(watchObjects(await connected(api), target, { signal: stopping() }));
     await expect(watching).rejects.toMatchObject({ code: 'auth.unauthorized' });
@@ -286,7 +286,7 @@ describe('watchObjects', () => {
     });
   });
 
-  it('lists again with a gap after a change without a version', async () => {
+  it('lists again with a gap after a change without a resourceVersion', async () => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (!isStreamingList(asked)) return void response.end();
@@ -328,7 +328,7 @@ describe('watchObjects', () => {
     expect(kinds(seen)).toEqual(['listed', 'synced', 'gap', 'listed']);
   });
 
-  it('may run many times at once on one signal, without a warning of Node', async () => {
+  it('may run many times on one signal without a leak warning of Node', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -342,7 +342,7 @@ describe('watchObjects', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('ends quietly on abort, even before the headers have come', async () => {
+  it('ends without an error on abort, even before the headers arrive', async () => {
     const stop = new AbortController();
     const api = await serve(() => stop.abort());
     expect(await all(watchObjects(await connected(api), target, { signal: stop.signal }))).toEqual([]);
@@ -351,7 +351,7 @@ describe('watchObjects', () => {
 });
 
 describe('a silent stream', () => {
-  it('is not cut in the 30 seconds of the default grace: the server is asked, and it continues', async () => {
+  it('stays open for more than 30 seconds, while GETs of the object check it', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '7'));
       response.write(bookmark('7', true));
@@ -366,7 +366,7 @@ describe('a silent stream', () => {
     expect(api.asked.filter(({ path }) => path === `${pods}/web`).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('is dead if the server has something newer, and resumes without a gap', async () => {
+  it('is dead if the server has a newer version, and resumes without a gap', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       if (isStreamingList(asked)) return void response.write(bookmark('7', true));
@@ -431,10 +431,10 @@ describe('a silent stream', () => {
   });
 });
 
-describe('a wrong position', () => {
+describe('a wrong resourceVersion', () => {
   const far = '9'.repeat(38);
 
-  it.each(['7000000', far])('a bookmark of another server (%s) hides no change on the stream', async (foreign) => {
+  it.each(['7000000', far])('in a bookmark of another server (%s) hides no change', async (foreign) => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + bookmark(foreign));
@@ -444,7 +444,7 @@ describe('a wrong position', () => {
     expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '8') });
   });
 
-  it('does not resume from such a bookmark if the server withholds a change: nothing is lost', async () => {
+  it('is not used to resume if a GET shows a missing change: nothing is lost', async () => {
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '8'));
       if (isStreamingList(asked))
@@ -462,7 +462,7 @@ describe('a wrong position', () => {
     expect(seen[2]).toMatchObject({ since: seen[0]?.at });
   });
 
-  it('does not resume from a bookmark that the server has not reached', async () => {
+  it('is not used to resume if the server has not reached it', async () => {
     const tooLarge = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
     const api = await serve((asked, response) => {
       if (isStreamingList(asked))
@@ -479,7 +479,7 @@ describe('a wrong position', () => {
   it.each([
     ['a named object', target],
     ['a collection', { stream: 'siblings', path: pods, labelSelector: 'app=web' } as const],
-  ])('a change from the far future is not waited for in %s: a list tells the state, after a gap', async (_, what) => {
+  ])('of a change in %s that the server has not reached leads to a gap and a list', async (_, what) => {
     let lists = 0;
     const api = await serve((asked, response) => {
       if (asked.path !== pods) return json(response, 200, pod('web', '9'));
@@ -496,8 +496,8 @@ describe('a wrong position', () => {
   });
 });
 
-describe('a watch whose history is always gone', () => {
-  it('waits longer each time, although every list succeeds, until a watch brings something', async () => {
+describe('a watch that always gets 410', () => {
+  it('waits longer each time, although every list succeeds, until a watch delivers a change', async () => {
     const gone = status(410, 'Expired', 'too old resource version');
     let watches = 0;
     const api = await serve((asked, response) => {
@@ -530,7 +530,7 @@ describe('a server that ignores the selector', () => {
     expect(seen[2]).toMatchObject({ kind: 'changed', object: pod('web', '9') });
   });
 
-  it('a successor of the same name is reported', async () => {
+  it('sends a successor with the same name, which is reported', async () => {
     const successor = pod('web', '9', { uid: 'another' });
     const api = await serve((_, response) => {
       response.write(line('ADDED', pod('web', '6')) + bookmark('7', true) + line('ADDED', successor));
@@ -544,7 +544,7 @@ describe('an answer that is not from Kubernetes', () => {
   const page = '<!doctype html>\n<html>Please log in</html>\n';
 
   it.each([{ 'content-type': 'text/html' }, {}])(
-    'ends the stream where nothing else ever came (%j)',
+    'ends the stream if no other answer ever arrived (%j)',
     async (headers) => {
       const api = await serve((_, response) => response.writeHead(200, headers).end(page));
       await expect(all(watchObjects(await connected(api), target, { signal: stopping() }))).rejects.toMatchObject({

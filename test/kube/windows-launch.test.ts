@@ -1,4 +1,4 @@
-/** Credential plugins on Windows: found as kubectl finds them; batch files run in cmd.exe, without expansion. */
+/** Credential plugins on Windows are found like in kubectl. Batch files run in cmd.exe, without expansion. */
 import { describe, expect, it } from 'vitest';
 import { windowsLaunch } from '../../src/kube/credentials/windows-launch.ts';
 
@@ -19,8 +19,8 @@ const lineOf = (...args: string[]): string | undefined =>
 describe('the started program', () => {
   it.each([
     ['a program in PATH, by its bare name', 'sdk', 'C:\\Program Files\\sdk\\sdk.exe'],
-    ['with its ending', 'sdk.exe', 'C:\\Program Files\\sdk\\sdk.exe'],
-    ['a path without an ending', 'D:\\bin\\plugin', 'D:\\bin\\plugin.exe'],
+    ['a program in PATH, with its extension', 'sdk.exe', 'C:\\Program Files\\sdk\\sdk.exe'],
+    ['a path without an extension', 'D:\\bin\\plugin', 'D:\\bin\\plugin.exe'],
   ])('%s', (_, command, file) =>
     expect(windowsLaunch(command, ['get', 'a"b'], places(file))).toEqual({
       file: expect.stringMatching(new RegExp(`^${file.replaceAll('\\', '\\\\')}$`, 'i')) as string,
@@ -29,19 +29,19 @@ describe('the started program', () => {
     }),
   );
 
-  it('a program before a batch file of the same name and folder', () =>
+  it('is an .exe before a batch file with the same name and folder', () =>
     expect(windowsLaunch('sdk', [], places('C:\\Windows\\sdk.cmd', 'C:\\Windows\\sdk.exe')).file).toBe(
       'C:\\Windows\\sdk.exe',
     ));
 
-  it('leaves a command that is not found to the system', () =>
+  it('is left to the system if it is not found', () =>
     expect(windowsLaunch('nothing', ['x'], places('.\\nothing.exe', 'nothing.exe'))).toEqual({
       file: 'nothing',
       args: ['x'],
       verbatim: false,
     }));
 
-  it('runs a batch file in cmd.exe, the whole line in quotes', () =>
+  it('is cmd.exe for a batch file, with the whole line in quotes', () =>
     expect(windowsLaunch('gke', ['get', 'my token'], places('C:\\Program Files\\sdk\\gke.cmd'))).toEqual({
       file: 'C:\\Windows\\cmd.exe',
       args: ['/d', '/e:on', '/v:off', '/s', '/c', '""C:\\Program Files\\sdk\\gke.cmd" "get" "my token""'],
@@ -60,7 +60,7 @@ describe('an argument of a batch file', () => {
     ['!PATH!', '"!PATH!"'],
   ])('%s is written %s', (arg, written) => expect(lineOf(arg)).toBe(`""C:\\Windows\\login.cmd" ${written}"`));
 
-  it.each(['a\nb', 'a\rb', 'a\0b'])('%j is refused, with what to do', (arg) =>
+  it.each(['a\nb', 'a\rb', 'a\0b'])('%j is refused', (arg) =>
     expect(() => lineOf(arg)).toThrow(expect.objectContaining({ code: 'auth.exec-failed' }) as Error),
   );
 });

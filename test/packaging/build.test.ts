@@ -1,4 +1,4 @@
-/** What the build writes: the same bytes on every machine, and a small start. */
+/** The output of the build: the same bytes each time, and a small start. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,16 +20,16 @@ async function built(): Promise<Record<string, string>> {
   );
 }
 
-it('is the same when it is built twice', async () => {
+it('is the same if it is built twice', async () => {
   const first = await built();
   expect(Object.keys(first)).toContain('podexit.cjs');
   expect(await built()).toEqual(first);
 }, 60_000);
 
-/** Bytes: 288,036 when it was set. It only ever comes down. */
+/** Bytes. It was 288,036 when this limit was set. Never raise the limit. */
 const mostAtStart = 300_000;
 
-it('a plain trace reads little before its DELETE (npm run size)', async () => {
+it('a plain trace loads little code before its DELETE (npm run size)', async () => {
   const { total, places, inputs } = await startSize(root);
   expect(total).toBeLessThanOrEqual(mostAtStart);
   expect(places.map(([place]) => place)).toContain('commander');

@@ -27,8 +27,8 @@ interface Kube {
 
 const rbac = loadAll(text('deploy/rbac.yaml')) as Kube[];
 
-/** Words of a command that the program takes without complaint. */
-async function accepted(words: string[]): Promise<void> {
+/** Expects that the program accepts these arguments. */
+async function expectAccepted(words: string[]): Promise<void> {
   const ports = { env: {}, version: '0', stdout: { write: () => {}, isTty: false } } as never;
   const program = await buildProgram(ports, () => {});
   program.action(() => {});
@@ -36,22 +36,22 @@ async function accepted(words: string[]): Promise<void> {
   expect(() => program.parse(words, { from: 'user' })).not.toThrow();
 }
 
-/** `apps/deployments list` and the like, one for each that is granted. */
+/** Each permission as a text like `apps/deployments list`. */
 const eachOf = (groups: readonly string[], resources: readonly string[], verbs: readonly string[]): string[] =>
   groups.flatMap((group) => resources.flatMap((one) => verbs.map((verb) => `${group}/${one} ${verb}`)));
 
 describe('deploy/rbac.yaml', () => {
   it.each([
-    ['in the namespace what an error would ask for', 'Role', namespaceRules],
-    ['in the cluster what README says', 'ClusterRole', clusterRules],
-  ])('grants %s, no more and no less', (_, kind, wanted) => {
+    ['in the namespace the Role of the error messages', 'Role', namespaceRules],
+    ['in the cluster the ClusterRole of the docs', 'ClusterRole', clusterRules],
+  ])('grants exactly %s', (_, kind, wanted) => {
     const granted = rbac.filter((one) => one.kind === kind).flatMap(({ rules = [] }) => rules);
     const plain = granted.flatMap(({ apiGroups, resources, verbs }) => eachOf(apiGroups, resources, verbs));
     const asked = wanted.flatMap(({ group, resources, verbs }) => eachOf([group], resources, verbs));
     expect(plain.sort()).toEqual(asked.sort());
   });
 
-  it('never grants everything, and nothing in the cluster but reading', () => {
+  it('never grants everything, and only reading in the cluster', () => {
     const cluster = rbac.filter(({ kind }) => kind === 'ClusterRole').flatMap(({ rules = [] }) => rules);
     expect(cluster.flatMap(({ verbs }) => verbs).filter((verb) => !['get', 'list', 'watch'].includes(verb))).toEqual(
       [],
@@ -76,16 +76,16 @@ describe('deploy/job.yaml', () => {
   const { spec } = load(text('deploy/job.yaml')) as Job;
   const pod = spec.template.spec;
 
-  it('runs once, not as root, on a read-only file system, as the account of rbac.yaml', () => {
+  it('runs once, not as root, on a read-only file system, with the ServiceAccount of rbac.yaml', () => {
     expect(spec.backoffLimit).toBe(0);
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     expect(pod.containers[0]?.securityContext.readOnlyRootFilesystem).toBe(true);
     expect(rbac.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name).toBe(pod.serviceAccountName);
   });
 
-  it('has arguments that the program takes', async () => {
+  it('has valid arguments for a workload', async () => {
     const args = pod.containers[0]?.args ?? [];
-    await accepted(args);
+    await expectAccepted(args);
     expect(parseTarget([args[0] ?? ''])).toMatchObject({ kind: 'workload' });
   });
 });
@@ -96,13 +96,13 @@ describe('Dockerfile', () => {
       .split(/^FROM /m)
       .at(-1) ?? '';
 
-  it('ends in a distroless image that is not root, and starts the entry', () => {
+  it('builds a distroless nonroot image that starts the command', () => {
     expect(last).toMatch(/^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot/);
     expect(last).toMatch(/^USER nonroot$/m);
     expect(last).toMatch(/^ENTRYPOINT \[.*"\/podexit\/bin\/kubectl-podexit"\]$/m);
   });
 
-  it('takes over what the package ships', () => {
+  it('copies the files of the package', () => {
     for (const part of ['bin', 'dist', 'schema', 'LICENSE']) expect(last).toContain(`/src/${part}`);
   });
 });
@@ -111,7 +111,7 @@ describe('.github/workflows/release.yml', () => {
   const source = text('.github/workflows/release.yml');
   const { jobs, permissions } = workflowOf('release');
 
-  it('gives no rights but those that a job names', () => {
+  it('grants no permissions by default, and each job lists its own', () => {
     expect(permissions).toEqual({});
     for (const job of Object.values(jobs)) expect(Object.keys(job.permissions ?? {})).not.toEqual([]);
   });
@@ -122,13 +122,13 @@ describe('.github/workflows/release.yml', () => {
     expect(source).toContain('sha256sum --check SHA256SUMS');
   });
 
-  it('releases nothing that has not passed what a change must pass', () => {
+  it('releases only after the checks of a change have passed', () => {
     expect(jobs['checks']?.steps.map(({ run }) => run)).toContain('bash .ci/run');
     const before = (name: string): string[] => [jobs[name]?.needs ?? []].flat().flatMap((one) => [one, ...before(one)]);
     for (const name of Object.keys(jobs).filter((one) => one !== 'checks')) expect(before(name)).toContain('checks');
   });
 
-  it.each(platforms)('unpacks, to try it, the archive of $os $arch and nothing else', (platform) => {
+  it.each(platforms)('unpacks only the archive of $os $arch to try it', (platform) => {
     const archive = archiveOf(platform, config.version);
     const built = [archive, `${archive}.sha256`].map((name) => `release/${name}`);
     const run = stepOf('release', 'executables', 'Try it as it will be unpacked');
@@ -140,7 +140,7 @@ describe('.github/workflows/release.yml', () => {
     expect(matching).toEqual([`release/${archive}`]);
   });
 
-  it('pushes an image without capitals, as a registry asks', () => {
+  it('pushes an image with a lower-case name, as registries require', () => {
     const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
     const env = {
       PATH: process.env['PATH'],
@@ -154,7 +154,7 @@ describe('.github/workflows/release.yml', () => {
   });
 });
 
-it('the image has one name wherever it is used: the one that a release of this version pushes', () => {
+it('the image has the same name everywhere: the one of the release of this version', () => {
   const images = ['deploy/job.yaml', 'docs/ci.md'].flatMap((file) =>
     [...text(file).matchAll(/image: (\S*podexit\S*)/g)].map(([, image]) => image),
   );
@@ -162,7 +162,7 @@ it('the image has one name wherever it is used: the one that a release of this v
   expect(new Set(images)).toEqual(new Set([`ghcr.io/OWNER/${config.name}:v${config.version}`]));
 });
 
-it.each(['release', 'e2e'])('%s.yml runs no action that could change under its name', (name) => {
+it.each(['release', 'e2e'])('%s.yml pins every action to a commit', (name) => {
   const used = Object.values(workflowOf(name).jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
   expect(used.length).toBeGreaterThan(2);
   for (const one of used) expect(one).toMatch(/@[0-9a-f]{40}$/);
@@ -171,20 +171,20 @@ it.each(['release', 'e2e'])('%s.yml runs no action that could change under its n
 describe('docs/ci.md', () => {
   const blocks = [...text('docs/ci.md').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 
-  it('has an example for each of the four', () => {
+  it('has four valid YAML examples', () => {
     expect(blocks).toHaveLength(4);
     for (const block of blocks) expect(() => load(block)).not.toThrow();
   });
 
-  it('uses commands and flags that there are', async () => {
+  it('uses existing commands and flags', async () => {
     const lines = [...text('docs/ci.md').matchAll(/^.*?kubectl[ -]podexit ([^&`|\n]*)/gm)].map(([, words = '']) =>
       words.trim(),
     );
     const commands = lines.filter((words) => words.includes('--') && !words.includes('`'));
     expect(commands.length).toBeGreaterThan(2);
-    for (const words of commands) await accepted(words.split(/\s+/));
+    for (const words of commands) await expectAccepted(words.split(/\s+/));
     const args = blocks.flatMap((block) => [...block.matchAll(/args: \[([^\]]*)\]/g)].map(([, list = '']) => list));
     expect(args.length).toBeGreaterThan(1);
-    for (const list of args) await accepted(list.split(/,\s*/));
+    for (const list of args) await expectAccepted(list.split(/,\s*/));
   });
 });

@@ -1,4 +1,4 @@
-/** The single executable of this machine: built, unpacked elsewhere, and run without Node's help. */
+/** The single executable for this machine: built, unpacked elsewhere, and run without Node. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
@@ -32,27 +32,27 @@ describe('release build', () => {
     expect(readFileSync(join(folder, `${archive}.sha256`), 'utf8')).toBe(`${sum}  ${archive}\n`);
   });
 
-  it('holds LICENSE and the licences of what is inside, as Krew asks', () => {
+  it('contains LICENSE and the licences of its contents, as Krew requires', () => {
     expect(readFileSync(join(unpacked, 'LICENSE'), 'utf8')).toContain('Apache License');
     expect(readFileSync(join(unpacked, 'THIRD-PARTY-LICENSES'), 'utf8')).toMatch(/^commander \d/m);
     expect(readFileSync(join(unpacked, 'LICENSE.node'), 'utf8')).toMatch(/^Node\.js is licensed for use as follows/);
   });
 
-  it('tells nothing of the machine that built it', () => {
+  it('contains no path of the machine that built it', () => {
     expect(readFileSync(join(unpacked, 'kubectl-podexit')).includes(folder)).toBe(false);
   });
 
-  it('passes what the workflow tries of it', async () => {
+  it('passes the trial step of the release workflow', async () => {
     const step = stepOf('release', 'executables', 'Try it as it will be unpacked');
     const cwd = mkdtempSync(join(tmpdir(), 'podexit-try-'));
     symlinkSync(folder, join(cwd, 'release'));
-    // As GitHub runs `shell: bash`.
+    // The flags of GitHub's `shell: bash`.
     const words = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step];
     const { stdout } = await run('bash', words, { cwd, env: { PATH: process.env['PATH'], RUNNER_OS: 'Linux' } });
     expect(stdout).toBe('pod/api-0\n');
   });
 
-  it('runs through a link, as Krew installs it, with no Node on the PATH', async () => {
+  it('runs through a symlink, as Krew installs it, without Node on the PATH', async () => {
     const link = join(folder, 'kubectl-podexit');
     symlinkSync(join(unpacked, 'kubectl-podexit'), link);
     const nowhere = { env: { PATH: folder, HOME: folder }, cwd: folder };
@@ -61,5 +61,5 @@ describe('release build', () => {
     expect(JSON.parse(stdout)).toMatchObject({ verdict: { outcome: 'graceful' } });
   });
 
-  it('leaves nothing in the way of the next one', () => expect(existsSync(join(folder, 'work'))).toBe(false));
+  it('removes its work folder', () => expect(existsSync(join(folder, 'work'))).toBe(false));
 });

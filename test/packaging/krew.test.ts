@@ -1,4 +1,4 @@
-/** The manifest against Krew's own rules (krew: internal/index/validation, cmd/validate-krew-manifest). */
+/** Checks the manifest by Krew's rules (krew: internal/index/validation, cmd/validate-krew-manifest). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load } from 'js-yaml';
@@ -32,7 +32,7 @@ interface Manifest {
 const manifest = load(text) as Manifest;
 
 describe('the manifest', () => {
-  it('is a plugin of the right kind, named as kubectl calls it', () => {
+  it('is a Plugin named podexit, as kubectl calls it', () => {
     expect(manifest).toMatchObject({
       apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
       kind: 'Plugin',
@@ -47,7 +47,7 @@ describe('the manifest', () => {
     expect(manifest.spec.homepage).toBe('https://github.com/some-one/some-thing');
   });
 
-  it('is described in one short line, and in lines of at most 80 without usage or flags', () => {
+  it('has a short description of one line, and a description with lines of at most 80, without usage or flags', () => {
     const { shortDescription, description, caveats } = manifest.spec;
     expect(shortDescription).toMatch(/^[^\n.]{1,50}$/);
     for (const line of [...description.split('\n'), ...caveats.split('\n')])
@@ -55,14 +55,14 @@ describe('the manifest', () => {
     expect(description).not.toMatch(/(^|\s)--?\w|usage:|kubectl podexit/i);
   });
 
-  it('selects by os and arch alone, each platform once', () => {
+  it('selects each platform once, only by os and arch', () => {
     const labels = manifest.spec.platforms.map(({ selector }) => selector.matchLabels);
     for (const one of labels) expect(Object.keys(one).sort()).toEqual(['arch', 'os']);
     expect(new Set(labels.map(({ os, arch }) => `${os}/${arch}`)).size).toBe(labels.length);
     expect(labels.map(({ os }) => os)).toEqual(expect.arrayContaining(['linux', 'darwin', 'windows']));
   });
 
-  it('names archives that Krew can open, with their checksums', () => {
+  it('has archives that Krew can unpack, with their checksums', () => {
     for (const { uri, sha256 } of manifest.spec.platforms) {
       expect(uri).toMatch(/^https:\/\/\S+\/v1\.2\.3\/\S+\.(tar\.gz|zip)$/);
       expect(sha256).toMatch(/^[0-9a-f]{64}$/);
@@ -70,21 +70,21 @@ describe('the manifest', () => {
     }
   });
 
-  it('starts an .exe on Windows and only there, inside the folder that it is unpacked to', () => {
+  it('starts an .exe only on Windows, and a file inside the unpacked folder', () => {
     for (const { selector, bin } of manifest.spec.platforms) {
       expect(bin.endsWith('.exe')).toBe(selector.matchLabels['os'] === 'windows');
       expect(bin).not.toMatch(/^\/|\.\./);
     }
   });
 
-  it('installs all that is in an archive, so LICENSE too', () => {
+  it('installs all files of the archive, including LICENSE', () => {
     for (const { files } of manifest.spec.platforms) expect(files).toEqual([{ from: '*', to: '.' }]);
   });
 
-  it('leaves no placeholder', () => expect(text).not.toContain('{{'));
+  it('has no placeholder left', () => expect(text).not.toContain('{{'));
 });
 
-it('an archive that was not built makes no manifest', () => {
+it('fails if an archive was not built', () => {
   const release = { version: '1.2.3', repository: 'a/b', sha256: {} };
   expect(() => renderManifest(template, release)).toThrow(/was not built/);
 });

@@ -1,4 +1,4 @@
-/** The machine's real kubectl finds the plugin on the PATH, runs it, and completes through it. */
+/** The real kubectl finds the plugin on the PATH, runs it, and completes with it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ describe.skipIf(!hasKubectl).concurrent('kubectl podexit (skipped without a kube
     path = [folder, process.env['PATH']].join(delimiter);
   });
 
-  /** Without `_`, which only a shell would set for kubectl. */
+  /** Runs kubectl without the variable `_`, which only a shell sets. */
   function kubectl(
     words: readonly string[],
     kubeconfig = '',
@@ -42,7 +42,7 @@ describe.skipIf(!hasKubectl).concurrent('kubectl podexit (skipped without a kube
     expect((await kubectl(['podexit', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
 
-  it('deletes and traces, with the namespace of the context, and hands over its exit code', () =>
+  it('deletes and traces in the namespace of the context, and passes its exit code through', () =>
     serving('exit-143', {}, async (one) => {
       const ran = await kubectl(['podexit', one.server.pod, '-o', 'json'], kubeconfigOf(one));
       expect(JSON.parse(ran.stdout)).toMatchObject({
@@ -55,7 +55,7 @@ describe.skipIf(!hasKubectl).concurrent('kubectl podexit (skipped without a kube
       expect(gated.code).toBe(1);
     }));
 
-  it('hands over 2 for an exit that was not graceful', () =>
+  it('passes exit code 2 through for an exit that was not graceful', () =>
     serving('multi-container', {}, async (one) => {
       expect((await kubectl(['podexit', one.server.pod, '-o', 'name'], kubeconfigOf(one))).code).toBe(2);
     }));

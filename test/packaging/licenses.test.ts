@@ -1,4 +1,4 @@
-/** Whatever is inside another package is there with the text of its licence. */
+/** The licence texts of everything that is bundled. */
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ function folderWith(files: Record<string, string>): string {
 }
 
 describe('THIRD-PARTY-LICENSES', () => {
-  /** Of one bundled package `it`. */
+  /** The licences of a bundle with one package `it`. */
   const licenses = (manifest: object, files: Record<string, string> = {}): Promise<string> =>
     thirdPartyLicenses(
       { inputs: { 'node_modules/it/index.js': {} } },
@@ -27,7 +27,7 @@ describe('THIRD-PARTY-LICENSES', () => {
       }),
     );
 
-  it('has a text below every heading', () => {
+  it('has a licence text for every package', () => {
     const text = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES'), 'utf8');
     const parts = text.split(/^-{78}\n(.+ \d+\.\d+\.\d+ \(.+\))\n-{78}$/m).slice(1);
     expect(parts.length).toBeGreaterThan(40);
@@ -35,12 +35,12 @@ describe('THIRD-PARTY-LICENSES', () => {
     expect(empty).toEqual([]);
   });
 
-  it('takes what the package ships, whatever the file is called', async () => {
+  it('has the licence file of the package, under each usual name', async () => {
     for (const name of ['LICENSE', 'License.md', 'LICENCE', 'UNLICENSE', 'COPYING'])
       expect(await licenses({ license: 'X' }, { [name]: 'the terms' })).toContain('the terms');
   });
 
-  it('writes the text that the licence stands for where none is shipped, with whose it is', async () => {
+  it('has the standard text with the author if the package ships no text', async () => {
     const text = await licenses({ license: 'MIT', author: 'A. Person <a@example.org>' });
     expect(text).toContain('Copyright (c) A. Person <a@example.org>');
     expect(text).toContain('Permission is hereby granted');
@@ -48,11 +48,11 @@ describe('THIRD-PARTY-LICENSES', () => {
   });
 
   it.each([
-    ['no text that we know', { license: 'Beerware', author: 'A' }, {}],
-    ['nobody whose it is', { license: 'MIT' }, {}],
+    ['no known text', { license: 'Beerware', author: 'A' }, {}],
+    ['no author', { license: 'MIT' }, {}],
     ['an empty file', { license: 'MIT', author: 'A' }, { LICENSE: '\n' }],
     ['no licence at all', {}, {}],
-  ])('is not written where there is %s', async (_, manifest, files) => {
+  ])('is not written for a package with %s', async (_, manifest, files) => {
     await expect(licenses(manifest, files)).rejects.toThrow(/^it 1\.0\.0 \(.*\) is bundled, and there is no text/);
   });
 });
@@ -68,7 +68,7 @@ describe("Node's own licence", () => {
     expect(await nodeLicense(join(folderWith({ [binary]: '', [file]: text }), binary))).toBe(text);
   });
 
-  it('is not taken for another that lies there, and a sentence says where it was looked for', async () => {
+  it('is not confused with another LICENSE, and the error lists the searched paths', async () => {
     const folder = folderWith({ 'bin/node': '', LICENSE: 'of something else' });
     await expect(nodeLicense(join(folder, 'bin/node'))).rejects.toThrow(join(folder, 'LICENSE'));
   });

@@ -1,4 +1,4 @@
-/** What `npm pack` packs, installed into an empty folder, is the whole program. */
+/** The tarball of `npm pack`, installed into an empty folder, is the whole program. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { root } from '../helpers/built.ts';
 
 const run = promisify(execFile);
 
-/** Other versions of Node are fetched by npx: only where that is wanted, PODEXIT_NODES=22,24. */
+/** Other versions of Node to test, such as PODEXIT_NODES=22,24. npx downloads them. */
 const others = (process.env['PODEXIT_NODES'] ?? '').split(',').filter((one) => one !== '');
 
 describe('the packed tarball', () => {
@@ -20,7 +20,7 @@ describe('the packed tarball', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'podexit-pack-'));
-    // dist/ is there already, and others may be using it: --ignore-scripts leaves it alone.
+    // dist/ exists already, and other tests may use it: --ignore-scripts does not rebuild it.
     const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 1 << 26 });
     const [packed] = JSON.parse(stdout) as [{ filename: string; size: number; files: { path: string }[] }];
@@ -32,7 +32,7 @@ describe('the packed tarball', () => {
     installed = join(folder, 'node_modules/kubectl-podexit');
   }, 120_000);
 
-  it('holds the bundle, both bins, the schemas and the licences, and nothing that is only for us', () => {
+  it('contains the bundle, both commands, the schemas and the licences, but no sources or tests', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         ...['LICENSE', 'package.json', 'bin/kubectl-podexit', 'bin/kubectl_complete-podexit', 'bin/package.json'],
@@ -43,7 +43,7 @@ describe('the packed tarball', () => {
     expect(files.filter((file) => /^(src|test|scripts|node_modules|\.)/.test(file))).toEqual([]);
   });
 
-  it('has at most a megabyte, and nothing that only the building machine could use', () => {
+  it('has at most a megabyte, and no files for one machine only', () => {
     expect(size).toBeLessThanOrEqual(1_000_000);
     expect(files.filter((file) => /\.(?:v8|node|map)$|quickjs|pac-/.test(file))).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('the packed tarball', () => {
     expect(text).toMatch(/Permission is hereby granted/);
   });
 
-  it('puts both commands on the PATH, and they can be run', () => {
+  it('installs both commands as executable files', () => {
     for (const name of ['kubectl-podexit', 'kubectl_complete-podexit'])
       expect(statSync(join(folder, 'node_modules/.bin', name)).mode & 0o111).not.toBe(0);
   });
@@ -73,14 +73,14 @@ describe('the packed tarball', () => {
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'ExitReport', verdict: { outcome: 'graceful' } });
   });
 
-  it('completes as kubectl asks for it', async () => {
+  it('completes through kubectl_complete-podexit', async () => {
     const words = [join(folder, 'node_modules/.bin/kubectl_complete-podexit'), '--pick='];
     const { stdout } = await run(process.execPath, words, { cwd: folder });
     expect(stdout).toBe('--pick=oldest\n--pick=newest\n--pick=random\n--pick=not-ready\n:4\n');
   });
 
   it.for(['22', '24'])(
-    'runs the demo on Node %s, and keeps it compiled',
+    'runs the demo on Node %s, and reuses its code cache',
     { timeout: 300_000 },
     async (version, { skip }) => {
       if (!others.includes(version)) skip(`set PODEXIT_NODES=${version} to fetch and try that Node`);
@@ -93,7 +93,7 @@ describe('the packed tarball', () => {
       expect((await demo()).stdout).toBe('pod/api-0\n');
       const [before = ''] = kept();
       const { ino } = statSync(before);
-      // What a start does not take is written only at its end.
+      // An unused cache file would be replaced at the end of the run.
       expect((await demo()).stdout).toBe('pod/api-0\n');
       expect(kept()).toEqual([before]);
       expect(statSync(before).ino).toBe(ino);

@@ -1,4 +1,4 @@
-/** The list of what an executable is made of. */
+/** The SBOM of an executable. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a release may do: a job that can sign or publish runs no script of a package, and no token outlives its job. */
+/** Rules for workflows: a job that can sign or publish runs no script of a package, and no token outlives its job. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -24,23 +24,23 @@ const jobs = readdirSync(folder).flatMap((file) => {
 const commands = ({ steps }: Job): string => steps.map(({ run = '' }) => run).join('\n');
 
 describe.each(jobs)('%s', (_, job) => {
-  it('keeps no credentials in its checkout', () => {
+  it('does not persist credentials in its checkout', () => {
     for (const { uses, with: options } of job.steps)
       if (uses?.startsWith('actions/checkout@')) expect(options?.['persist-credentials']).toBe(false);
   });
 
-  it('installs nothing where it may sign, and asks a maintainer before', () => {
+  it('if it may sign, installs no packages and needs the approval of a maintainer', () => {
     if (job.permissions?.['id-token'] !== 'write') return;
     expect(commands(job)).not.toMatch(/npm (?:ci|install)|npm run|npx/);
     expect(job.environment).toBe('release');
   });
 
-  it('holds no long-lived token', () => {
+  it('uses no long-lived token', () => {
     expect(JSON.stringify(job)).not.toMatch(/secrets\.(?!GITHUB_TOKEN)/);
   });
 });
 
-it('publishes what was built, without its scripts and with its provenance', () => {
+it('publishes the built tarball, without scripts and with provenance', () => {
   const [, job] = jobs.find(([name]) => name === 'release.yml publish') ?? [];
   expect(job && commands(job)).toMatch(/npm publish release\/\*\.tgz --ignore-scripts --provenance/);
 });

@@ -1,4 +1,4 @@
-/** A probe's counts match those of servers that count for themselves, and its windows match the time of failures. */
+/** A probe's counts match those of servers that count too, and its windows match the times of failures. */
 import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -75,7 +75,7 @@ it('counts resets in the middle of an answer', async () => {
   expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
 });
 
-it('counts unanswered requests as timeouts, from when they were sent', async () => {
+it('counts unanswered requests as timeouts, dated by their sending', async () => {
   let [unanswered, isSilent] = [0, false];
   const server = await counting((_, answer) => void (isSilent ? (unanswered += 1) : answer.end()));
   let [from, to] = [0, 0];
@@ -93,7 +93,7 @@ it('counts unanswered requests as timeouts, from when they were sent', async () 
   expect(Math.abs((result.windows[0]?.end ?? 0) - to)).toBeLessThan(nearMs);
 });
 
-it('continues to send while answers are slow, and measures how slow', async () => {
+it('continues to send while answers are slow, and measures their latency', async () => {
   let most = 0;
   let open = 0;
   const server = await counting((_, answer) => {
@@ -187,7 +187,7 @@ it('reports a name that does not resolve', async () => {
   expect(trouble?.message).toContain('its name does not resolve');
 });
 
-it('asks over IPv6', async () => {
+it('probes over IPv6', async () => {
   const server = await counting((_, answer) => answer.end(), '::1');
   const { result } = await probing(server.url, {}, () => sleep(300));
   await server.close();
@@ -212,7 +212,7 @@ it('connects over TCP: a port that accepts, one that accepts and closes at once,
     await sleep(300);
   });
   const { refused = 0, reset = 0 } = kindsOf(result);
-  // A connection may wait to be accepted while the port closes: it connected, and the server never saw it.
+  // A connection may wait in the backlog while the port closes: it was established, but the server never accepts it.
   expect([0, 1]).toContain(result.sent - refused - accepted);
   expect(reset).toBeGreaterThan(5);
   expect(refused).toBeGreaterThan(5);

@@ -13,11 +13,11 @@ const exitOf = ({ containers }: ExitReport) => {
 };
 
 interface Story {
-  /** Client ms: when the last request that the pod answered was sent. */
+  /** Client ms: the sending of the last request that the pod answered. */
   lastSent: number;
-  /** When its port first refused. */
+  /** The first refused connection. */
   refused?: number;
-  /** The uid of the probed pod; by default the one that is deleted. */
+  /** The uid of the probed pod; by default that of the deleted pod. */
   pod?: string;
   hostNetwork?: boolean;
 }
@@ -52,14 +52,14 @@ const refusal = { kind: 'refused', connection: 'new', count: 1 } as const;
 const plainReport = async (): Promise<ExitReport> => mustReport(traceOf(observationsOf(await rawObservationsOf(name))));
 const exited = (): number => Date.parse(truthsOf(name)[0]?.exited ?? '');
 
-it('lets no container end before the last request that it answered was sent', async () => {
+it('dates the exit of a container after the sending of the last request that it answered', async () => {
   expect(exited() - exitOf(await plainReport()).earliest).toBeGreaterThan(100);
   const report = await probed({ lastSent: exited() - 20 });
   expect(exitOf(report).earliest).toBeGreaterThanOrEqual(exited() - 20);
   expect(heldAgainst(report, truthsOf(name)).filter(({ hit }) => !hit)).toEqual([]);
 });
 
-it('knows until when it accepted requests: after the last answered one, and until the first refused one', async () => {
+it('dates the end of serving between the last answered and the first refused request', async () => {
   const report = await probed({ lastSent: exited() - 1000, refused: exited() - 800 });
   const { earliest = '', latest = '' } = report.containers[0]?.servedUntil ?? {};
   expect([Date.parse(earliest), Date.parse(latest)]).toEqual([
@@ -84,7 +84,7 @@ it.each<[string, Omit<Story, 'lastSent'>]>([
   expect(exitOf(await probed({ lastSent: plain.earliest + 30, ...story }))).toEqual(plain);
 });
 
-it('concludes nothing from an address that answers after the end: another pod has it by then', async () => {
+it('concludes nothing from an answer after the end: another pod may have the address by then', async () => {
   const plain = await plainReport();
   const removed = Date.parse(plain.marks.find((mark) => mark.name === 'removed')?.at.latest ?? '');
   const report = await probed({ lastSent: removed - 5 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { policyFrom } from '../../src/cli/pipeline-flags.ts';
 import { probesFrom } from '../../src/cli/probe-flags.ts';
 
-it('asks a URL 20 times a second and the API server 5 times, over kept and new connections', async () => {
+it('probes a URL 20 times a second and the API server 5 times, over kept and new connections', async () => {
   const [url, service] = await probesFrom({ probe: ['http://shop/', 'service/shop'] }, {});
   expect(url).toMatchObject({ ratePerSecond: 20, timeoutMs: 1000, method: 'GET', keepalive: true, insecure: false });
   expect(url?.expect).toEqual([{ from: 200, to: 399 }]);
@@ -43,7 +43,7 @@ it.each([
 });
 
 it.each(['Authorization Bearer hunter2-hunter2', 'X-Key: hunter2\u0001', 'Bad Name: hunter2'])(
-  'shows nothing of a header that it refuses: %j',
+  'prints nothing of a refused header: %j',
   async (header) => {
     const refusal = probesFrom({ probe: ['http://shop/'], probeHeader: [header] }, {});
     await expect(refusal).rejects.toThrow(/^--probe-header(?!.*hunter2)/);
@@ -51,7 +51,7 @@ it.each(['Authorization Bearer hunter2-hunter2', 'X-Key: hunter2\u0001', 'Bad Na
   },
 );
 
-it('reads how many requests may be lost', async () => {
+it('reads --max-lost as a number or a percentage', async () => {
   const config = false;
   expect((await policyFrom({ config })).policy.gates).toHaveLength(0);
   await expect(policyFrom({ config, maxLost: '0.5' })).rejects.toThrow('--max-lost');

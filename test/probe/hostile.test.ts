@@ -1,4 +1,4 @@
-/** Hostile targets: whatever they answer, the rate is never exceeded, memory stays bounded, and little CPU is spent. */
+/** Hostile targets: the rate is never exceeded, memory stays bounded, and little CPU time is used. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
 const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta.url));
 const message = async <T>(child: ReturnType<typeof fork>): Promise<T> => ((await once(child, 'message')) as [T])[0];
-const manners = await message<string[]>(fork(script, []));
+const behaviours = await message<string[]>(fork(script, []));
 
 /** The expected failures, if they are not `http`; empty: none. */
 const expected: Readonly<Record<string, string[]>> = {
@@ -26,7 +26,7 @@ const expected: Readonly<Record<string, string[]>> = {
 
 const [ratePerSecond, ms] = [40, rounds(500, 1000)];
 
-it.each(manners)('survives a target that %s', async (name) => {
+it.each(behaviours)('survives a target that %s', async (name) => {
   const child = fork(script, [name]);
   const port = await message<number>(child);
   const scheme = name.startsWith('http/2') ? 'grpc' : 'http';
@@ -45,7 +45,7 @@ it.each(manners)('survives a target that %s', async (name) => {
   expect(result.sent + unmeasuredIn(result)).toBeGreaterThan(0);
   expect(Math.max(result.sent, connections)).toBeLessThanOrEqual(due);
   expect(grown).toBeLessThan(64);
-  // CPU time of a request in ms: more would delay everything else.
+  // The CPU time of a request in ms. More would delay everything else.
   expect((user + system) / 1000 / Math.max(1, result.sent)).toBeLessThan(100);
 });
 

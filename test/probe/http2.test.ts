@@ -25,25 +25,28 @@ it.runIf(hasOpenssl)('speaks HTTP/2 if the server chooses it, on new connections
   expect(result.kept?.sent).toBeGreaterThan(1);
 });
 
-it.runIf(hasOpenssl)('loses nothing by a GOAWAY that completes requests, nor by one that accepted none', async () => {
-  const { server, cert, url, sessions, close } = await secureServer();
-  let [answered, refused] = [0, 0];
-  server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
-  const { result } = await probing(url, { ...patient, ca: cert, keepalive: true }, async () => {
-    await sleep(400);
-    // Its GOAWAY says that it took no request, even the one that it may be answering: that one comes again.
-    const open = [...sessions].filter((session) => !session.destroyed);
-    refused = open.length;
-    open.forEach((session) => session.goaway(0));
-    await sleep(200);
-    sessions.forEach((session) => session.close());
-    await sleep(600);
-  });
-  await close();
-  expect(kindsOf(result)).toEqual({});
-  expect(result.sent).toBeLessThanOrEqual(answered);
-  expect(result.sent).toBeGreaterThanOrEqual(answered - refused);
-});
+it.runIf(hasOpenssl)(
+  'loses no request to a GOAWAY, whether it completes the open requests or excludes them',
+  async () => {
+    const { server, cert, url, sessions, close } = await secureServer();
+    let [answered, refused] = [0, 0];
+    server.on('request', (_, answer) => setTimeout(() => ((answered += 1), answer.end()), 10));
+    const { result } = await probing(url, { ...patient, ca: cert, keepalive: true }, async () => {
+      await sleep(400);
+      // Its GOAWAY excludes all requests, even the one that it may be answering. That one is sent again.
+      const open = [...sessions].filter((session) => !session.destroyed);
+      refused = open.length;
+      open.forEach((session) => session.goaway(0));
+      await sleep(200);
+      sessions.forEach((session) => session.close());
+      await sleep(600);
+    });
+    await close();
+    expect(kindsOf(result)).toEqual({});
+    expect(result.sent).toBeLessThanOrEqual(answered);
+    expect(result.sent).toBeGreaterThanOrEqual(answered - refused);
+  },
+);
 
 it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', async () => {
   const { server, cert, url, close } = await secureServer();
@@ -73,19 +76,16 @@ it.runIf(hasOpenssl)('counts streams that a GOAWAY with an error cuts off', asyn
   expect(Object.keys(kindsOf(result))).toEqual(['reset']);
 });
 
-it.runIf(hasOpenssl)(
-  'counts a certificate that nobody vouches for as a TLS failure, unless told otherwise',
-  async () => {
-    const { server, url, close } = await secureServer();
-    server.on('request', (_, answer) => answer.end());
-    const { result, trouble } = await probing(url, patient, () => sleep(300));
-    const insecure = await probing(url, { ...patient, insecure: true }, () => sleep(300));
-    await close();
-    expect(Object.keys(kindsOf(result))).toEqual(['tls']);
-    expect((trouble as { hint?: string }).hint).toContain('--probe-ca');
-    expect(insecure.result.failed).toBe(0);
-  },
-);
+it.runIf(hasOpenssl)('counts an untrusted certificate as a TLS failure, unless the probe is insecure', async () => {
+  const { server, url, close } = await secureServer();
+  server.on('request', (_, answer) => answer.end());
+  const { result, trouble } = await probing(url, patient, () => sleep(300));
+  const insecure = await probing(url, { ...patient, insecure: true }, () => sleep(300));
+  await close();
+  expect(Object.keys(kindsOf(result))).toEqual(['tls']);
+  expect((trouble as { hint?: string }).hint).toContain('--probe-ca');
+  expect(insecure.result.failed).toBe(0);
+});
 
 it('checks health over gRPC, and counts all but SERVING as failures', async () => {
   let state = 1;
@@ -123,13 +123,13 @@ it('checks health over gRPC, and counts all but SERVING as failures', async () =
   expect(kindsOf(result)).toEqual({ http: said['notServing'], 'http 14': said['unavailable'] });
 });
 
-it('encodes the request of the health protocol as protobuf does', () => {
+it('encodes the request of the health protocol like protobuf', () => {
   expect(healthCheckRequest('').toString('hex')).toBe('0000000000');
   expect(healthCheckRequest('a').toString('hex')).toBe('00000000030a0161');
   expect(healthCheckRequest('x'.repeat(300)).subarray(0, 8).toString('hex')).toBe('000000012f0aac02');
 });
 
-/** Client and server share a process: on a busy machine two handshakes take longer than a probe should wait. */
+/** Client and server share a process, so on a busy machine two handshakes take longer than the default timeout. */
 const patient = { timeoutMs: 2000 };
 
 async function secureServer() {

@@ -1,4 +1,4 @@
-/** The causes of lost requests, from what else happened at that time. */
+/** The causes of lost requests, from the other events at that time. */
 import { expect, it } from 'vitest';
 import type { FailureStretch, Interval, ProbeResult, Timeline } from '../../src/infer/timeline.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
@@ -22,7 +22,7 @@ interface Story {
   ready?: number;
 }
 
-/** A pod that was removed from its Service and got SIGTERM at once, unless the story says otherwise; ms from the request. */
+/** A pod that is removed from its Service and gets SIGTERM at once by default. Times: ms from the request. */
 function timelineOf({
   failures = [],
   probe = {},
@@ -53,7 +53,7 @@ function timelineOf({
   } as unknown as Timeline;
 }
 
-it('measures how long load balancers kept sending, and names a preStop sleep that covers it', () => {
+it('measures how long load balancers kept sending, and advises a sufficient preStop sleep', () => {
   const loss = lossOf(timelineOf({ failures: [{ first: 400, last: 900, count: 2 }, { first: 3200 }] }));
   expect(loss).toMatchObject({ cause: 'sent-too-late', preStopSeconds: 5 });
   expect(loss?.what).toBe('3 of 412 requests failed from +0.4s to +3.2s (connection refused)');
@@ -91,7 +91,7 @@ it.each<[string, string, Story]>([
   expect(lossOf(timelineOf(story))?.cause).toBe(cause);
 });
 
-it('measures no loss with a probe of the pod itself, only until when that answered', () => {
+it('reports no loss for a probe of the pod itself, only until when it answered', () => {
   const answered = { last: zero + 2920, seq: 9 };
   const timeline = timelineOf({ failures: [{ first: 3000 }], probe: { via: 'pod-proxy', answered } });
   expect(lossOf(timeline)).toBeUndefined();
@@ -110,7 +110,7 @@ it.each([
   expect(container && servedText({ ...container, servedUntil })).toBe(words);
 });
 
-it('reports how many requests were sent, how many were not measured and why, and that none was lost', () => {
+it('reports sent, failed and not measured requests, or that no loss was measured', () => {
   expect(noLossText(timelineOf({}))).toBe('no loss measured (412 requests)');
   const latencyMs = { before: { p50: 2, p99: 12.4 }, during: { p50: 3, p99: 340 } };
   expect(linesOf(timelineOf({ probe: { latencyMs } }))).toEqual(['no loss measured (412 requests) · p99 12 → 340 ms']);
@@ -133,7 +133,7 @@ it.each([
   [1, { share: 0.001 }, true],
   [2, { share: 0.001 }, false],
   [1000, { share: 1 }, true],
-])('%i lost of 1000 against %o', (failed, limit, passed) => {
+])('%i lost of 1000 with the limit %o passes: %s', (failed, limit, passed) => {
   expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
 });
 

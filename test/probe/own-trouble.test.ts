@@ -1,4 +1,4 @@
-/** What this machine cannot do is reported, and never counted as the target's failure. */
+/** Problems of this machine are reported, and not counted as failures of the target. */
 import { expect, it } from 'vitest';
 import type { ProbeClient } from '../../src/probe/client.ts';
 import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
@@ -13,7 +13,7 @@ it.each([
   ['EMFILE', 'no-file-handle'],
   ['ENFILE', 'no-file-handle'],
   ['ENETUNREACH', 'no-network'],
-])('%s is not measured', (code, reason) => {
+])('%s counts as not measured', (code, reason) => {
   expect(resultOfError(error(code))).toMatchObject({ kind: 'not-measured', reason });
 });
 
@@ -28,11 +28,11 @@ it.each([
   ['CERT_HAS_EXPIRED', 'tls'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
   ['HPE_INVALID_CONSTANT', 'http'],
-])("%s is the target's", (code, failure) => {
+])('%s counts as a failure of the target', (code, failure) => {
   expect(resultOfError(error(code))).toMatchObject({ kind: 'failed', failure });
 });
 
-it('counts a refusal over one address family, whatever this machine lacks for the other', () => {
+it('counts a refusal over one address family, even if this machine cannot use the other', () => {
   const both = new AggregateError([error('ENETUNREACH'), error('ECONNREFUSED')]);
   expect(resultOfError(both)).toMatchObject({ kind: 'failed', failure: 'refused' });
 });
@@ -62,12 +62,12 @@ it.each([
   expect(counts).toMatchObject({ new: { sent: 0, failed: 0 }, notMeasured: [{ reason, count: 30 }] });
 });
 
-/** Through the API server's proxy, which says why it reached no backend. */
+/** An answer of the API server's proxy, which says why it reached no backend. */
 const proxied: Result = { kind: 'failed', failure: 'reset', isAnswer: false, status: 502, said: 'EOF' };
 
 it.each<[string, Result, inBusy: 'failed' | 'doubtful', inSleep: 'failed' | 'doubtful']>([
-  ['an answer that was not expected', unexpected(503, 'HTTP 503'), 'failed', 'failed'],
-  ["an API server's word that the backend was gone", proxied, 'failed', 'failed'],
+  ['an unexpected answer', unexpected(503, 'HTTP 503'), 'failed', 'failed'],
+  ["the API server's message that the backend was gone", proxied, 'failed', 'failed'],
   ['a refused connection', resultOfError(error('ECONNREFUSED')), 'failed', 'doubtful'],
   ['a reset', resultOfError(error('ECONNRESET')), 'failed', 'doubtful'],
   ['garbage', resultOfError(error('HPE_INVALID_CONSTANT')), 'failed', 'doubtful'],

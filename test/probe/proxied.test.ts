@@ -1,4 +1,4 @@
-/** Through the API server: what it says about the target, and about itself. */
+/** Probes through the API server: failures of the target and of the API server itself. */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';

@@ -43,7 +43,7 @@ it('joins failures that are at most a second apart into one window, across obser
   expect(report?.windows[0]?.start).toMatchObject({ latest: '1970-01-01T00:00:00.451Z', evidence: [2, 3] });
 });
 
-it('separates the latencies before the request, until the removal and after it, and has none without an answer', () => {
+it('has separate latencies before the request, until the removal and after it, if there were answers', () => {
   const at = (ms: number): ProbeCounts['latency'] => [[bucketOf(ms), 100]];
   const trace = traceOf([
     { at: 0, ...started },
@@ -57,7 +57,7 @@ it('separates the latencies before the request, until the removal and after it, 
   expect(report?.latencyMs.after).toBeUndefined();
 });
 
-it('stays bounded over hours, and loses no count and no window', () => {
+it('has bounded memory over hours without losing a count or a window', () => {
   const hours = Array.from({ length: 20_000 }, (_, index) => {
     const since = index * 500;
     const fails = index % 4000 === 7;

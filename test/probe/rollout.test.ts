@@ -1,4 +1,4 @@
-/** Probes of a run over several pods: one report for each --probe, one gate for all, and to each pod its losses. */
+/** Probes of a run over several pods: one report for each --probe, one gate for all, and losses for each pod. */
 import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
@@ -46,7 +46,7 @@ it('fails the run for losses between two exits, unless they are allowed', () => 
   expect(of([], true)).toEqual([]);
 });
 
-it('blames no pod for losses before its deletion', () => {
+it('attributes no loss to a pod before its deletion', () => {
   const probes = probesOf(
     [0, started(0, 'http://shop')],
     [1000, counts(0, 10, 4, 1000)],

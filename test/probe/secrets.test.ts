@@ -11,7 +11,7 @@ import { counting } from './helpers/counting.ts';
 
 const secret = 'hunter2-hunter2';
 
-it('prints no header in reports, recordings or at -v=9, nor shows it to ps', async () => {
+it('shows no header in reports, in recordings, at -v=9 or in ps', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'probe-secrets-'));
   const seen = new Set<string | undefined>();
   const server = await counting((request, answer) => (seen.add(request.headers.authorization), answer.end()));
@@ -36,7 +36,7 @@ it('prints no header in reports, recordings or at -v=9, nor shows it to ps', asy
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
     // The DELETE was sent, so the target has answered for a second.
     const look = setInterval(() => {
-      // After its end there is nothing to read.
+      // After the end of the process there is nothing to read.
       if (cluster.deletesAccepted > 0 && process.platform === 'linux' && commandLine === '')
         commandLine = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8');
     }, 50);

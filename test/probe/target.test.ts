@@ -32,7 +32,7 @@ it.each([
   expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage.probe' }) as Error);
 });
 
-it('keeps a path inside the proxy', () => {
+it('cannot leave the path of the proxy', () => {
   expect(parseTarget('service/checkout/../../../secrets')).toMatchObject({ path: '/secrets' });
 });
 

@@ -1,4 +1,4 @@
-/** The API server's proxies over HTTP: a Service and the dying pod, with real servers behind them. */
+/** The API server's proxies over HTTP: a Service and the terminating pod, with real servers behind them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { loadScenario, shippedScenarios } from '../../src/demo/scenarios.ts';
@@ -20,12 +20,12 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([service.close(), pod.close()]));
 
-/** Includes the truth: when the stop signal comes. */
+/** A scenario with true instants, such as that of the stop signal. */
 const scenario = loadScenario(shippedScenarios[0]!);
 const backends = (resource: string): string => (resource === 'pods' ? pod : service).url;
 const signalledAt = (server: Loopback): number => Date.parse(server.truth()[0]?.stop_signal_sent ?? '');
 
-/** Runs an action at a time that the played recording decides. */
+/** Runs an action at a time that depends on the played recording. */
 function atMoment(moment: () => number, work: () => void): NodeJS.Timeout {
   const timer = setInterval(() => {
     if (!(Date.now() >= moment())) return;
@@ -35,7 +35,7 @@ function atMoment(moment: () => number, work: () => void): NodeJS.Timeout {
   return timer;
 }
 
-it('knows from the pod proxy until when the container accepted requests, and from the Service that none was lost', async () => {
+it('dates the end of serving with the pod proxy, and reports no loss with the Service proxy', async () => {
   let closedAt = 0;
   const { stdout, server } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
     const words = ['--probe', 'service/checkout:80/pay', '--probe', 'pod:8080/ready', '--probe-rate', '20'];
@@ -62,7 +62,7 @@ it('knows from the pod proxy until when the container accepted requests, and fro
   );
 });
 
-it('counts refusals of the Service proxy as lost', async () => {
+it('counts refusals of the Service proxy as lost requests', async () => {
   const { stdout, code } = await serving('graceful-exit', { scenario, backends }, async ({ server, flags }) => {
     const timer = atMoment(
       () => (server.deletesAccepted > 0 ? signalledAt(server) + 300 : Infinity),
@@ -113,7 +113,7 @@ it('prints the Role that its proxies need, and deletes nothing', async () => {
 });
 
 it.runIf(hasOpenssl)(
-  'asks the API server itself like any other address, without the credentials of the run',
+  'probes the API server itself like any other URL, without the credentials of the run',
   async () => {
     await serving(
       'graceful-exit',

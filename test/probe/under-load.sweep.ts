@@ -1,4 +1,4 @@
-/** The same counts, on a machine whose every core is busy. */
+/** The tests of counts, with every core of the machine busy. */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll } from 'vitest';

@@ -1,4 +1,4 @@
-/** The counts are right even on a busy machine, and while the probing process does not run. */
+/** The counts are correct even on a busy machine and during standstills of the probing process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,34 +15,34 @@ function standStill(ms: number): void {
   while (performance.now() < until);
 }
 
-it('counts what the server counts, with a busy neighbour and standstills in every phase', async () => {
+it('counts the same as the server, with another busy thread and standstills in every phase', async () => {
   const child = fork(script);
   const busy = new Worker('for (;;);', { eval: true });
-  const become = async (mode: string): Promise<{ port: number; at: number }> => {
+  const setMode = async (mode: string): Promise<{ port: number; at: number }> => {
     child.send(mode);
     return ((await once(child, 'message')) as [{ port: number; at: number }])[0];
   };
-  const { port } = await become('ok');
+  const { port } = await setMode('ok');
   const began: Record<string, number> = {};
   const { result, trouble, nearMs } = await probing(`http://127.0.0.1:${port}/`, { keepalive: true }, async () => {
     await sleep(1100);
     // Windows more than a second apart are separate.
     for (const mode of ['503', 'reset', 'closed', 'silent']) {
-      began[mode] = (await become(mode)).at;
+      began[mode] = (await setMode(mode)).at;
       await sleep(150);
       standStill(400);
       await sleep(150);
-      await become('ok');
+      await setMode('ok');
       await sleep(1100);
     }
   });
-  const seen = (await become('end')) as unknown as Record<string, { count: number; first: number }>;
+  const seen = (await setMode('end')) as unknown as Record<string, { count: number; first: number }>;
   await busy.terminate();
   expect(trouble).toBeUndefined();
   const kinds = kindsOf(result);
   expect(result.succeeded).toBe(seen['ok']?.count);
   expect(kinds['http 503']).toBe(seen['503']?.count);
-  // Connections that are cut when the port closes are reset too.
+  // Connections that break when the port closes are resets too.
   expect(kinds['reset']).toBeGreaterThanOrEqual(seen['reset']?.count ?? Infinity);
   expect(kinds['refused']).toBeGreaterThan(5);
   expect(kinds['timeout'] ?? 0).toBeLessThanOrEqual(seen['silent']?.count ?? 0);

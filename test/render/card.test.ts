@@ -1,4 +1,4 @@
-/** What holds for the cards of all recordings. Their texts are in test/goldens. */
+/** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
@@ -12,7 +12,7 @@ const cardOf = (report: Report, columns = 80): string[] => cardLines(report, { p
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
 
 describe.each(recorded)('the card of %s', (_name, report) => {
-  it('has at most 20 lines, and 8 if all went well', () => {
+  it('has at most 20 lines, or 8 if the exit code is 0', () => {
     expect(cardOf(report).length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
   });
 
@@ -39,14 +39,14 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(shares.filter((share) => share > 100)).toEqual([]);
   });
 
-  it('says nothing twice', () => {
+  it('repeats no line', () => {
     const lines = cardOf(report)
       .slice(1, -1)
       .filter((line) => line.trim() !== '');
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  it('fits into a narrow window', () => {
+  it('is wrapped at 40 columns too', () => {
     const prose = cardOf(report, 40)
       .slice(0, -1)
       .filter((line) => !isCommand(line));
@@ -54,7 +54,7 @@ describe.each(recorded)('the card of %s', (_name, report) => {
   });
 });
 
-it('counts containers that it has no room for', () => {
+it('counts the containers that do not fit', () => {
   const report = reportNamed('multi-container');
   const [first] = report.timeline.containers;
   const containers = Array.from({ length: 12 }, (_, index) => ({ ...first!, name: `c${index}` }));

@@ -1,4 +1,4 @@
-/** What holds for every recording in every format. The texts are in test/goldens. */
+/** Rules for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { textWidth } from '../../src/render/prose.ts';
@@ -8,13 +8,13 @@ import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.t
 import { formerWords } from './helpers/former-words.ts';
 
 const isCommand = (line: string): boolean => /^ +kubectl /.test(line);
-/** Without markup, styles and script. */
+/** The text without markup, styles and scripts. */
 const readable = (text: string): string =>
   text
     .replace(/<(style|script)[\s\S]*?<\/\1>/g, ' ')
     .replace(/<[^>]*>/g, ' ')
     .replace(/%(0A|3A)/g, ' ');
-/** Only the sentences of a document for programs: identifiers keep their names. */
+/** Only the sentences of a JSON document: identifiers may be coined terms. */
 const sentences = (text: string): string =>
   [...text.matchAll(/"(?:message|advice|summary|reason|what|note)": ?"((?:[^"\\]|\\.)*)"/g)]
     .map(([, sentence]) => sentence)
@@ -31,7 +31,7 @@ describe.each(allNames)('%s', async (name) => {
     ...(many === undefined ? [] : [['many', many]]),
   ];
 
-  it.each(texts)('in %s has no share above 100% and no coined term', (format = '', text = '') => {
+  it.each(texts)('has no share above 100% and no coined term in %s', (format = '', text = '') => {
     const said = wordsIn(format, text);
     const shares = [...said.matchAll(/(\d+(?:\.\d+)?)\s?%/g)].map(([, share]) => Number(share));
     expect(shares.filter((share) => share > 100)).toEqual([]);
@@ -51,7 +51,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it('has a card of at most 20 rows, 8 if all went well, wrapped at 80 columns', () => {
+  it('has a card of at most 20 rows, or 8 if the exit code is 0, wrapped at 80 columns', () => {
     for (const { report } of pods) {
       const lines = cardLines(report, { pen, columns: 80 });
       expect(lines.length).toBeLessThanOrEqual(report.verdict.exitCode === 0 ? 8 : 20);
@@ -59,7 +59,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it('says nothing twice', () => {
+  it('repeats no part of a sentence in its card', () => {
     for (const pod of pods) expect(repeated(pod)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it('prints lines with offsets from one zero, causes before effects, and updates few of them', () => {
+  it('prints lines with offsets from the deletion, causes before effects, and at most two updates', () => {
     for (const { pod, outputs } of few) {
       const lines = changesIn(outputs['lines'] ?? '');
       expect(lines[0]).toMatch(/ \+0\.00 {2,}(?:request|api) /);
@@ -85,7 +85,7 @@ describe.each(allNames)('%s', async (name) => {
     }
   });
 
-  it.runIf(many !== undefined)('ends a run over all its pods within 20 rows and 80 columns', () => {
+  it.runIf(many !== undefined)('ends a run over all its pods with a card of at most 20 rows and 80 columns', () => {
     const card = many?.slice(many.indexOf('\n\n') + 2).split('\n') ?? [];
     expect(card.length).toBeLessThanOrEqual(20);
     expect(card.slice(0, -1).filter((line) => textWidth(line) > 80 && !isCommand(line))).toEqual([]);
@@ -96,7 +96,7 @@ describe.each(allNames)('%s', async (name) => {
 /** The lines of changes, between the heading and the card. */
 const changesIn = (lines: string): string[] => lines.split('\n').filter((line) => /^ {2}\d\d:\d\d:\d\d/.test(line));
 
-/** Steps of one container's exit, in the only possible order; a forced deletion removes the pod before them. */
+/** The steps of a container's exit in their only possible order. A forced deletion removes the pod earlier. */
 const storyOf = (container: string, isForced: boolean): RegExp[] => [
   / (?:delete|eviction) requested/,
   / deletionTimestamp /,
@@ -110,7 +110,7 @@ const storyOf = (container: string, isForced: boolean): RegExp[] => [
   ...(isForced ? [] : [/ pod deleted/]),
 ];
 
-/** Parts of sentences that two rows of a card repeat, apart from its last line, which repeats the first on purpose. */
+/** Parts of sentences that two rows of a card share, except its last line, which repeats the first on purpose. */
 function repeated({ report }: PodOutput): string[] {
   const { headline, why = '', traffic, capacity = '', advice, fix, also } = report.answer;
   const rows = [

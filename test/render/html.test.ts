@@ -14,7 +14,7 @@ const several = [reportNamed('graceful-exit'), reportNamed('sigkill-after-grace'
 const rollout = (reports = several): string => renderRolloutHtml(rolloutNumbers('deployment/web', reports), reports);
 
 describe('the HTML report', () => {
-  it('allows exactly its own style and script by its policy', () => {
+  it('has a Content-Security-Policy that allows only its own style and script', () => {
     const html = renderHtml(killed);
     const hash = (element: string) => {
       const inside = new RegExp(`<${element}>([^]*?)</${element}>`).exec(html)![1]!;
@@ -26,20 +26,20 @@ describe('the HTML report', () => {
     expect(html).not.toMatch(/ style="| on\w+="/);
   });
 
-  it('refers to nothing outside of the page', () => {
+  it('has no reference to other pages or files', () => {
     const html = renderHtml(killed);
     expect(html).not.toMatch(/(?:src|href)="(?!#)/);
     expect(html).not.toMatch(/https?:|@import|url\((?!#)/);
   });
 
-  it('turns no string of the cluster into markup, data or an invisible character', () => {
+  it('escapes the strings of the cluster, including invisible characters', () => {
     const html = renderHtml(hostileReport);
     expect(html.match(/<script/g)).toHaveLength(2);
     expect(html.match(/<(img|b a)/g)).toBeNull();
     expect(unseenIn(html)).toEqual([]);
   });
 
-  it.each(recorded)('has only finite positions in its picture, and a date (%s)', (_name, report) => {
+  it.each(recorded)('has only finite positions in its chart, and a date (%s)', (_name, report) => {
     const html = renderHtml(report);
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
     expect(html).toMatch(/<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/dd>/);
@@ -47,7 +47,7 @@ describe('the HTML report', () => {
 });
 
 describe('the HTML report of several pods', () => {
-  it('has a lane and a table row for each pod, and one fix with its YAML', () => {
+  it('has a lane for each pod, a table of the pods, and one fix with its YAML', () => {
     const html = rollout();
     expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
     expect(html).toContain('<summary>Pods (3)</summary>');
@@ -55,13 +55,13 @@ describe('the HTML report of several pods', () => {
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });
 
-  it('turns no string of the cluster into markup, and says if no pod was deleted', () => {
+  it('escapes the strings of the cluster, and says if no pod was deleted', () => {
     expect(unseenIn(rollout())).toEqual([]);
     expect(rollout().match(/<(img|b a)/g)).toBeNull();
     expect(rollout([])).toContain('no pod was deleted');
   });
 
-  it('is small enough at 200 pods for any browser', () => {
+  it('has less than a megabyte for 200 pods', () => {
     expect(rollout(Array.from({ length: 200 }, () => reportNamed('graceful-exit'))).length).toBeLessThan(1_000_000);
   });
 });
@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
     { width: 420, scheme: 'dark' },
   ];
   it.each(looks)(
-    'is quiet, fits %j and can be read',
+    'logs nothing, fits %j and has enough contrast',
     async (look) => {
       const pages = [killed, reportNamed('finalizer'), reportNamed('pending'), hostileReport].map(renderHtml);
       for (const html of [...pages, rollout()]) {
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)('the HTML report in a browser (skipp
     60_000,
   );
 
-  it('shows the evidence of the focused item, and folds the rest', async () => {
+  it('shows the evidence of the focused item, with all details closed', async () => {
     const { page } = await open(browser, renderHtml(killed), { width: 1280, scheme: 'light' });
     await page.locator('.item').first().focus();
     await page.keyboard.press('ArrowRight');

@@ -28,7 +28,7 @@ describe('-o jsonpath', () => {
     ['{.grace.requestedSeconds}', 'null'],
     ['no path at all', 'no path at all'],
     ['{"}"}{\'{\'}', '}{'],
-  ])('fills in %s', (template, expected) => {
+  ])('evaluates %s', (template, expected) => {
     expect(renderJsonPath(killed(), template)).toBe(expected);
   });
 
@@ -38,7 +38,7 @@ describe('-o jsonpath', () => {
     }
   });
 
-  it('gives one JSON array with -o jsonpath-as-json', () => {
+  it('prints one JSON array with -o jsonpath-as-json', () => {
     expect(renderJsonPathAsJson(killed(), '{.containers[*].name} and {.verdict.exitCode}')).toBe(
       '[\n    "worker",\n    "web",\n    "legacy",\n    2\n]\n',
     );
@@ -56,7 +56,7 @@ describe('-o jsonpath', () => {
     ['{"\\q"}', '\\\\q'],
     ['{"open}', '{\\"open}'],
     ['', '""'],
-  ])('rejects %s and names the bad part', (template, part) => {
+  ])('rejects %s, and names the invalid part', (template, part) => {
     expect(() => parseJsonPath(template)).toThrow(PodexitError);
     expect(() => parseJsonPath(template)).toThrow(part);
   });
@@ -67,7 +67,7 @@ describe('-o jsonpath', () => {
     ['{.containers[?(@.preStop.outcome!="failed")].name}', ''],
     ['{range .containers[?(@.exit.at.earliest.nothing)]}{.name}{end}', ''],
     ['{.grace[?(@.code==1)]}', ''],
-  ])('an item without the field that a filter asks for does not match: %s', (template, expected) => {
+  ])('does not match an item without the field of a filter: %s', (template, expected) => {
     const report = killed();
     const containers = report.containers.map(({ exit, ...one }) => (one.name === 'web' ? one : { ...one, exit }));
     expect(renderJsonPath({ ...report, containers }, template)).toBe(expected);
@@ -107,7 +107,7 @@ describe('-o jsonpath', () => {
     );
   });
 
-  it('never runs code of a filter', () => {
+  it('never runs code from a filter', () => {
     const before = Object.keys(globalThis);
     const template =
       '{.containers[?(globalThis.owned = 1)].name}{.containers[?(@.constructor.constructor("globalThis.owned=1")())].name}';
@@ -115,7 +115,7 @@ describe('-o jsonpath', () => {
     expect(Object.keys(globalThis)).toEqual(before);
   });
 
-  it('makes hostile strings visible, without cutting them', () => {
+  it('escapes hostile strings without truncating them', () => {
     const text = renderJsonPath(hostile(), '{.marks[*].note}');
     expect(unseenIn(text)).toEqual([]);
     expect(text).toContain('x'.repeat(1_000_000));

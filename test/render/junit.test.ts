@@ -38,7 +38,7 @@ describe('JUnit XML', () => {
     expect(check).not.toThrow();
   });
 
-  it('has the case exit and one for each gate, under the owner’s name', () => {
+  it('has a test case "exit" and one for each gate, with the owner in its class name', () => {
     expect(results(gated)).toEqual([
       ['exit', 'failure'],
       ['gate max-duration', 'failure'],
@@ -59,7 +59,7 @@ describe('JUnit XML', () => {
     expect(fault?.text.trim().split('\n').at(-1)).toContain(killed.answer.summary);
   });
 
-  it('has one case for each of several pods, also for one that was not observed', () => {
+  it('has one test case for each of several pods, including one that was not observed', () => {
     const reports = [killed, reportNamed('graceful-exit')];
     const all = parseXml(renderRolloutJunit(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports));
     expect(xsdFaults(schema, all)).toEqual([]);
@@ -70,7 +70,7 @@ describe('JUnit XML', () => {
     expect(names).toEqual([...reports.map(({ timeline }) => timeline.pod.metadata.name), 'web-x']);
   });
 
-  it('contains hostile strings as visible text', () => {
+  it('escapes hostile strings', () => {
     expect(unseenIn(renderJunit(hostileReport))).toEqual([]);
     expect(renderJunit(hostileReport)).toContain('&#60;/script&#62;');
   });

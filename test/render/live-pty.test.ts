@@ -1,6 +1,6 @@
 /**
  * The live view on a real pseudo-terminal, resized during the run. PODEXIT_PTY_COMMAND names another command to test,
- * e.g. `bin/kubectl-podexit demo`; it has to trace graceful-exit.
+ * e.g. `bin/kubectl-podexit demo`. That command must trace graceful-exit.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

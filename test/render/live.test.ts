@@ -28,7 +28,7 @@ describe('at the end', () => {
     expect(screen.cursorHidden).toBe(false);
     expect(lines.join('\n')).toContain(`${answer.word}  `);
     expect(screen.written.at(-1)?.slice(2)).toBe(answer.summary);
-    // No rest of an older painting is left.
+    // Nothing is left of an earlier frame.
     expect(allLines(screen).filter((line) => / Terminating · \d/.test(line))).toEqual([]);
   });
 
@@ -36,7 +36,7 @@ describe('at the end', () => {
     [100, 50],
     [50, 100],
     [80, 79],
-  ])('no rest of the frame is left after a resize from %i to %i columns', async (from, to) => {
+  ])('nothing of the frame is left after a resize from %i to %i columns', async (from, to) => {
     for (const second of [0.05, 1.5, 3]) {
       const { happenings } = await playOf('graceful-exit', {
         columns: from,
@@ -50,7 +50,7 @@ describe('at the end', () => {
 });
 
 describe('while it runs', () => {
-  it('counts down on top, with SIGTERM as soon as it is inferred', async () => {
+  it('counts down in its first line, and shows SIGTERM as soon as it is inferred', async () => {
     const { window: lines } = await seen('sigkill-after-grace', { until: 3.05 });
     const top = lines.findIndex((line) => line.includes('Terminating'));
     expect(lines[top]).toMatch(/Terminating · 0:0[23] of 0:06 · SIGKILL in [34]s · removed from checkout$/);
@@ -70,7 +70,7 @@ describe('while it runs', () => {
     }
   });
 
-  it('warns if the node does not respond, with the command to look further', async () => {
+  it('warns if the node does not respond, and suggests kubectl describe node', async () => {
     const { window: lines } = await seen('node-down', { until: 40 });
     expect(lines.join('\n')).toMatch(/✖ .*(not responding|NotReady)/);
     expect(lines.join('\n')).toContain('kubectl describe node');
@@ -99,7 +99,7 @@ describe('while it runs', () => {
     expect(text('pod-proxy')?.find((one) => one.text.includes('┃'))?.ink).toBe('dim');
   });
 
-  it('waits for finalizers by name', async () => {
+  it('names the finalizers that it waits for', async () => {
     const { window: lines } = await seen('finalizer', { until: 5 });
     expect(lines.join('\n')).toContain('waiting for finalizers example.com/audit');
   });
@@ -126,7 +126,7 @@ const before: Record<string, readonly [wide80: number, wide120: number]> = {
 };
 
 it.each(Object.entries(before))(
-  'writes at most a quarter of what the first edition wrote for %s',
+  'writes at most a quarter of the bytes of the first version for %s',
   async (name, old) => {
     for (const [index, columns] of [80, 120].entries()) {
       const { happenings } = await playOf(name, { columns, rows: index === 0 ? 24 : 40 });

@@ -12,13 +12,13 @@ const visible = (text: string): string[] =>
     .filter((line) => line !== '');
 
 describe('a comment about one pod', () => {
-  it.each(recorded)('has at most ten lines, the answer first (%s)', (_name, report) => {
+  it.each(recorded)('has at most ten lines, with the answer first (%s)', (_name, report) => {
     const lines = visible(renderMarkdown(report));
     expect(lines.length).toBeLessThanOrEqual(10);
     expect(lines[0]).toMatch(/^### [✔✖–?] /);
   });
 
-  it('shows every unseen character of the cluster', () => {
+  it('escapes invisible characters of the cluster', () => {
     expect(unseenIn(renderMarkdown(hostileReport))).toEqual([]);
   });
 });
@@ -31,7 +31,7 @@ describe('a comment about several pods', () => {
   ];
   const text = renderRolloutMarkdown(rolloutNumbers('deployment/web', reports, { unseen: ['web-x'] }), reports);
 
-  it('has at most ten lines, and a folded row for each pod', () => {
+  it('has at most ten lines, and a folded table of the pods', () => {
     expect(visible(text).length).toBeLessThanOrEqual(10);
     expect(text).toContain(`<summary>Pods (${reports.length})</summary>`);
     expect(text.match(/^\| .*SIGKILLed:/gm)).toHaveLength(4);

@@ -65,7 +65,7 @@ describe('-o ndjson', () => {
     expect(lines()[1]).toMatchObject({ revision: 2, provisional: true, mark: fact });
   });
 
-  it('prints a narrower interval only from 0.1 s on, or with the report', () => {
+  it('prints a narrower interval only if it is at least 0.1 s narrower, or with the report', () => {
     const { ndjson, lines } = stream();
     const removed = (from: number): Mark => mark('removed', observed(from, 11, 7));
     for (const from of [10, 10.04, 10.08, 10.12, 10.13]) ndjson.marks(time(11), [sure(removed(from))]);
@@ -139,7 +139,7 @@ describe('-o ndjson', () => {
     expect(written).toEqual([]);
   });
 
-  it('ends with an error if there is no report', () => {
+  it('prints an error as a line with the type "error"', () => {
     const line = renderErrorLine({
       code: 'pod.not-found',
       message: 'Pod shop/x does not exist.',
@@ -156,7 +156,7 @@ describe('-o ndjson', () => {
     expect(lines().flatMap((line) => faults('ndjson', line))).toEqual([]);
   });
 
-  it('prints one line per item, whatever the strings contain', () => {
+  it('prints one line per item even with hostile strings', () => {
     const { ndjson, lines, written } = stream();
     const { marks, gaps } = hostile();
     ndjson.end(hostile());

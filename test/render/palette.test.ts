@@ -15,23 +15,23 @@ describe('colour is decided once: flag, NO_COLOR, FORCE_COLOR, then the terminal
     ['a terminal of millions of colours gets it', {}, { env: { ...xterm, COLORTERM: 'truecolor' } }, true],
     ['a pipe gets none', {}, { env: xterm, isTty: false }, false],
     ['TERM=dumb gets none', {}, { env: { TERM: 'dumb' } }, false],
-    ['NO_COLOR switches off', {}, { env: { ...xterm, NO_COLOR: '1' } }, false],
-    ['an empty NO_COLOR is not set, as no-color.org has it', {}, { env: { ...xterm, NO_COLOR: '' } }, true],
-    ['NO_COLOR stands above FORCE_COLOR', {}, { env: { ...xterm, NO_COLOR: '1', FORCE_COLOR: '3' } }, false],
-    ['FORCE_COLOR switches on in a pipe', {}, { env: { FORCE_COLOR: '1' }, isTty: false }, true],
-    ['FORCE_COLOR without a value switches on', {}, { env: { FORCE_COLOR: '' }, isTty: false }, true],
-    ['FORCE_COLOR=2 switches on', {}, { env: { FORCE_COLOR: '2' }, isTty: false }, true],
-    ['FORCE_COLOR=3 switches on', {}, { env: { FORCE_COLOR: '3' }, isTty: false }, true],
-    ['FORCE_COLOR=0 switches off', {}, { env: { ...xterm, FORCE_COLOR: '0' } }, false],
-    ['FORCE_COLOR stands above TERM=dumb', {}, { env: { TERM: 'dumb', FORCE_COLOR: '1' } }, true],
-    ['--color=always stands above NO_COLOR', { color: 'always' }, { env: { NO_COLOR: '1' }, isTty: false }, true],
-    ['--color=never stands above FORCE_COLOR', { color: 'never' }, { env: { ...xterm, FORCE_COLOR: '3' } }, false],
+    ['NO_COLOR disables it', {}, { env: { ...xterm, NO_COLOR: '1' } }, false],
+    ['an empty NO_COLOR counts as not set (no-color.org)', {}, { env: { ...xterm, NO_COLOR: '' } }, true],
+    ['NO_COLOR overrides FORCE_COLOR', {}, { env: { ...xterm, NO_COLOR: '1', FORCE_COLOR: '3' } }, false],
+    ['FORCE_COLOR enables it in a pipe', {}, { env: { FORCE_COLOR: '1' }, isTty: false }, true],
+    ['FORCE_COLOR without a value enables it', {}, { env: { FORCE_COLOR: '' }, isTty: false }, true],
+    ['FORCE_COLOR=2 enables it', {}, { env: { FORCE_COLOR: '2' }, isTty: false }, true],
+    ['FORCE_COLOR=3 enables it', {}, { env: { FORCE_COLOR: '3' }, isTty: false }, true],
+    ['FORCE_COLOR=0 disables it', {}, { env: { ...xterm, FORCE_COLOR: '0' } }, false],
+    ['FORCE_COLOR overrides TERM=dumb', {}, { env: { TERM: 'dumb', FORCE_COLOR: '1' } }, true],
+    ['--color=always overrides NO_COLOR', { color: 'always' }, { env: { NO_COLOR: '1' }, isTty: false }, true],
+    ['--color=never overrides FORCE_COLOR', { color: 'never' }, { env: { ...xterm, FORCE_COLOR: '3' } }, false],
     ['the old Windows console gets none', {}, { platform: 'win32' }, false],
     ['Windows Terminal gets it', {}, { platform: 'win32', env: { WT_SESSION: 'x' } }, true],
-    ['a CI with a terminal gets it', {}, { env: { ...xterm, CI: 'true' } }, true],
-    ['a CI without one gets none', {}, { env: { CI: 'true' }, isTty: false }, false],
-  ])('%s', (_title, flags, surroundings, color) => {
-    expect(styled(flags, surroundings).color).toBe(color);
+    ['a CI job with a terminal gets it', {}, { env: { ...xterm, CI: 'true' } }, true],
+    ['a CI job without a terminal gets none', {}, { env: { CI: 'true' }, isTty: false }, false],
+  ])('%s', (_title, flags, env, color) => {
+    expect(styled(flags, env).color).toBe(color);
   });
 });
 
@@ -42,24 +42,24 @@ describe('Unicode is used if the terminal has glyphs for it', () => {
     ['in a UTF-8 locale', {}, { env: { LANG: 'de_DE.UTF-8' } }, true],
     ['in C.utf8', {}, { env: { LC_ALL: 'C.utf8' } }, true],
     ['not in the C locale', {}, { env: { LANG: 'C' } }, false],
-    ['LC_ALL stands above LANG', {}, { env: { LC_ALL: 'POSIX', LANG: 'en_US.UTF-8' } }, false],
-    ['an empty LC_ALL says nothing', {}, { env: { LC_ALL: '', LANG: 'en_US.UTF-8' } }, true],
+    ['LC_ALL overrides LANG', {}, { env: { LC_ALL: 'POSIX', LANG: 'en_US.UTF-8' } }, false],
+    ['an empty LC_ALL is ignored', {}, { env: { LC_ALL: '', LANG: 'en_US.UTF-8' } }, true],
     ['not on the kernel’s console', {}, { env: { TERM: 'linux', LANG: 'en_US.UTF-8' } }, false],
     ['not on the old Windows console', {}, { platform: 'win32' }, false],
     ['on Windows Terminal', {}, { platform: 'win32', env: { WT_SESSION: 'x' } }, true],
-  ])('%s', (_title, flags, surroundings, unicode) => {
-    expect(styled(flags, surroundings).unicode).toBe(unicode);
+  ])('%s', (_title, flags, env, unicode) => {
+    expect(styled(flags, env).unicode).toBe(unicode);
   });
 });
 
-/** The escape sequences of a painted x. */
+/** The escape sequences around a painted x. */
 const sequences = (text: string): string[] => text.split('\u001b').map((part) => part.replace(/\d+m/, 'm'));
 
 it('repaints a terminal, but neither a pipe nor a dumb terminal', () => {
-  const surroundings = { env: { TERM: 'xterm' }, isTty: true, platform: 'linux' };
-  expect(canRepaint(surroundings)).toBe(true);
-  expect(canRepaint({ ...surroundings, isTty: false })).toBe(false);
-  expect(canRepaint({ ...surroundings, env: { TERM: 'dumb' } })).toBe(false);
+  const terminal = { env: { TERM: 'xterm' }, isTty: true, platform: 'linux' };
+  expect(canRepaint(terminal)).toBe(true);
+  expect(canRepaint({ ...terminal, isTty: false })).toBe(false);
+  expect(canRepaint({ ...terminal, env: { TERM: 'dumb' } })).toBe(false);
 });
 
 describe('the pen', () => {
@@ -77,7 +77,7 @@ describe('the pen', () => {
     for (const name of Object.keys(symbols) as SymbolName[]) expect(pen.symbol(name)).toMatch(/^[!-~]$/);
   });
 
-  it('spells our own signs and prints code points of other characters without Unicode', () => {
+  it('without Unicode writes its own symbols in ASCII, and other characters as code points', () => {
     const pen = penFor({ color: false, unicode: false });
     expect(pen.letters('a – b · c… → ≥2 ≤3 −1')).toBe('a - b - c... -> >=2 <=3 -1');
     expect(pen.letters('漢🙂')).toBe('\\u{6f22}\\u{1f642}');

@@ -15,7 +15,7 @@ const clip = (by: Pen, pieces: readonly Piece[], width: number): string =>
     .join('');
 
 describe('prose', () => {
-  it('wraps between words, under its own indent', () => {
+  it('wraps between words, with a hanging indent', () => {
     const pieces = [plain('  head  '), piece('bad', 'one two three four five six')];
     expect(flow(pen, pieces, { width: 22, hang: 8 })).toEqual(['  head  one two three', '        four five six']);
   });
@@ -24,7 +24,7 @@ describe('prose', () => {
     expect(flow(pen, [plain('a '.repeat(500))], { width: Infinity, hang: 2 })).toHaveLength(1);
   });
 
-  it('breaks a word longer than a line, and loses nothing of it', () => {
+  it('breaks a word longer than a line without losing a character', () => {
     const word = 'checkout-754699c75f-5qlrp-and-more-of-it';
     const lines = flow(pen, [plain(`x ${word}`)], { width: 15, hang: 2 });
     expect(lines.map((line) => line.trim()).join('')).toBe(`x ${word}`);
@@ -36,7 +36,7 @@ describe('prose', () => {
     for (let width = 12; width < 60; width++)
       for (const line of flow(pen, printed, { width, hang: 2 })) expect(line).not.toMatch(/^ *s\b|\d$(?<!\b4)/);
     expect(flow(pen, printed, { width: 18, hang: 2 })[0]).toBe('for at least');
-    // Except if a line has no room for both.
+    // Unless the line is too short for both.
     expect(flow(pen, [plain('1234567890123 s')], { width: 13, hang: 0 })).toEqual(['1234567890123', 's']);
   });
 
@@ -45,7 +45,7 @@ describe('prose', () => {
     expect(lines).toEqual(['漢字漢字漢字', '漢字 🙂🙂🙂', '🙂🙂🙂🙂🙂']);
   });
 
-  it('never exceeds its width, whatever the text, and never ends a line in a blank', () => {
+  it('never exceeds its width and never ends a line with a blank, for any text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -70,7 +70,7 @@ describe('prose', () => {
     expect(clip(penFor({ color: false, unicode: false }), [plain('abcdefgh')], 6)).toBe('abc...');
   });
 
-  it('shortens a name in the middle: pods of one owner differ at their ends', () => {
+  it('shortens a name in the middle, because pods of one owner differ at the end', () => {
     expect(shorten(pen, 'checkout-754699c75f-5qlrp', 13)).toBe('checko…-5qlrp');
     expect(shorten(pen, 'short', 13)).toBe('short');
   });

@@ -28,13 +28,13 @@ describe('the card of many pods', () => {
   const card = (reports: readonly Report[], unseen: readonly string[] = []) =>
     rolloutCardLines(rolloutNumbers('deployment/web', reports, { unseen }), { pen, columns: 80 });
 
-  it('counts, and ends with one sentence with an icon that fits the exit code', () => {
+  it('begins with the number of pods, and ends with one sentence', () => {
     const lines = card(pods(12));
     expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
     expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain 3\.\ds$/);
   });
 
-  it('has a row for capacity if a Service lacked a backend, but not if nothing had to take over', () => {
+  it('has a capacity row if a Service had no ready backend, but not if the owner was deleted', () => {
     const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
     expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for 2.6s']);
     expect(rowOf('owner-deleted')).toEqual([]);
@@ -56,14 +56,14 @@ describe('the card of many pods', () => {
     );
   });
 
-  it('names the worst three pods, and has the worst exit code', () => {
+  it('names the worst three pods, and has the icon of a failure', () => {
     const lines = card([...pods(5), ...pods(4, killed)]);
     expect(lines[0]).toMatch(/^✖/);
     expect(lines.filter((line) => line.includes('SIGKILLed: '))).toHaveLength(3);
     expect(lines.at(-1)).toContain('5 of 9 pods terminated gracefully, 4 killed');
   });
 
-  it('has at most 20 lines besides the N of N pods, and 80 columns', () => {
+  it('has at most 20 lines for many pods, and 80 columns', () => {
     for (const reports of [pods(60), [...pods(50), ...pods(10, killed)]]) {
       const lines = card(reports, ['web-x']);
       expect(lines.length).toBeLessThanOrEqual(20);
@@ -71,7 +71,7 @@ describe('the card of many pods', () => {
     }
   });
 
-  it('says that no pod was deleted', () => {
+  it('says if no pod was deleted', () => {
     expect(card([]).at(-1)).toBe('✔ no pod was deleted');
   });
 
@@ -106,7 +106,7 @@ describe('the table of many pods', () => {
     return screen.window.map((line) => line.trimEnd());
   };
 
-  it('has a row for each terminating pod, and counts those that have ended', async () => {
+  it('has a row for each terminating pod, and counts the terminated ones', async () => {
     const lines = await play(100, 24, 4, [...pods(11), ...pods(1, killed)]);
     expect(lines[0]).toContain('shop deployment/web · 12 of 16 terminated');
     expect(lines[1]).toContain('11 Graceful, 1 SIGKILLed');

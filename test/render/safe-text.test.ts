@@ -47,14 +47,14 @@ describe('a string from a cluster', () => {
     expect(safe(raw)).toBe(expected);
   });
 
-  it('is cut with an ellipsis, never within a surrogate pair', () => {
+  it('is truncated with an ellipsis, never within a surrogate pair', () => {
     expect(forTerminal('abcdef', 3)).toBe('abc…');
     expect(forTerminal('ab\u{1f642}cd', 3)).toBe('ab…');
     expect(forTerminal('abc', 3)).toBe('abc');
     expect(forTerminal('x'.repeat(1_000_000)).length).toBeLessThan(1000);
   });
 
-  it('never contains a control, bidi or invisible character afterwards', () => {
+  it('contains no control, bidi or invisible character after escaping', () => {
     const text = fc
       .string({ unit: 'binary', maxLength: 40 })
       .chain((a) => fc.uint16Array({ maxLength: 20 }).map((units) => a + String.fromCharCode(...units)));

@@ -18,7 +18,7 @@ import { faults, schemas } from './helpers/schemas.ts';
 const { $defs: defs, properties } = schemas.report;
 
 describe('the JSON Schema of the report', () => {
-  it.each(reports)('accepts the report of an exit that was %s', (_name, sample) => {
+  it.each(reports)('accepts the report %s', (_name, sample) => {
     expect(faults('report', JSON.parse(renderJson(sample())))).toEqual([]);
   });
 
@@ -30,7 +30,7 @@ describe('the JSON Schema of the report', () => {
     ['container outcome', defs?.['container']?.properties?.['outcome'], containerOutcomes],
     ['finding', defs?.['finding']?.properties?.['code'], findingCodes],
     ['severity', defs?.['finding']?.properties?.['severity'], severities],
-  ])('has every %s of the contract, and no other', (_what, schema, names) => {
+  ])('has exactly the values of "%s" in the model', (_what, schema, names) => {
     expect(schema?.enum).toEqual([...names]);
   });
 
@@ -41,14 +41,14 @@ describe('the JSON Schema of the report', () => {
   it.each([
     ['a missing field', { grace: undefined }],
     ['another version', { apiVersion: 'podexit/v2' }],
-    ['a time of another form', { gaps: [{ resource: 'pod', from: '2026-11-20 23:04', cause: 'expired' }] }],
-    ['a mark that is not one', { marks: [{ ...graceful().marks[0], name: 'sigterm' }] }],
-    ['evidence that is no number', { trigger: { kind: 'unknown', evidence: ['1'] } }],
+    ['a time in another format', { gaps: [{ resource: 'pod', from: '2026-11-20 23:04', cause: 'expired' }] }],
+    ['an unknown mark', { marks: [{ ...graceful().marks[0], name: 'sigterm' }] }],
+    ['evidence that is not a number', { trigger: { kind: 'unknown', evidence: ['1'] } }],
   ])('rejects %s', (_what, change) => {
     expect(faults('report', JSON.parse(JSON.stringify({ ...graceful(), ...change })))).not.toEqual([]);
   });
 
-  it('accepts a field that is added later', () => {
+  it('accepts an additional field', () => {
     expect(faults('report', { ...graceful(), later: true })).toEqual([]);
   });
 });
@@ -61,7 +61,7 @@ describe('the JSON Schema of an error', () => {
   });
 });
 
-/** Keys that the schema does not have, or has in another order. */
+/** Keys that are missing in the schema, or have another order there. */
 function strayKeys(schema: Schema, value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => strayKeys(schema, item, path));
   const { properties: known } = resolve(schema);

@@ -18,7 +18,7 @@ const files = readdirSync(folder).filter((file) => file.endsWith('.txt'));
 const title =
   /^(?<recording>\S+) (?<columns>\d+)x(?<rows>\d+) at (?<until>[\d.]+|the end)(?:, resized to (?<wide>\d+)x(?<high>\d+) at (?<when>[\d.]+))?(?<ascii>, ascii)?(?<log>, with log lines)?(?<whole>, with history)?$/;
 
-it('has screens to look at', () => {
+it('has screens', () => {
   expect(files.length).toBeGreaterThan(10);
 });
 

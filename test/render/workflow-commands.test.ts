@@ -1,9 +1,9 @@
-/** Text that a CI runner would run as a command is inert in every format that prints strings of the cluster. */
+/** Text that a CI runner would execute as a command is escaped in every format that prints strings of the cluster. */
 import { describe, expect, it } from 'vitest';
 import { forCommand, forJson, forMarkdown, forMarkup, forTerminal } from '../../src/render/safe-text.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
-/** As actions/runner reads a line (ActionCommand.TryParseV2, TryParse): at its beginning after blanks, or anywhere. */
+/** Like actions/runner (ActionCommand.TryParseV2, TryParse): at the beginning of a line after blanks, or anywhere. */
 const isCommand = (line: string): boolean => /^\s*::.*::/.test(line) || /##(?:\w*)\[/.test(line);
 
 const asJson = (text: string): string => forJson(JSON.stringify({ text }));
@@ -37,11 +37,11 @@ it('is inert in an error on stderr', async () => {
   expect(stderr.split('\n').filter(isCommand)).toEqual([]);
 });
 
-it('leaves text alone that only looks like a command', () => {
+it('does not change text that only resembles a command', () => {
   for (const text of ['std::vector', 'listen on ::1', 'a ## b', '# [x]', '::1']) expect(forTerminal(text)).toBe(text);
 });
 
-it('keeps the meaning of JSON', () => {
+it('escapes JSON without changing its value', () => {
   const value = { log: '##[error]x \u009b31m \u202e' };
   expect(JSON.parse(forJson(JSON.stringify(value)))).toEqual(value);
 });

@@ -1,4 +1,4 @@
-/** A raw recording of many pods whose number an autoscaler has changed. */
+/** A raw recording of a scale-down by a HorizontalPodAutoscaler. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const first = rows.findIndex(({ type, resource, event }) => {
   return type === 'watch' && resource === 'events' && event?.object['reason'] === 'ScalingReplicaSet';
 });
 
-/** Just before the Deployment's own Event. */
+/** The recording with an Event of the autoscaler just before the Event of the Deployment. */
 function withAutoscaler(message: string): string {
   const row = structuredClone(rows[first]);
   if (!row?.event) throw new Error('the recording has no ScalingReplicaSet');
@@ -41,7 +41,7 @@ function withAutoscaler(message: string): string {
 it.each([
   ['New size: 0; reason: All metrics below target', ['by HorizontalPodAutoscaler checkout-hpa']],
   ['New size: 7; reason: cpu resource utilization above target', [undefined]],
-])('%s', async (message, notes) => {
+])('an Event with "%s" leads to the note %j', async (message, notes) => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'scaled.ndjson');
   writeFileSync(file, withAutoscaler(message));
   const { stdout } = await runMain(['replay', file, '-o', 'json']);

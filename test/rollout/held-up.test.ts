@@ -1,4 +1,4 @@
-/** Rollouts that do not run smoothly: paused, undone, out of quota, crashing, all at once, begun before the run. */
+/** Rollouts with problems: paused, undone, over quota, crashing, all pods at once, started before the run. */
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
@@ -35,7 +35,7 @@ const quota = {
 
 const cases: Case[] = [
   {
-    name: 'a paused one says so, and is followed when it is resumed',
+    name: 'a paused rollout is reported, and traced when it is resumed',
     replicas: 1,
     before: isReady('web-a-1'),
     after: [
@@ -52,7 +52,7 @@ const cases: Case[] = [
     stderr: /deployment\/web is paused: it changes no pod before kubectl rollout resume deployment\/web -n \S+/,
   },
   {
-    name: 'one that stays paused is waited for no longer than --timeout, and the pause is the reason',
+    name: 'a rollout that stays paused ends at --timeout, with the pause as the reason',
     replicas: 1,
     before: [
       ...isReady('web-a-1'),
@@ -65,7 +65,7 @@ const cases: Case[] = [
     stderr: /was seen to terminate: deployment\/web is paused/,
   },
   {
-    name: 'one that is undone half-way ends when the pods of the new revision are gone',
+    name: 'a rollout that is undone half-way ends when the pods of the new revision are gone',
     replicas: 2,
     before: isReady(...old),
     after: [
@@ -81,7 +81,7 @@ const cases: Case[] = [
     code: 0,
   },
   {
-    name: 'maxUnavailable of all replicas ends all pods at once',
+    name: 'with maxUnavailable 100% all pods terminate at once',
     replicas: 2,
     before: [...isReady(...old), deployment({ spec: { strategy: { rollingUpdate: { maxUnavailable: '100%' } } } })],
     after: [updating(2), ...ends(...old), ...isReady('web-b-1', 'web-b-2'), rolledOut(2, 2)],
@@ -90,7 +90,7 @@ const cases: Case[] = [
     answer: /^2 of 2 pods terminated gracefully/,
   },
   {
-    name: 'with maxSurge of all replicas no pod ends before the new ones are ready',
+    name: 'with maxSurge 100% no pod terminates before the new ones are ready',
     replicas: 2,
     before: [...isReady(...old), deployment({ spec: { strategy: { rollingUpdate: { maxSurge: '100%' } } } })],
     after: [updating(2), ...isReady('web-b-1', 'web-b-2'), wait(1500), ...ends(...old), rolledOut(2, 2)],
@@ -98,7 +98,7 @@ const cases: Case[] = [
     code: 0,
   },
   {
-    name: 'new pods that crash are named, and end the run with the progress deadline',
+    name: 'crashing new pods are named when the progress deadline ends the run',
     replicas: 2,
     before: isReady(...old),
     after: [
@@ -116,7 +116,7 @@ const cases: Case[] = [
     answer: /^1 of 1 pod terminated gracefully, but the rollout did not complete/,
   },
   {
-    name: 'a quota that stops the new ReplicaSet is quoted',
+    name: 'the message of a quota that blocks the new ReplicaSet is printed',
     replicas: 2,
     before: isReady(...old),
     after: [
@@ -132,7 +132,7 @@ const cases: Case[] = [
     answer: /^1 of 1 pod terminated gracefully, but the rollout did not complete/,
   },
   {
-    name: 'one that is still going on at --timeout is not complete',
+    name: 'a rollout that is still running at --timeout is not complete',
     replicas: 2,
     before: isReady(...old),
     after: [updating(2), ...ends('web-a-1')],
@@ -143,7 +143,7 @@ const cases: Case[] = [
     answer: /but the rollout did not complete/,
   },
   {
-    name: 'one that began before the run is joined, with the pod that terminates already',
+    name: 'a rollout that started before the run is traced, including the already terminating pod',
     replicas: 2,
     before: [...isReady(...old, 'web-b-1'), updating(2), pod('web-a-1', 'terminating')],
     after: [pod('web-a-1', 'exited'), wait(300), pod('web-a-1', 'gone'), ...ends('web-a-2'), rolledOut(2, 2)],

@@ -1,4 +1,4 @@
-/** When a rollout is over. */
+/** How podexit decides that a rollout is over. */
 import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../src/rollout/progress.ts';
 import { testEnv } from '../kube/helpers/env.ts';
@@ -21,20 +21,20 @@ const isOver = (progress: ReturnType<typeof createProgress>): Promise<boolean> =
     new Promise<false>((resolve) => setTimeout(() => resolve(false), 400)),
   ]);
 
-it('a terminating pod keeps the rollout open', async () => {
+it('is not over while a pod terminates', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   expect(await isOver(progress)).toBe(false);
 });
 
-it('a pod whose trace has ended does not keep it open, even if it still exists', async () => {
+it('is over if the trace of the pod has ended, even if the pod still exists', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   progress.podTraced('u1');
   expect(await isOver(progress)).toBe(true);
 });
 
-it('later news about such a pod does not keep it open either', async () => {
+it('stays over after later changes of such a pod', async () => {
   const progress = begun();
   progress.seen('u1', stuck);
   progress.podTraced('u1');
@@ -42,7 +42,7 @@ it('later news about such a pod does not keep it open either', async () => {
   expect(await isOver(progress)).toBe(true);
 });
 
-it('pending owners have the same names as elsewhere', () => {
+it('reports pending owners as TYPE/NAME', () => {
   const reported: string[][] = [];
   const progress = begun({ waits: (owners) => void reported.push(owners) });
   progress.ownerSeen('/apis/apps/v1/namespaces/shop/deployments/checkout', false);
@@ -52,7 +52,7 @@ it('pending owners have the same names as elsewhere', () => {
   expect(reported).toEqual([['deployment/checkout', 'job/a/b']]);
 });
 
-it('a pod whose termination was not observed belongs to the rollout', async () => {
+it('is over after a pod whose termination was not observed', async () => {
   const progress = begun();
   progress.begun();
   expect(await isOver(progress)).toBe(true);
@@ -67,7 +67,7 @@ it('is not over until the owners are known', async () => {
 
 describe('if the end of the rollout is unknown', () => {
   const living = (uid: string) => ({ metadata: { uid } });
-  const hasEnded = (progress: ReturnType<typeof createProgress>, uid: string): void => {
+  const terminate = (progress: ReturnType<typeof createProgress>, uid: string): void => {
     progress.seen(uid, { metadata: { uid, deletionTimestamp: '2031-01-01T00:00:00Z' } });
     progress.seen(uid, undefined);
   };
@@ -77,45 +77,45 @@ describe('if the end of the rollout is unknown', () => {
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.ownerNotFollowed('CloneSet web is not followed');
     progress.listed(['u1', 'u2'].map(living));
-    hasEnded(progress, 'u1');
+    terminate(progress, 'u1');
     return progress;
   };
   const fast = testEnv({ speed: 300 });
-  const howOver = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
+  const howItEnds = (progress: ReturnType<typeof createProgress>, ms = 1000) =>
     progress.untilOver(fast, AbortSignal.timeout(ms));
 
-  it('this is reported once, and the pods from the start are waited for', async () => {
+  it('the reason is reported once, and the rollout lasts until the pods from the start are gone', async () => {
     const reported: string[] = [];
     const progress = halfway(reported);
     expect(reported).toEqual(['CloneSet web is not followed']);
     expect(await isOver(progress)).toBe(false);
-    hasEnded(progress, 'u2');
+    terminate(progress, 'u2');
     expect(await isOver(progress)).toBe(true);
   });
 
-  it('pods that came later are not waited for', async () => {
+  it('pods that were created later do not matter', async () => {
     const progress = halfway();
     progress.seen('u3', living('u3'));
-    hasEnded(progress, 'u2');
+    terminate(progress, 'u2');
     expect(await isOver(progress)).toBe(true);
   });
 
-  it('a minute without a change of any pod ends it, as quiet', async () => {
-    expect(await howOver(halfway())).toBe('quiet');
+  it('a minute without a change of a pod ends it as "quiet"', async () => {
+    expect(await howItEnds(halfway())).toBe('quiet');
   });
 
   it('a change restarts the minute', async () => {
     const progress = halfway();
     const changing = setInterval(() => progress.seen('u2', living('u2')), 50);
-    expect(await howOver(progress)).toBe('left');
+    expect(await howItEnds(progress)).toBe('left');
     clearInterval(changing);
   });
 
-  it('silence of a lost watch does not count as quiet', async () => {
+  it('the time of a lost watch does not count as quiet', async () => {
     const progress = halfway();
     progress.onAlive?.(false);
-    expect(await howOver(progress)).toBe('left');
+    expect(await howItEnds(progress)).toBe('left');
     progress.onAlive?.(true);
-    expect(await howOver(progress)).toBe('quiet');
+    expect(await howItEnds(progress)).toBe('quiet');
   });
 });

@@ -1,4 +1,4 @@
-/** What stdout shows during a run. */
+/** The output on stdout during a run. */
 import { expect, it } from 'vitest';
 import { openOnDeletion, openStage } from '../../src/run/audience.ts';
 import type { Ports } from '../../src/run/ports.ts';
@@ -8,7 +8,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observationsOf, rawObservationsOf } from '../helpers/recordings.ts';
 
-it('ndjson prints nothing for a Date alone, and everything new with the next observation', async () => {
+it('ndjson prints nothing for a Date header alone', async () => {
   let written = '';
   const ports = { stdout: { write: (text: string) => (written += text) }, stderr: { write: () => {} } };
   const look = { color: 'never', ascii: true, timestamps: 'utc', logs: false } as const;
@@ -32,7 +32,7 @@ it('ndjson prints nothing for a Date alone, and everything new with the next obs
   expect(dates).toBeGreaterThan(shown);
 });
 
-it('opens a stage when the DELETE was sent, and then shows the newest trace and every log line', async () => {
+it('opens the output when the DELETE is sent, and then shows the newest trace and every log line', async () => {
   const seen = observationsOf(await rawObservationsOf('graceful-exit'));
   const sent = seen.findIndex(({ kind }) => kind === 'requested');
   const shown: Observation[] = [];

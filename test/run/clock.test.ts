@@ -1,4 +1,4 @@
-/** The origin of the clock: as exact as the readings of the two clocks allow. */
+/** The origin of the clock is as exact as the readings of the two clocks allow. */
 import { describe, expect, it } from 'vitest';
 import { originFrom } from '../../src/run/clock.ts';
 
@@ -16,7 +16,7 @@ const errorOf = (origin: number): number => Math.abs(origin - began);
 describe('the start of the monotonic clock', () => {
   it.each([
     ['all readings were quick', [0.001, 0.002, 0.001]],
-    ['one of them was', [30, 0.002, 12]],
+    ['one of the readings was quick', [30, 0.002, 12]],
   ])('is known to half a millisecond if %s', (_, waits) => {
     expect(errorOf(originFrom(readings(waits)))).toBeLessThanOrEqual(0.51);
   });

@@ -1,4 +1,4 @@
-/** A live source whose consumer stops early leaves nothing running. */
+/** A live source that stops early leaves no request open, and deletes no other pod. */
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
@@ -12,7 +12,7 @@ import type { Serving } from '../helpers/serving.ts';
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
 
-/** A run about the server's pod. */
+/** The source of a run about the server's pod. */
 async function tracing(
   { server, flags }: Pick<Serving, 'server' | 'flags'>,
   pod: Partial<FoundPod> = {},
@@ -40,10 +40,10 @@ async function tracing(
 it('a consumer that throws leaves no request open once the source is stopped', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { cluster, live } = await tracing({ server, flags });
-    const tired = (): never => {
+    const failing = (): never => {
       throw new Error('seen enough');
     };
-    const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && tired();
+    const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && failing();
     const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
     await expect(
       run({ traces: tracesOfOne(), source: live.source, logText: false, audience: { step }, onTrace: live.onTrace }),

@@ -1,4 +1,4 @@
-/** Errors after a run has seen the deletion cost an answer, never the report. */
+/** Errors after a run has observed the deletion may lose an answer, but never the report. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connected, json, status, tempDir } from '../kube/helpers/api.ts';
@@ -16,7 +16,7 @@ async function onceOnly(): Promise<object> {
   return { exec: { apiVersion, command: 'sh', args: ['-c', script], interactiveMode: 'Never' } };
 }
 
-it('a plugin that fails at the last GET still gives the report of a stuck pod', async () => {
+it('a plugin that fails at the last GET does not prevent the report of a stuck pod', async () => {
   const server = await onePod(terminating(), ({ path }, response) => {
     if (!path.endsWith('/pods/web')) return false;
     json(response, 401, status(401, 'Unauthorized', 'the token has expired'));
@@ -46,39 +46,42 @@ describe('a request that fails', () => {
   });
 
   it.each([
-    ['sent no more', false, 'pod "web" is already terminating: another client was faster, no eviction is sent', 1],
+    ['not repeated', false, 'pod "web" is already terminating: another client was faster, no eviction is sent', 1],
     [
-      'sent for its grace',
+      'repeated for its grace period',
       true,
       'pod "web" in namespace "shop" was gone before its eviction was asked for; the report shows how',
       2,
     ],
-  ])('because somebody else was first, while it waited for a budget, is %s', async (_, insist, warning, requests) => {
-    let asked = 0;
-    const server = await onePod({}, ({ path }, response, { now }) => {
-      if (!path.endsWith('/eviction')) return false;
-      asked += 1;
-      if (asked > 1) json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
-      else {
-        const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
-        json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
-        setTimeout(() => now('MODIFIED', terminating()), 50);
-        setTimeout(() => now('DELETED'), 100);
-      }
-      return true;
-    });
-    const cluster = await connected(server);
-    const { report, warnings } = await runOf(cluster, {
-      mode: 'evict',
-      retryEvict: true,
-      insist,
-      waitReplacement: true,
-      timeoutMs: 20_000,
-    });
-    expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
-    expect(warnings).toContain(warning);
-    expect(asked).toBe(requests);
-  });
+  ])(
+    'because another client deleted the pod while an eviction waited for its budget is %s',
+    async (_, insist, warning, requests) => {
+      let asked = 0;
+      const server = await onePod({}, ({ path }, response, { now }) => {
+        if (!path.endsWith('/eviction')) return false;
+        asked += 1;
+        if (asked > 1) json(response, 404, status(404, 'NotFound', 'pods "web" not found'));
+        else {
+          const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods' }];
+          json(response, 429, status(429, 'TooManyRequests', 'Cannot evict', { causes }));
+          setTimeout(() => now('MODIFIED', terminating()), 50);
+          setTimeout(() => now('DELETED'), 100);
+        }
+        return true;
+      });
+      const cluster = await connected(server);
+      const { report, warnings } = await runOf(cluster, {
+        mode: 'evict',
+        retryEvict: true,
+        insist,
+        waitReplacement: true,
+        timeoutMs: 20_000,
+      });
+      expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
+      expect(warnings).toContain(warning);
+      expect(asked).toBe(requests);
+    },
+  );
 
   it('is an error if nothing else shows a deletion', async () => {
     const server = await onePod({}, ({ method }, response) => {
@@ -89,13 +92,13 @@ describe('a request that fails', () => {
   });
 });
 
-it.each([[{ uid: undefined }], [{ uid: '' }]])('a pod with %j is not asked to be deleted', async (metadata) => {
+it.each([[{ uid: undefined }], [{ uid: '' }]])('no DELETE is sent for a pod with %j', async (metadata) => {
   const server = await onePod(metadata);
   await expect(runOf(await connected(server), {})).rejects.toMatchObject({ code: 'server.not-kubernetes' });
   expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('a lost stream that is then refused for good is reported as one gap', async () => {
+it('a lost stream that is then refused is reported as one gap', async () => {
   let ended = false;
   const server = await onePod(terminating(), ({ path, query }, response, { endWatches }) => {
     if (!path.endsWith('/pods')) return false;

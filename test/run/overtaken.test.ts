@@ -4,8 +4,8 @@ import type { LiveOptions } from '../../src/run/live-run.ts';
 import { connected, json } from '../kube/helpers/api.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 
-/** Another client deletes the pod when its Services are listed; the list comes late. */
-async function overtaken(options: Partial<LiveOptions>) {
+/** Another client deletes the pod when its Services are listed. The list arrives late. */
+async function deletedByOther(options: Partial<LiveOptions>) {
   const server = await onePod({}, ({ path, method }, response, { now }) => {
     if (method !== 'GET') {
       json(response, 200, { kind: 'Status', status: 'Success' });
@@ -23,13 +23,13 @@ async function overtaken(options: Partial<LiveOptions>) {
   return { report, warnings, sent: server.asked.filter(({ method }) => method !== 'GET') };
 }
 
-describe('a deletion that came before ours', () => {
+describe('a deletion by another client before ours', () => {
   it.each([
     ['DELETE', {}],
     ['eviction', { mode: 'evict' as const }],
     ['eviction', { mode: 'evict' as const, retryEvict: true }],
-  ])('is followed, and no %s is sent', async (verb, options) => {
-    const { report, warnings, sent } = await overtaken(options);
+  ])('is traced, and no %s is sent', async (verb, options) => {
+    const { report, warnings, sent } = await deletedByOther(options);
     expect(sent).toEqual([]);
     expect(warnings).toEqual([`pod "web" is already terminating: another client was faster, no ${verb} is sent`]);
     expect(report?.marks.map(({ name }) => name)).toEqual(expect.arrayContaining(['accepted', 'removed']));
@@ -37,8 +37,8 @@ describe('a deletion that came before ours', () => {
     expect(report?.trigger.kind).not.toBe('podexit');
   });
 
-  it('gets a DELETE with the requested grace, with a message', async () => {
-    const { report, warnings, sent } = await overtaken({ graceSeconds: 2, insist: true });
+  it('is followed by a DELETE with the requested grace period, and a message', async () => {
+    const { report, warnings, sent } = await deletedByOther({ graceSeconds: 2, insist: true });
     expect(sent).toHaveLength(1);
     expect(warnings).toEqual([
       expect.stringMatching(

@@ -48,7 +48,7 @@ describe('Events of events.k8s.io', () => {
   });
 
   it.each(['graceful-exit', 'preempted', 'rolling-update', 'node-down', 'taint-evicted'])(
-    'prove of %s what those of the core form prove',
+    'give the same report of %s as Events of core/v1',
     async (name) => {
       expect(await reportInNewForm(name)).toEqual(await reportOfRecording(name));
     },

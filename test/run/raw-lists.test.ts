@@ -1,4 +1,4 @@
-/** What a raw recording does not contain may still have happened: it is a gap. */
+/** A resource that a raw recording does not contain is a gap, because changes may have been missed. */
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/recording/rows.ts';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
@@ -32,7 +32,7 @@ describe('a resource that a recording does not contain', () => {
     ['nodes', 'nodes'],
     ['replicasets', 'owners'],
     ['deployments', 'owners'],
-  ])('is a gap where it is %s', async (resource, times) => {
+  ])('is a gap if it is %s', async (resource, times) => {
     expect(gapsOf(reportOf(await rowsWithout('graceful-exit', resource)))).toEqual(lasting(times));
   });
 
@@ -42,17 +42,14 @@ describe('a resource that a recording does not contain', () => {
     ).toEqual([]);
   });
 
-  it.each(recordingNames)(
-    'is not missed in %s, which has no Leases, as no recording of this kind has',
-    async (name) => {
-      expect((await rowsOf(name)).filter((row) => isOf(row, ['leases']))).toEqual([]);
-      expect(gapsOf(reportOf(await rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
-    },
-  );
+  it.each(recordingNames)('does not affect %s, which has no Leases, like all recordings of this kind', async (name) => {
+    expect((await rowsOf(name)).filter((row) => isOf(row, ['leases']))).toEqual([]);
+    expect(gapsOf(reportOf(await rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
+  });
 });
 
 describe('a change', () => {
-  it('of another EndpointSlice does not show the slices that existed before it', async () => {
+  it('of another EndpointSlice does not replace a list of the EndpointSlices', async () => {
     const rows = await rowsOf('two-services');
     const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
@@ -67,7 +64,7 @@ describe('a change', () => {
 });
 
 describe('a resource that is listed after the pod was deleted', () => {
-  it('has a gap until then, and the facts of its list may be as old', async () => {
+  it('has a gap until then', async () => {
     const rows = await rowsOf('graceful-exit');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
     const late = sent + 1500;
@@ -82,7 +79,7 @@ describe('a resource that is listed after the pod was deleted', () => {
   });
 });
 
-describe('a resource that is listed by a run that joined a deletion under way', () => {
+describe('a resource that is listed by a run that attached to a terminating pod', () => {
   it('has no gap', async () => {
     const rows = await rowsOf('sigkill-after-grace');
     const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');

@@ -32,7 +32,7 @@ const list = (at: number, resource: string, ...objects: WatchRow['object'][]): R
 });
 
 describe('a watch that ended', () => {
-  it('has a gap until the next list of its resource, which may be as old as the gap', async () => {
+  it('has a gap until the next list of its resource, and the list may show changes from the whole gap', async () => {
     const { rows, from } = await cut('pods');
     const to = from + 30_000;
     const report = judged([...narrowToPod(inOrder(...rows, list(to, 'pods')))]);
@@ -44,7 +44,7 @@ describe('a watch that ended', () => {
     expect(Date.parse(at.latest)).toBeGreaterThanOrEqual(to);
   });
 
-  it('and was never listed again has a gap to the end: later facts may be as old', async () => {
+  it('and was never listed again has a gap to the end, and later changes may be older', async () => {
     const { rows, from, last } = await cut('endpointslices');
     const [object] = last;
     if (!object) throw new Error('no slice changed');
@@ -56,7 +56,7 @@ describe('a watch that ended', () => {
   });
 });
 
-describe('a watch that ended, and whose resource is listed only when the pod is gone,', () => {
+describe('a watch that ended, whose resource is listed only when the pod is gone,', () => {
   /** The watch ends just before the request. A list `later` ms after the last row has what it missed. */
   async function relisted(name: string, resource: string, later: number) {
     const rows = await rowsOf(name);
@@ -72,7 +72,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     return { from, to, report: mustReport(traceOf(observationsOf([...replayOf(all)]))) };
   }
 
-  it('is awaited as in a live run, and the gap ends with the list', async () => {
+  it('has a gap that ends with the list, as in a live run', async () => {
     const { from, to, report } = await relisted('prestop-exceeds-grace', 'events', 6000);
     const [gap, ...others] = report.gaps;
     expect(others).toEqual([]);
@@ -81,7 +81,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     expect(report.verdict.outcome).toBe('overran');
   });
 
-  it('leaves a gap to the end if a live run would not wait so long', async () => {
+  it('has a gap to the end if a live run would not wait so long', async () => {
     const { from, report } = await relisted('prestop-exceeds-grace', 'events', 60_000);
     const [gap, ...others] = report.gaps;
     expect(others).toEqual([]);
@@ -91,7 +91,7 @@ describe('a watch that ended, and whose resource is listed only when the pod is 
     expect(report.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
   });
 
-  it('leaves a gap to the end if a run does not wait for its stream', async () => {
+  it('has a gap to the end if a live run does not wait for its stream', async () => {
     const { report } = await relisted('graceful-exit', 'replicasets', 3000);
     expect(report.gaps).toMatchObject([{ resource: 'owners', cause: 'disconnected' }]);
     expect(report.gaps[0]?.to).toBeUndefined();

@@ -44,41 +44,41 @@ const boundsOf = ({ marks }: ExitReport) =>
 
 const names = ['graceful-exit', 'evicted', 'prestop-fails'];
 
-describe.each(names)('of the requests in %s', (name) => {
-  const isTold = async (rows: readonly Row[]) => {
+describe.each(names)('among the requests in %s', (name) => {
+  const expectSameReport = async (rows: readonly Row[]) => {
     const [report, plain] = [reportOf(rows), await reportOfRecording(name)];
     expect(report.pod).toEqual(plain.pod);
     expect(boundsOf(report)).toEqual(boundsOf(plain));
     expect(report.verdict.outcome).toBe(plain.verdict.outcome);
   };
 
-  it('a dry run deletes nothing, by its body', async () => {
+  it('a dry run in the body does not count as the deletion', async () => {
     const { request } = await exchangeIn(name);
     const options = { dryRun: ['All'] };
     const body = request.path.endsWith('/eviction') ? { ...request.body, deleteOptions: options } : options;
-    await isTold(await withEarlier(name, { body }));
+    await expectSameReport(await withEarlier(name, { body }));
   });
 
-  it('a dry run deletes nothing, by its query', async () => {
+  it('a dry run in the query does not count as the deletion', async () => {
     const { request } = await exchangeIn(name);
-    await isTold(await withEarlier(name, { path: `${request.path}?dryRun=All` }));
+    await expectSameReport(await withEarlier(name, { path: `${request.path}?dryRun=All` }));
   });
 
-  it.each([409, 429, 500])('one that was refused with %i does not hide the one that was accepted', async (status) => {
-    await isTold(await withEarlier(name, {}, refusedWith(status)));
+  it.each([409, 429, 500])('one that was refused with %i does not hide the accepted one', async (status) => {
+    await expectSameReport(await withEarlier(name, {}, refusedWith(status)));
   });
 
-  it('a request for a pod that was never seen does not hide the request for the pod', async () => {
+  it('a request for an unknown pod does not hide the request for the pod', async () => {
     const { request } = await exchangeIn(name);
     const path = request.path.replace(/\/pods\/[^/]+/, '/pods/zzz');
-    await isTold(await withEarlier(name, { path }, refusedWith(404)));
-    await isTold(await withEarlier(name, { path }));
+    await expectSameReport(await withEarlier(name, { path }, refusedWith(404)));
+    await expectSameReport(await withEarlier(name, { path }));
   });
 
-  it('a request that came when the pod was already terminating did not delete it', async () => {
+  it('a request for the already terminating pod does not count as the deletion', async () => {
     const { rows, request, response } = await exchangeIn(name);
     const again = { ...request, at: response.at + 1000 };
-    await isTold([...rows, again, { ...response, at: again.at + 10 }]);
+    await expectSameReport([...rows, again, { ...response, at: again.at + 10 }]);
   });
 });
 
@@ -96,19 +96,19 @@ describe('the query of a request', () => {
     );
   };
 
-  it('is not part of the pod name, and may contain the grace', async () => {
+  it('is not part of the pod name, and may contain the grace period', async () => {
     const report = await asking('propagationPolicy=Background&gracePeriodSeconds=10');
     expect(report).toMatchObject({ mode: 'delete', grace: { requestedSeconds: 10 } });
     expect(boundsOf(report)).toEqual(boundsOf(await reportOfRecording('graceful-exit')));
   });
 
-  it('does not set the grace if the body has one, or if it is not a number', async () => {
+  it('does not set the grace period if the body has one, or if it is not a number', async () => {
     expect((await asking('gracePeriodSeconds=7', { gracePeriodSeconds: 10 })).grace.requestedSeconds).toBe(10);
     expect((await asking('gracePeriodSeconds=soon')).grace.requestedSeconds).toBeNull();
   });
 });
 
-it("an eviction with a grace in the query keeps the pod's own grace: only the body of an eviction sets it", async () => {
+it('an eviction ignores a grace period in the query: only its body can set one', async () => {
   const { rows } = await exchangeIn('evicted');
   const report = reportOf(
     rows.map((row) => (row.type === 'request' ? { ...row, path: `${row.path}?gracePeriodSeconds=3` } : row)),
@@ -116,7 +116,7 @@ it("an eviction with a grace in the query keeps the pod's own grace: only the bo
   expect(report).toMatchObject({ mode: 'evict', grace: { requestedSeconds: null } });
 });
 
-it('a recording whose only request was a dry run is of a pod that another client deleted', async () => {
+it('a recording whose only request is a dry run shows a deletion by another client', async () => {
   const { rows } = await exchangeIn('graceful-exit');
   const report = reportOf(rows.map((row) => (row.type === 'request' ? { ...row, body: { dryRun: ['All'] } } : row)));
   expect(report).toMatchObject({ mode: 'attach', verdict: { outcome: 'graceful' } });
@@ -131,7 +131,7 @@ describe('the query of a DELETE', () => {
     body,
   });
 
-  it('is read if its body is empty', () => {
+  it('is read if the body is empty', () => {
     expect(graceOf(asked({}))).toBe(0);
     expect(removalsOf([asked({})])).toEqual([]);
   });
@@ -142,8 +142,8 @@ describe('the query of a DELETE', () => {
   });
 });
 
-describe('a DELETE that a server in trouble answered, and nothing after it', () => {
-  it('may have been executed', async () => {
+describe('a DELETE with a 504 as the last row', () => {
+  it('has an unknown outcome', async () => {
     const { rows, request, response } = await exchangeIn('graceful-exit');
     const earlier = rows.filter((row) => row.at < request.at);
     const report = reportOf([...earlier, request, { ...response, ...refusedWith(504) }]);

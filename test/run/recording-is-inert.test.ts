@@ -1,4 +1,4 @@
-/** Recordings are viewed with `cat` and `less`, like reports: characters that act or hide in a terminal are escaped. */
+/** People view recordings with `cat` and `less`, so control and invisible characters are escaped. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/run/clock.ts';
 import { recorderFor } from '../../src/run/writable.ts';
 
-it('C1 controls, bidi marks and workflow commands are escaped, and read back as they were', () => {
+it('C1 controls, bidi marks and workflow commands are escaped, and parse to the original text', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
   const text = '\u009b31m \u202e \u2066 \u200b ##[error]x';
   const recorder = recorderFor(file, true, { clock: systemClock, version: '0' } as never, () => {});

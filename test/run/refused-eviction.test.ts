@@ -1,4 +1,4 @@
-/** Evictions that are refused for another reason than a budget. */
+/** Evictions that are not refused by a PodDisruptionBudget. */
 import { expect, it } from 'vitest';
 import { askDeletion } from '../../src/run/ask-deletion.ts';
 import type { Handler } from '../kube/helpers/api.ts';
@@ -30,14 +30,14 @@ async function evicted(answer: Handler, retryEvict: boolean) {
   return { error, sent: api.asked.filter(({ method }) => method === 'POST'), asked: api.asked };
 }
 
-it('is reported in the words of the server, without reading budgets', async () => {
+it('a refused eviction is reported with the message of the server, and budgets are not read', async () => {
   const { error, sent, asked } = await evicted((_, response) => json(response, 403, denied), false);
   expect(error).toMatchObject({ code: 'evict.denied', hint: expect.stringContaining('that policy') as unknown });
   expect(error?.message).not.toContain('PodDisruptionBudget');
   expect(asked).toEqual(sent);
 });
 
-it('is sent without a dry run if a webhook does not allow one, and again after a refusal by a budget', async () => {
+it('an eviction is sent without a dry run if a webhook allows none, and again after a budget refused it', async () => {
   let real = 0;
   const { error, sent } = await evicted(({ body }, response) => {
     const noDryRun = 'admission webhook "guard.example.com" does not support dry run';
@@ -51,7 +51,7 @@ it('is sent without a dry run if a webhook does not allow one, and again after a
   expect(sent.map(({ body }) => body.includes('dryRun'))).toEqual([true, false, true, false]);
 });
 
-it('is not sent again after its dry run was allowed', async () => {
+it('an eviction that is denied after an allowed dry run is not sent again', async () => {
   const { error, sent } = await evicted(({ body }, response) => {
     if (body.includes('dryRun')) json(response, 201, { kind: 'Status', status: 'Success' });
     else json(response, 403, denied);

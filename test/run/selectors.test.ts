@@ -28,7 +28,7 @@ it.each<[string, LabelSelector, Labels[], Labels[]]>([
     [{ 'example.com/app': 'a' }],
   ],
   ['', {}, [{}, { app: 'web' }], []],
-])('%j selects as the API server would', (text, selector, selected, others) => {
+])('%j selects the same as in the API server', (text, selector, selected, others) => {
   expect(printLabels(selector)).toBe(text);
   for (const labels of selected) expect(matches(selector, labels)).toBe(true);
   for (const labels of others) expect(matches(selector, labels)).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStreamHealth } from '../../src/run/stream-health.ts';
 
 describe('a stream that is lost', () => {
-  it('is lost since the earliest known time: its last change may have been an old state', () => {
+  it('is lost since the earliest reported time', () => {
     const streams = createStreamHealth(() => {});
     const health = streams.open('pod', 0);
     health.lost(30_000);
@@ -12,7 +12,7 @@ describe('a stream that is lost', () => {
     expect(streams.lost()).toEqual([{ stream: 'pod', since: 10_000 }]);
   });
 
-  it('starts a new loss once it has flowed again', () => {
+  it('has a new time of loss after it has delivered again', () => {
     const streams = createStreamHealth(() => {});
     const health = streams.open('pod', 0);
     health.lost(10_000);

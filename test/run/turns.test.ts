@@ -1,4 +1,4 @@
-/** Observations of one turn of the event loop are shown together, and recorded as such. */
+/** Observations of one turn of the event loop are shown together, and the recording marks them as together. */
 import { expect, it } from 'vitest';
 import { afterInput } from '../../src/run/clock.ts';
 import { run, type Source } from '../../src/run/run.ts';
@@ -34,7 +34,7 @@ const inTurns =
 
 const line = (at: number): RawObservation => ({ kind: 'line', at, container: 'app', time: '2026-01-01T00:00:00Z' });
 
-it('the newest trace of a turn is shown, and each log line', async () => {
+it('each turn shows its newest trace and every log line', async () => {
   const all = (await rawObservationsOf('graceful-exit')).filter(({ kind }) => kind !== 'dated');
   const [began, first, second, third] = all as [RawObservation, RawObservation, RawObservation, RawObservation];
   const { shown, log } = await shownOf(inTurns([[began, first], [line(second.at), second, line(third.at), third], []]));
@@ -42,7 +42,7 @@ it('the newest trace of a turn is shown, and each log line', async () => {
   expect(log.map(({ together = false }) => together)).toEqual([false, true, false, true, true, true]);
 });
 
-it('a replay of the log shows the same', async () => {
+it('a replay of the recorded observations shows the same', async () => {
   const all = await rawObservationsOf('sigkill-after-grace');
   const turns = all.flatMap((_, index) => (index % 3 === 0 ? [all.slice(index, index + 3)] : []));
   const live = await shownOf(inTurns(turns));
@@ -52,7 +52,7 @@ it('a replay of the log shows the same', async () => {
 });
 
 it.each([4, 6])(
-  'what the audience throws at %i of 6 ends the run, and all that arrived is written down',
+  'an error of the audience at observation %i of 6 ends the run, and all received observations are recorded',
   async (seen) => {
     const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
     const log: Observation[] = [];
@@ -73,7 +73,7 @@ it.each([4, 6])(
   },
 );
 
-it('what is shown has been recorded before', async () => {
+it('every observation is recorded before it is shown', async () => {
   const all = await rawObservationsOf('sigkill-after-grace');
   const written = new Set<number>();
   const early: number[] = [];

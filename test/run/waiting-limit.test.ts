@@ -4,7 +4,7 @@ import type { Clock } from '../../src/run/clock.ts';
 import { createWaitingLimit } from '../../src/run/time-limit.ts';
 
 /** A clock that the test advances, in seconds. */
-function timeTeller() {
+function manualClock() {
   let now = 0;
   const timers = new Map<object, { at: number; ring: () => void }>();
   const clock: Clock = {
@@ -26,7 +26,7 @@ const pipe = { isTty: false };
 const podOf = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
 
 it('is 60 s while the pods cannot be listed', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   pass(59);
   expect(limit.signal.aborted).toBe(false);
@@ -36,7 +36,7 @@ it('is 60 s while the pods cannot be listed', () => {
 });
 
 it('does not count while a command runs', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   limit.listed();
   limit.pause();
@@ -49,7 +49,7 @@ it('does not count while a command runs', () => {
 });
 
 it('is 150 s if there is no pod with a grace period', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   limit.listed();
   pass(149);
@@ -59,7 +59,7 @@ it('is 150 s if there is no pod with a grace period', () => {
 });
 
 it('is 120 s more than the longest grace period, which it names', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   for (const seconds of [5, 600, 30]) limit.podSeen(podOf(seconds));
   pass(719);
@@ -70,7 +70,7 @@ it('is 120 s more than the longest grace period, which it names', () => {
 });
 
 it('restarts at the end of a pod', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe });
   limit.podSeen(podOf(5));
   pass(100);
@@ -82,7 +82,7 @@ it('restarts at the end of a pod', () => {
 });
 
 it('never ends a trace that is under way', () => {
-  const { clock, pass } = timeTeller();
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, stdout: pipe }, () => true);
   pass(1000);
   expect(limit.signal.aborted).toBe(false);
@@ -90,10 +90,10 @@ it('never ends a trace that is under way', () => {
 
 it.each([
   ['at a terminal', { stdout: { isTty: true } }],
-  ['where --timeout says how long', { stdout: pipe, timeoutMs: 600_000 }],
-  ['where --timeout says for ever', { stdout: pipe, timeoutMs: null }],
-])('is none %s', (_, words) => {
-  const { clock, pass } = timeTeller();
+  ['with --timeout', { stdout: pipe, timeoutMs: 600_000 }],
+  ['with an unlimited --timeout', { stdout: pipe, timeoutMs: null }],
+])('does not exist %s', (_, words) => {
+  const { clock, pass } = manualClock();
   const limit = createWaitingLimit({ clock, ...words });
   limit.podSeen(podOf(5));
   pass(100_000);

@@ -1,4 +1,4 @@
-/** The answer of every recording: words that follow the exit code, and lengths that add up. */
+/** The answer of every recording: it fits the exit code, and has whole sentences. */
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../../src/render/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
@@ -41,14 +41,14 @@ describe.each(allNames)('%s', (name) => {
     }
   });
 
-  it('has an error only if the exit code is not 0', async () => {
+  it('has a finding of severity error exactly if the exit code is 2 and the deletion was not forced', async () => {
     for (const { verdict } of await reportsOf(name))
       expect(verdict.findings.some(({ severity }) => severity === 'error')).toBe(
         verdict.exitCode === 2 && !isForced(verdict),
       );
   });
 
-  it('makes a document that its schema accepts', async () => {
+  it('fits its JSON Schema', async () => {
     for (const report of await reportsOf(name)) {
       const document = JSON.parse(renderJson(exitReportOf(report))) as unknown;
       expect(faults('report', document)).toEqual([]);
@@ -56,5 +56,5 @@ describe.each(allNames)('%s', (name) => {
   });
 });
 
-/** A forced deletion is what the user asked for, so it is no error. */
+/** A forced deletion is what the user requested, so it is not an error. */
 const isForced = ({ outcome }: Report['verdict']): boolean => outcome === 'forced';

@@ -1,4 +1,4 @@
-/** Cards of exits that no recording has: an uncertain kill, a failed gate, an ignored signal after a long hook. */
+/** Cards of exits that no recording has: a probable kill, a failed gate, an ignored signal after a long hook. */
 import { expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
@@ -26,7 +26,7 @@ it('says "probably" of a SIGKILL if the app may have exited 137 by itself', () =
   expect(card).toContain('probably SIGKILL');
 });
 
-it('marks only such a kill as probable in the report', () => {
+it('marks such a kill in the report as probable, and a certain one not', () => {
   const probableIn = (app: ContainerStory['app']) => {
     const report = judged({ app });
     return report && exitReportOf(report).containers.map(({ outcome, probable }) => [outcome, probable]);
@@ -35,7 +35,7 @@ it('marks only such a kill as probable in the report', () => {
   expect(probableIn(ignoresSignal)).toEqual([['killed', undefined]]);
 });
 
-it('says "probably" of every SIGKILL within a second of the end of the grace period if no log was followed', () => {
+it('says "probably" of every SIGKILL within a second of the end of the grace period if no log was available', () => {
   const withoutLogs = (app: ContainerStory['app']) => {
     const rawObservations = storyObservations(alone({ app })).filter(({ kind }) => !kind.startsWith('log'));
     const report = reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
@@ -45,7 +45,7 @@ it('says "probably" of every SIGKILL within a second of the end of the grace per
   expect(withoutLogs(ignoresSignal)).toEqual([['killed', true]]);
 });
 
-it('prints a failed gate above the answer, and how to read about it', () => {
+it('prints a failed gate twice, with its explain command', () => {
   const card = cardOf({ app: drains(2000, 0) }, { gates: [{ kind: 'max-duration', ms: 1000 }], warnOnly: false });
   expect(card.match(/took 3\.\ds/g)).toHaveLength(2);
   expect(card).toContain('kubectl podexit explain max-duration');

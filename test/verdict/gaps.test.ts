@@ -1,4 +1,4 @@
-/** The gaps of a report: what may have been missed. */
+/** The gaps of a report: times in which changes may have been missed. */
 import { expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { adding, judged, markedIn, recorded } from '../helpers/cases.ts';
@@ -12,7 +12,7 @@ const gap = (from: number, to: number, stream: 'events' | 'pod' = 'events'): Raw
   cause: 'expired',
 });
 
-it('history that is lost again and again is one gap, as long as nothing arrives in between', async () => {
+it('consecutive gaps of a stream are one gap if nothing arrives in between', async () => {
   const rawObservations = await recorded('graceful-exit');
   const { at } = markedIn(rawObservations);
   const lost = [gap(at, at + 100), gap(at, at + 150, 'pod'), gap(at + 100, at + 300), gap(at + 300, at + 900)];

@@ -37,12 +37,12 @@ describe('max-duration', () => {
     expect(gate).toMatchObject({ name: 'max-duration', limit: '10s', passed: true, message: 'took 7.2s' });
   });
 
-  it('fails one that was longer', async () => {
+  it('fails an exit that was longer', async () => {
     const gate = await gateOf('prestop-exceeds-grace', { kind: 'max-duration', ms: 5000 });
     expect(gate).toMatchObject({ passed: false, message: 'took 7.2s' });
   });
 
-  it('fails one whose end was not observed: nothing proves that it kept the limit', async () => {
+  it('fails an exit whose end was not observed: the limit is not proven', async () => {
     const early = (rawObservation: RawObservation) =>
       !('change' in rawObservation && rawObservation.change === 'DELETED');
     const gate = await gateOf('exit-143', { kind: 'max-duration', ms: 3_600_000 }, early);
@@ -58,7 +58,7 @@ describe('max-grace-used', () => {
     expect(gate.message).toBe('app used 100% of its 6s grace period');
   });
 
-  it('names the container that used most', async () => {
+  it('names the container that used the most', async () => {
     const gate = await gateOf('multi-container', { kind: 'max-grace-used', share: 0.5 });
     expect(gate.message).toMatch(/^legacy used /);
   });
@@ -67,7 +67,7 @@ describe('max-grace-used', () => {
     expect(await gateOf('pending', { kind: 'max-grace-used', share: 0 })).toMatchObject({ passed: true });
   });
 
-  it('fails if the interval reaches beyond the limit, since nothing proves that it was kept', async () => {
+  it('fails if the interval extends beyond the limit: the limit is not proven', async () => {
     const { phases, grace } = await reportOfRecording('owner-deleted');
     const drain = phases.find(({ name }) => name === 'drain');
     if (!drain) throw new Error('no drain');
@@ -78,24 +78,24 @@ describe('max-grace-used', () => {
 });
 
 describe('min-drain-lead', () => {
-  it('is the time between removal and stop signal, which a preStop sleep provides', async () => {
+  it('is the time from removal to SIGTERM, which a preStop sleep provides', async () => {
     const gate = await gateOf('prestop-sleep', { kind: 'min-drain-lead', ms: 1000 });
     expect(gate).toMatchObject({ name: 'min-drain-lead', passed: true });
     expect(gate.message).toMatch(/^SIGTERM of app came \d\.\ds after removal from Service \S+$/);
   });
 
-  it('fails if the signal comes together with the removal', async () => {
+  it('fails if SIGTERM arrives together with the removal', async () => {
     const gate = await gateOf('graceful-exit', { kind: 'min-drain-lead', ms: 5000 });
     expect(gate.passed).toBe(false);
     expect(gate.message).toMatch(/^SIGTERM of app came at most 0\.\d+s after removal from Service checkout$/);
   });
 
-  it('passes a pod that no Service routes to', async () => {
+  it('passes a pod without a Service', async () => {
     const gate = await gateOf('exit-143', { kind: 'min-drain-lead', ms: 5000 }, isUnrelatedToServices);
     expect(gate).toMatchObject({ passed: true, message: 'no Service routes to this pod by its readiness' });
   });
 
-  it('does not mistake a pod that left its Services before podexit attached for one without any', () => {
+  it('fails a pod that left its Services before podexit attached', () => {
     const rawObservations = attached(
       storyObservations({ trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } }),
     );
@@ -111,7 +111,7 @@ describe('min-drain-lead', () => {
     expect(gates?.[0]?.message).toContain('attached too late: the pod was already terminating');
   });
 
-  it('does not mistake endpoints that could not be watched for none', async () => {
+  it('fails if EndpointSlices could not be watched', async () => {
     const trace = traceOf(
       observationsOf([
         ...(await rawObservationsOf('exit-143')).filter(isUnrelatedToServices),

@@ -1,4 +1,4 @@
-/** Advice on a grace period that was too short, because of the spec or of a deletion that asked for less. */
+/** Advice on a grace period that was too short, because of the spec or because the deletion requested a shorter one. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory } from '../sim/story.ts';
@@ -50,7 +50,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
     expect(adviceOf(report, 'sidecar-killed')).toMatch(/asked for 4s instead .* or let proxy stop faster\.$/);
   });
 
-  it('is also named if somebody else sent it', () => {
+  it('is also named if another client sent it', () => {
     const theirs = storyObservations({
       ...alone({ app: drains(6000) }),
       ...pod({ graceSeconds: 30 }),
@@ -59,7 +59,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
     expect(adviceOf(judged(attached(theirs)), 'killed-at-grace')).toMatch(/asked for 3s instead of the spec's 30s/);
   });
 
-  it('does not hide that the spec is too short as well', () => {
+  it('does not hide that the spec is too short too', () => {
     const advice = adviceOf(lowered(5, { preStop: { kind: 'sleep', seconds: 40 } }), 'prestop-cut-off');
     expect(advice).toMatch(/but even 30s are too few\. Shorten the hook, or set terminationGracePeriodSeconds above/);
   });
@@ -69,7 +69,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
       expect(adviceOf(lowered(grace, { app: ignoresSignal }), 'killed-at-grace')).toMatch(/^Make app handle SIGTERM/);
   });
 
-  it('makes a hook that only force cut off no error of the pod', () => {
+  it('with force makes a hook that was cut off a warning instead of an error', () => {
     const hook = { preStop: { kind: 'sleep', seconds: 3 } } as const;
     expect(findingOf(lowered(0, hook), 'prestop-cut-off')?.severity).toBe('warning');
     expect(findingOf(lowered(1, hook), 'prestop-cut-off')?.severity).toBe('error');
@@ -77,7 +77,7 @@ describe('a deletion with a shorter grace period than the spec', () => {
 });
 
 describe('a sidecar', () => {
-  it('that ignores its stop signal is reported so, without advice to raise the grace period', () => {
+  it('that ignores its stop signal gets no advice to raise the grace period', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(ignoresSignal)] });
     expect(report.verdict.outcome).toBe('graceful');
     expect(findingOf(report, 'no-signal-handling')?.message).toMatch(/^proxy showed no reaction to SIGTERM/);
@@ -86,7 +86,7 @@ describe('a sidecar', () => {
     );
   });
 
-  it('that logs something after its signal is only slow', () => {
+  it('that logs something after its signal counts as slow', () => {
     const report = storyReport({ containers: [plainContainer({ app: drains(500) }), sidecar(drains(30_000))] });
     expect(findingOf(report, 'no-signal-handling')).toBeUndefined();
     expect(adviceOf(report, 'sidecar-killed')).toMatch(
@@ -114,7 +114,7 @@ describe('a sidecar', () => {
 });
 
 it.each(['sigkill-after-grace', 'multi-container', 'no-grace-spec-default', 'grace-shortened'])(
-  'the kill in %s, without a hook, is not reported to precede the end of the grace period',
+  'the kill in %s, without a hook, is not reported before the end of the grace period',
   async (name) => {
     const report = await reportOfRecording(name);
     const [, least] =
@@ -130,7 +130,7 @@ describe('the grace period of a fix', () => {
   const reasonOf = (graceSeconds: number): string | undefined =>
     storyReport({ ...alone({ app: ignoresSignal }), ...pod({ graceSeconds }), ...asked(null), owner }).fix?.[0]?.reason;
 
-  it('is called rounded up only where it was', () => {
+  it('is printed as "rounded up" only if it was', () => {
     expect(reasonOf(6)).toContain("grace period 20s (10s + today's 6s, rounded up)");
     expect(reasonOf(10)).toContain("grace period 20s (10s + today's 10s)");
   });

@@ -11,7 +11,7 @@ describe('a length is printed with as many digits as its interval supports', () 
     [{ min: 2000, max: Infinity, shown: 2000 }, '≥2.0s'],
     [{ min: -Infinity, max: Infinity, shown: 0 }, '?'],
     [{ min: 125_000, max: 125_100, shown: 125_050 }, '2m05s'],
-  ])('%j is %s', (length, text) => {
+  ])('%j is printed as %s', (length, text) => {
     expect(lengthText(length)).toBe(text);
   });
 

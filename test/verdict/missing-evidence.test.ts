@@ -1,4 +1,4 @@
-/** What the finding evidence-lost says of each stream: no access, no longer kept, missing to the end or for a time. */
+/** The message of evidence-lost for each stream: no access, no longer kept, missing to the end or for a time. */
 import { expect, it } from 'vitest';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { adding, judged, slicesRefused, storyObservations } from '../helpers/cases.ts';
@@ -28,7 +28,7 @@ it.each([
   ['a gap that never ended', [gap('events')], 'Events unavailable to the end'],
   ['a gap that ended', [gap('events', dayMs)], 'Events unavailable for a time'],
   [
-    'several streams, each for itself',
+    'several streams',
     [noAccess, dropped, gap('events', dayMs), gap('services', dayMs)],
     'Events and Services unavailable for a time, EndpointSlices unavailable (no access), logs unavailable (no longer kept)',
   ],

@@ -1,4 +1,4 @@
-/** Pastes every patch that a card prints into a shell: the machine's kubectl sends it, and the API server accepts it. */
+/** Pastes every patch of the cards into a shell. kubectl sends it, and the API server accepts it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without 
   });
 });
 
-/** Containers are merged by name into the existing ones. */
+/** A matcher for the patched object, because containers are merged by name into the existing ones. */
 const asMatched = (value: unknown): unknown => {
   if (Array.isArray(value))
     return expect.arrayContaining(value.map((one) => expect.objectContaining(one as object) as unknown));
@@ -60,7 +60,7 @@ const asMatched = (value: unknown): unknown => {
 
 it.each([
   ['a forced deletion', 'force-delete'],
-  ['a forced deletion by somebody else', 'forced-by-other'],
+  ['a forced deletion by another client', 'forced-by-other'],
   ['the deletion of its owner', 'owner-deleted'],
   ['a workload that was scaled to 0', 'scale-to-zero-40'],
   ['a pod that never ran', 'pending'],

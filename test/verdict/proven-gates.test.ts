@@ -1,4 +1,4 @@
-/** Gates that must not pass, because nothing proves that the limit was kept. */
+/** Gates that must not pass without proof that the limit was kept. */
 import { describe, expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -63,10 +63,10 @@ describe('max-grace-used', () => {
     expect(gateOf(late, half)).toMatchObject({ passed: false });
   });
 
-  /** Seconds of a grace period of 10 s that were used at least, by the message. */
+  /** The minimum of the used seconds of a grace period of 10 s, from the message. */
   const leastOf = (message: string): number => Number(/used at least ([\d.]+)%/.exec(message)?.[1] ?? 0) / 10;
 
-  it('is not proven by the time of watching a pod that ended in a gap', () => {
+  it('is not proven for a pod that disappeared during a gap', () => {
     const all = storyObservations(alone({ app: drains(2000) }));
     const from = markedIn(all).at + 500;
     const to = from + 40_000;
@@ -78,7 +78,7 @@ describe('max-grace-used', () => {
     expect(leastOf(gate.message)).toBeLessThanOrEqual(2.2);
   });
 
-  it('of a force-deleted pod is at least what its last log line proves, without an upper bound', () => {
+  it('has the last log line of a force-deleted pod as its lower bound, and no upper bound', () => {
     const rawObservations = storyObservations({
       ...alone({ app: drains(3000) }),
       later: [{ kind: 'delete', atMs: 500, graceSeconds: 0 }],
@@ -103,7 +103,7 @@ describe('min-drain-lead', () => {
   const isSlices = (one: RawObservation): boolean => 'stream' in one && one.stream === 'endpointslices';
 
   /** EndpointSlices were not in sync when the DELETE was sent, and were first listed `afterMs` later. */
-  function slicesLate(rawObservations: readonly RawObservation[], afterMs: number): RawObservation[] {
+  function slicesListedLate(rawObservations: readonly RawObservation[], afterMs: number): RawObservation[] {
     const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
     const to = sent + afterMs;
     const lists = rawObservations.flatMap((one) => (one.kind === 'listed' && isSlices(one) ? [...one.objects] : []));
@@ -122,14 +122,14 @@ describe('min-drain-lead', () => {
     ].sort((a, b) => a.at - b.at);
   }
 
-  it.each([500, 1500])('is not proven if slices were first listed %i ms after the DELETE', (afterMs) => {
-    const gate = gateOf(slicesLate(storyObservations(alone({ app: drains(1000) })), afterMs), twoSeconds);
+  it.each([500, 1500])('is not proven if EndpointSlices were first listed %i ms after the DELETE', (afterMs) => {
+    const gate = gateOf(slicesListedLate(storyObservations(alone({ app: drains(1000) })), afterMs), twoSeconds);
     expect(gate).toMatchObject({ passed: false });
     expect(gate.message).toContain('endpoints were not being watched when the pod was deleted');
   });
 
   it('is proven by the remaining endpoints only if every Service that selects the pod has one', () => {
-    const rawObservations = slicesLate(
+    const rawObservations = slicesListedLate(
       storyObservations(alone({ app: drains(1000), preStop: { kind: 'sleep', seconds: 3 } })),
       3,
     );
@@ -148,7 +148,7 @@ describe('min-drain-lead', () => {
     expect(gateOf(withServices(other({ app: 'api' })), twoSeconds)).toMatchObject({ passed: false });
   });
 
-  /** Before the DELETE, something other than the deletion makes the endpoint unready, or removes it. */
+  /** Something other than the deletion makes the endpoint unready or removes it before the DELETE. */
   function unroutedEarlier(beforeMs: number, edit: (endpoints: Raw[]) => unknown[]): RawObservation[] {
     const rawObservations = storyObservations(alone({ app: drains(1000) }));
     const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;
@@ -189,7 +189,7 @@ describe('min-drain-lead', () => {
     const all = storyObservations(alone({ app: drains(1000) })).filter(
       (one) => !('stream' in one && one.stream === 'services'),
     );
-    const none = slicesLate(all, 500).filter((one) => one.kind === 'gap' || !isSlices(one));
+    const none = slicesListedLate(all, 500).filter((one) => one.kind === 'gap' || !isSlices(one));
     expect(gateOf(none, twoSeconds)).toMatchObject({ passed: true });
   });
 });

@@ -23,7 +23,7 @@ const findingOf = ({ verdict }: ExitReport, code: FindingCode) =>
   verdict.findings.find((finding) => finding.code === code);
 
 describe('a pod that is deleted with its namespace or its owner', () => {
-  it('needs neither more replicas nor a replacement', () => {
+  it('gets no advice about replicas, and no finding unmanaged-pod or last-endpoint', () => {
     const rawObservations = storyObservations({ trigger: { kind: 'namespace-deletion', atMs: 1240 } });
     const { at } = markedIn(rawObservations);
     const metadata = { name: 'story', uid: 'uid-story', deletionTimestamp: stampOf(at - 1000) };
@@ -35,23 +35,23 @@ describe('a pod that is deleted with its namespace or its owner', () => {
     expect(JSON.stringify(report.verdict.findings)).not.toContain('replica');
   });
 
-  it('is still reported if its Service had no endpoints left', async () => {
+  it('still gets no-ready-endpoint, but no advice about replicas', async () => {
     const report = await reportOfRecording('owner-deleted');
     expect(findingCodes(report)).not.toContain('last-endpoint');
     expect(findingOf(report, 'no-ready-endpoint')?.advice).not.toContain('replica');
   });
 
-  it('is told apart from a pod that somebody deleted', () => {
+  it('differs from a deleted bare pod, which gets unmanaged-pod and last-endpoint', () => {
     expect(findingCodes(storyReport())).toEqual(expect.arrayContaining(['unmanaged-pod', 'last-endpoint']));
   });
 });
 
-it('a Service without endpoints is measured until the trace ends, later than the end of the pod', async () => {
+it('no-ready-endpoint is measured until the end of the trace, not only until the end of the pod', async () => {
   const { message } = findingOf(await reportOfRecording('multi-container'), 'no-ready-endpoint') ?? {};
   expect(message).toMatch(/ for at least 7\.5s, until the trace ended$/);
 });
 
-it('the time that finalizers held the pod is measured by arrivals; the phase has the interval', async () => {
+it('finalizer-held has the time between arrivals; the phase has the interval', async () => {
   const report = await reportOfRecording('finalizer');
   const phase = report.phases.find(({ name }) => name === 'finalize')?.seconds;
   expect(phase).toMatchObject({ min: 3.062, max: 5.911 });
@@ -61,16 +61,16 @@ it('the time that finalizers held the pod is measured by arrivals; the phase has
 });
 
 describe('an exit code of 137 that the app chose itself', () => {
-  const ownDoing = (change: Parameters<typeof alone>[0], graceSeconds: number) => {
+  const messageOf = (change: Parameters<typeof alone>[0], graceSeconds: number) => {
     const pod = { ...plainStory().pod, graceSeconds };
     return findingOf(storyReport(alone({ app: drains(600, 137), ...change }, { pod })), 'exit-nonzero')?.message;
   };
   const words = /^app exited with code 137.*, before the kubelet's SIGKILL was due: its own exit code, /;
 
-  it('comes before the SIGKILL, within the grace period or after it', () => {
-    expect(ownDoing({}, 10)).toMatch(words);
+  it('is reported as such within the grace period and after it', () => {
+    expect(messageOf({}, 10)).toMatch(words);
     // The hook takes the whole grace period, so the exit comes after its end: the kubelet adds 2 s.
-    expect(ownDoing({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
+    expect(messageOf({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
   });
 });
 
@@ -90,7 +90,7 @@ describe('explain', () => {
     expect(findingTexts['grace-nearly-spent'].is).not.toMatch(/nothing was killed/i);
   });
 
-  it('says which shells do pass signals on', () => {
+  it('says which shells forward signals', () => {
     expect(findingTexts['shell-as-pid-1'].known).toMatch(/busybox, bash and newer dash .* sourced/);
   });
 });

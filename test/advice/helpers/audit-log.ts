@@ -1,4 +1,4 @@
-/** Makes the audit log that the API server would have written, from a recording of the same exit. */
+/** Creates the audit log that the API server would have written during a recording. */
 import { readFileSync } from 'node:fs';
 
 interface Row {
@@ -14,7 +14,7 @@ interface Row {
 }
 type Json = Record<string, unknown> & { metadata?: Record<string, unknown> };
 
-/** The longest duration of a write. The second of another client's DELETE is known from the deletionTimestamp. */
+/** The longest duration of a write. The deletionTimestamp shows the second of another client's DELETE. */
 const handlingMs = 20;
 
 export function auditLogOf(
@@ -50,7 +50,7 @@ export function auditLogOf(
   const changes: Row[] = [];
   for (const row of rows) {
     const { type, resource, event, at } = row;
-    // The log begins before the recording: the listed objects had been stored.
+    // The log begins before the recording, so it has the writes of the listed objects.
     if (type === 'list' && (resource === 'endpointslices' || (withEvents && resource === 'pods')))
       for (const object of row.list?.items ?? [])
         changes.push({ at, type: 'watch', resource, event: { type: 'MODIFIED', object } });

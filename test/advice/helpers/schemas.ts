@@ -1,4 +1,4 @@
-/** The schemas of the documents that these commands print, compiled like a user would. */
+/** The schemas of the documents that these commands print, compiled as users compile them. */
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 

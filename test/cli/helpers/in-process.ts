@@ -1,4 +1,4 @@
-/** The command line in this process: argv in, exit code and texts out. */
+/** Runs the command line in this process: argv in, exit code and output out. */
 import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/run/clock.ts';
 import type { Output, Ports } from '../../../src/run/ports.ts';
@@ -10,7 +10,7 @@ export interface Printed {
 }
 
 export interface Pretending extends Partial<Omit<Ports, 'stdout' | 'stderr'>> {
-  /** The answer to each question at the terminal; absent: nobody is there to answer. */
+  /** The answer to each question at the terminal; absent: stdin is not a terminal. */
   answers?: string[];
   /** The width of the terminal at stdout; absent: stdout is a pipe. */
   columns?: number;

@@ -33,7 +33,7 @@ export interface OpenStream {
   frames(): Frame[];
   /** Resolves when the server ends the stream, rejects when the connection breaks. */
   ended: Promise<void>;
-  /** Resolves when this many lines have arrived. */
+  /** Resolves when `isEnough` is true of the lines. */
   until(isEnough: (lines: string[]) => boolean): Promise<void>;
   close(): void;
 }
@@ -45,7 +45,7 @@ interface Sending {
   agent?: Agent;
 }
 
-/** Plain HTTP/1.1, so that a test sees the bytes as they are. */
+/** Sends plain HTTP/1.1, so that a test sees the bytes unchanged. */
 export function send(url: string, { method = 'GET', body, headers = {}, agent }: Sending = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);

@@ -3,7 +3,7 @@ import { parseScenario, type Scenario, type Truth } from '../../../src/demo/scen
 
 const directory = new URL('../../recordings/', import.meta.url);
 
-/** A recording with what really happened to its containers. */
+/** A recording with the true instants of its containers. */
 export function loadRecording(name: string): Scenario {
   const truths = JSON.parse(read(`${name}.truth.json`)) as Truth[];
   const scenario = parseScenario(read(`${name}.ndjson`));

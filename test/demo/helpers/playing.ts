@@ -13,7 +13,7 @@ export interface Playing {
   pod: string;
 }
 
-/** A start time whose fraction of a second is in no recording. */
+/** A start time with a fraction of a second that no recording has. */
 export const began = Date.parse('2031-05-06T07:08:09.437Z');
 
 const running = new Set<Loopback>();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/demo/clock.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass: timers run in order, and sockets get a moment of real time after each. */
+  /** Advances the time: timers run in order, and sockets get a moment of real time after each. */
   advance(ms: number): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function createVirtualClock(now: number): VirtualClock {
     },
     async advance(ms) {
       const target = now + ms;
-      // Bytes that were just sent must arrive before time goes on, also on a busy machine.
+      // Bytes that were just sent must arrive before the time advances, even on a busy machine.
       await new Promise((resolve) => setTimeout(resolve, 25));
       await settle();
       for (let next = earliest(target); next !== undefined; next = earliest(target)) {
@@ -36,7 +36,7 @@ export function createVirtualClock(now: number): VirtualClock {
   };
 }
 
-/** Long enough for bytes on the loopback interface to arrive and be handled. */
+/** Waits until bytes on the loopback interface have arrived and been handled. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** A collector for tests: accepts all requests, and answers as the test says. */
+/** A collector for tests. It accepts all requests, and answers as configured. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';

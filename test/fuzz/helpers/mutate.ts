@@ -1,4 +1,4 @@
-/** Breaks JSON values the way a hostile cluster, or an edited recording, could. Seeded: the same draw, the same damage. */
+/** Breaks JSON values like a hostile cluster or an edited recording. The same seed causes the same damage. */
 
 export type Random = () => number;
 
@@ -46,7 +46,7 @@ const others: (() => unknown)[] = [
   () => 'x'.repeat(100_000),
 ];
 
-/** Nested as deep as asked for, and then some text. */
+/** A text nested in this many levels. */
 export const deep = (levels: number): unknown =>
   Array.from({ length: levels }).reduce<unknown>((inner) => ({ a: [inner] }), 'bottom');
 
@@ -60,7 +60,7 @@ function harm(random: Random, value: unknown): unknown {
   return pick(random, others)();
 }
 
-/** A copy in which some values, drawn at any depth, are something else, gone, or twice there. */
+/** A copy in which some random values at any depth are replaced or removed. */
 export function mutate(random: Random, value: unknown): unknown {
   const copy = structuredClone(value);
   const times = 1 + Math.floor(random() * 3);
@@ -68,7 +68,7 @@ export function mutate(random: Random, value: unknown): unknown {
   return copy;
 }
 
-/** Walks down at random and breaks what it comes to. */
+/** Breaks one random value. */
 function strike(random: Random, root: unknown): void {
   let at = root;
   for (let depth = 0; depth < 12; depth += 1) {
@@ -82,7 +82,7 @@ function strike(random: Random, root: unknown): void {
       at = next;
       continue;
     }
-    // No JSON has an array with holes.
+    // JSON has no arrays with holes.
     if (random() < 0.15 && Array.isArray(at)) at.splice(Number(key), 1);
     else if (random() < 0.15 && !Array.isArray(at)) delete holder[key];
     else holder[key] = harm(random, next);

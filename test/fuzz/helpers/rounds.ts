@@ -1,9 +1,9 @@
 import { rounds } from '../../helpers/sweep.ts';
 
-/** `PODEXIT_FUZZ=N` runs N times as many cases; `PODEXIT_SEED` draws other ones. A failure names its case's seed. */
+/** `PODEXIT_FUZZ=N` runs N times as many cases; `PODEXIT_SEED` selects other ones. A failure prints its seed. */
 const factor = Number(process.env['PODEXIT_FUZZ'] ?? 1);
 
-/** An eightieth of them with each change. */
+/** The number of cases: all in the sweep, an eightieth otherwise. */
 export const cases = (inSweep: number): number => Math.round(rounds(inSweep / 80, inSweep) * factor);
 export const firstSeed = Number(process.env['PODEXIT_SEED'] ?? 1);
 /** Real ms that a fuzzer may take. */

@@ -76,7 +76,7 @@ export async function serve(handler: Handler, tls?: https.ServerOptions): Promis
   };
 }
 
-/** A port on which nothing ever listens; the port of a closed server may already be another test's. */
+/** A port on which nothing listens. The port of a closed server may already belong to another test. */
 export const nowhere = 'http://127.0.0.1:1';
 
 export async function tempDir(): Promise<string> {

@@ -13,7 +13,7 @@ export interface Certificates {
 
 let made: Promise<Certificates> | undefined;
 
-/** A CA, a server for 127.0.0.1 and localhost, and a client: made once for each test file, by openssl. */
+/** Certificates of a CA, a server (127.0.0.1, localhost) and a client. openssl makes them once per test file. */
 export function certificates(): Promise<Certificates> {
   return (made ??= make());
 }

@@ -7,7 +7,7 @@ export interface TestEnv extends Env {
   waits: number[];
 }
 
-/** Real sockets, and a clock that runs `speed` times as fast as the wall's. */
+/** Real sockets, and a clock that runs `speed` times as fast as the wall clock. */
 export function testEnv(
   options: { variables?: Record<string, string>; speed?: number; stdinIsTty?: boolean } = {},
 ): TestEnv {

@@ -5,14 +5,14 @@ import type { Health } from '../../../src/kube/watch-position.ts';
 import { watchObjects as watch } from '../../../src/kube/watch.ts';
 import type { Deliver, RawObservation } from '../../../src/model/observation.ts';
 
-/** What watchObjects delivers, to be read one by one. */
+/** What watchObjects delivers, as an async iterable. */
 export const watchObjects = (
   cluster: Cluster,
   target: WatchTarget,
   options: { signal: AbortSignal; health?: Health },
 ) => observed(options.signal, (to) => watch(cluster, target, { health: ignoredHealth(), ...options, ...to }));
 
-/** For tests that ignore it. */
+/** For tests that ignore the health of the stream. */
 export const ignoredHealth = (): Health => ({
   lost: () => {},
   flows: () => {},
@@ -21,7 +21,7 @@ export const ignoredHealth = (): Health => ({
   whole: () => {},
 });
 
-/** What followLog delivers, to be read one by one. */
+/** What followLog delivers, as an async iterable. */
 export const followLog = (cluster: Cluster, target: LogTarget, options: Omit<LogOptions, 'deliver'>) =>
   observed(options.signal, (to) => follow(cluster, target, { ...options, ...to }));
 

@@ -1,6 +1,6 @@
 import type { RawObservation } from '../../../src/model/observation.ts';
 
-/** The first raw observations that are not about the clock or the connection; leaves the source then. */
+/** Returns the first raw observations except those about the clock or the connection, and ends the source. */
 export async function take(source: AsyncGenerator<RawObservation>, count: number): Promise<RawObservation[]> {
   const seen: RawObservation[] = [];
   for await (const rawObservation of source) {
@@ -10,7 +10,7 @@ export async function take(source: AsyncGenerator<RawObservation>, count: number
   return seen;
 }
 
-/** All of them, to the end. */
+/** Returns all of them, to the end of the source. */
 export async function all(source: AsyncGenerator<RawObservation>): Promise<RawObservation[]> {
   return await take(source, Number.POSITIVE_INFINITY);
 }

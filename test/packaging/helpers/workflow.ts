@@ -16,7 +16,7 @@ interface Workflow {
 export const workflowOf = (name: string): Workflow =>
   load(readFileSync(new URL(`../../../.github/workflows/${name}.yml`, import.meta.url), 'utf8')) as Workflow;
 
-/** What the step runs. */
+/** The script of a step. */
 export function stepOf(workflow: string, job: string, name: string): string {
   const run = workflowOf(workflow).jobs[job]?.steps.find((step) => step.name === name)?.run;
   if (run === undefined) throw new Error(`${workflow}.yml has no step "${name}" in ${job}`);

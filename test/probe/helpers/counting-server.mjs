@@ -1,6 +1,7 @@
 /**
- * A server in a process of its own, so that it answers while the one that probes it stands still. Told by messages what to do next
- * (`ok`, `503`, `reset`, `silent`, `closed`), it says when it began to, and at `end` how many requests came to what, by its clock.
+ * A server in its own process, so that it answers while the probing process is blocked. A message sets its mode (`ok`,
+ * `503`, `reset`, `silent`, `closed`), and it replies with the time of the change. At `end` it sends for each mode the
+ * number of requests, and the times of the first and the last one, by its clock.
  */
 import { createServer } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Servers that count by themselves what a probe should count. */
+/** Servers that count what a probe should count. */
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';

@@ -1,4 +1,7 @@
-/** `hostile-server.mjs NAME`: a server of bad manners in a process of its own. Says its port, and at the end how often it was asked. */
+/**
+ * `hostile-server.mjs NAME`: a hostile server in its own process. It sends its port, and at the end the number of its
+ * connections. Without a NAME it sends the names of all behaviours.
+ */
 import { Buffer } from 'node:buffer';
 import { createServer } from 'node:net';
 import process from 'node:process';
@@ -6,7 +9,7 @@ import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timer
 
 const head = 'HTTP/1.1 200 OK\r\n';
 
-/** Writes as fast as the other side reads. */
+/** Writes as fast as the client reads. */
 function flood(socket, piece) {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -39,8 +42,8 @@ const early = Buffer.from([0x08, 3, 0x31, 0x30, 0x33]);
 const goodbye = frame(goaway, 0, 0, Buffer.alloc(8));
 const many = (one, count = 500) => Buffer.concat(Array(count).fill(one));
 
-/** What it does with a connection on which it was asked. */
-const manners = {
+/** What it does with a connection after the first data. */
+const behaviours = {
   'answers 200, then resets': (s) => {
     s.write(`${head}content-length: 9\r\n\r\n1234`);
     setTimeout(() => s.resetAndDestroy(), 5);
@@ -101,13 +104,13 @@ const manners = {
   ),
 };
 
-if (process.argv[2] === undefined) process.send(Object.keys(manners), () => process.exit());
+if (process.argv[2] === undefined) process.send(Object.keys(behaviours), () => process.exit());
 else {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
     socket.on('error', () => socket.destroy());
-    socket.once('data', () => manners[process.argv[2]](socket));
+    socket.once('data', () => behaviours[process.argv[2]](socket));
   });
   server.listen(0, '127.0.0.1', () => process.send(server.address().port));
   process.on('message', () => process.send(connections, () => process.exit()));

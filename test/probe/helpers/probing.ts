@@ -20,7 +20,7 @@ export interface Probed {
   /** The error of `ready`. */
   trouble?: Error;
   observations: Observation[];
-  /** How far a window may be from the server's truth: 100 ms, and the time that both processes did not run. */
+  /** How far a window may be from the times of the server: 100 ms, and the time in which both processes did not run. */
   nearMs: number;
 }
 
@@ -85,7 +85,7 @@ export function kindsOf({ windows }: ProbeResult): Record<string, number> {
 export const unmeasuredIn = ({ notMeasured }: ProbeResult): number =>
   notMeasured.reduce((sum, { count }) => sum + count, 0);
 
-/** As many failed as the server counted, except those that a standstill of this process hides. */
+/** Expects as many failures as the server counted, except those that a standstill of this process hides. */
 export function expectFailed(result: ProbeResult, known: number): void {
   expect(known).toBeGreaterThan(0);
   expect(result.failed).toBeLessThanOrEqual(known);

@@ -10,7 +10,7 @@ const places = [
   '/usr/bin/google-chrome',
 ];
 
-/** Where a Chromium is; undefined when there is none. */
+/** The path of a Chromium; undefined if there is none. */
 export const chromiumPath = places.find((path) => path !== undefined && existsSync(path));
 
 export const launch = (): Promise<Browser> =>

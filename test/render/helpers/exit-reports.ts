@@ -1,4 +1,4 @@
-/** The JSON reports to test schema and serialisers with: of the samples and of each recording. */
+/** The reports of the samples and of each recording, to test the schema and the serializers. */
 import type { ExitReport } from '../../../src/model/report.ts';
 import { recordingNames, reportOfRecording } from '../../helpers/recordings.ts';
 import { samples } from './samples.ts';

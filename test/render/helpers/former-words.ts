@@ -1,4 +1,4 @@
-/** Expressions of the first version that readers did not understand: no output may use them again. */
+/** Expressions of the first version that readers did not understand. No output may use them. */
 export const formerWords: readonly RegExp[] = [
   /truthfully/i,
   /begins? to stop it/i,

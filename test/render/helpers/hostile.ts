@@ -20,7 +20,7 @@ export const hostileText = [
   '漢字 🙂 e\u0301',
 ].join(' ');
 
-/** Strings that the contract fixes: our own words and times. */
+/** Strings that the report format fixes: our own words and times. */
 const ours = new Set([
   'apiVersion',
   'mode',
@@ -36,14 +36,14 @@ const ours = new Set([
 ]);
 const ourNames = new Set(['marks', 'phases']);
 
-/** Every string in the report is hostile, except those that the contract fixes. */
+/** Every string in the report is hostile, except those that the report format fixes. */
 export function hostile(): ExitReport {
   const withHostileText = spoiltWith(hostileText);
   withHostileText.marks[3]!.note = `${hostileText}${'x'.repeat(1_000_000)}`;
   return withHostileText;
 }
 
-/** The same with another text. */
+/** The same report with another hostile text. */
 export function spoiltWith(text: string): ExitReport {
   return spoil(text, { ...graceful(), gaps: unknown().gaps }, [], { count: 0 }) as ExitReport;
 }
@@ -56,7 +56,7 @@ function spoil(text: string, value: unknown, path: string[], seen: { count: numb
     );
   }
   if (typeof value !== 'string' || isOurs(path)) return value;
-  // All different, so that a missing one is noticed.
+  // Each is different, so that the test detects a missing one.
   return `x${++seen.count} ${text}`;
 }
 

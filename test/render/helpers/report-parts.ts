@@ -6,7 +6,7 @@ export const zero = Date.parse('2026-11-20T23:04:29.601Z');
 
 export const time = (seconds: number): Time => new Date(zero + Math.round(seconds * 1000)).toISOString();
 
-/** An instant that was observed; it still has a width. */
+/** An observed instant. It still has a width. */
 export const observed = (from: number, to: number, ...evidence: number[]): Instant => ({
   earliest: time(from),
   latest: time(to),

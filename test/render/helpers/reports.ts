@@ -1,4 +1,4 @@
-/** The reports to test renderers with: of each recording, and one in which every string is hostile. */
+/** Reports to test renderers: of each recording, and one in which every string is hostile. */
 import { recordingNames, reportToRender } from '../../helpers/recordings.ts';
 import type { Report } from '../../../src/verdict/report.ts';
 import { hostileText } from './hostile.ts';
@@ -25,7 +25,7 @@ const ours: ReadonlySet<string> = new Set([
   'resource',
 ]);
 
-/** Every string that a cluster can choose becomes `text` with a different number. */
+/** Replaces every string that a cluster can choose by `text` with a different number. */
 export function withHostileText(report: Report, text: string): Report {
   let count = 0;
   const spoil = (value: unknown, path: readonly string[]): unknown => {

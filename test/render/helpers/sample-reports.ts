@@ -37,7 +37,7 @@ export function blank(graceSeconds = 10): ExitReport {
   };
 }
 
-/** graceful-exit: one container, the stop signal came as the endpoint was being unrouted. */
+/** graceful-exit: one container. Its stop signal arrived while its endpoint was being removed from the Service. */
 export function graceful(): ExitReport {
   const report = blank();
   const requested = observed(0, 0.001, 1);
@@ -124,7 +124,7 @@ export function graceful(): ExitReport {
   };
 }
 
-/** multi-container: three containers, the last one killed when six seconds of grace ran out. */
+/** multi-container: three containers. The last one was killed at the end of the grace period of 6 s. */
 export function killed(): ExitReport {
   const report = blank(6);
   const signal = inferred(0.5, 0.62, 3);
@@ -212,7 +212,7 @@ export function killed(): ExitReport {
   };
 }
 
-/** native-sidecar: the sidecars get their signal in turn, after the main container. */
+/** native-sidecar: the sidecars get their signal one after the other, after the main container. */
 export function sidecars(): ExitReport {
   const report = blank(12);
   const turn = { app: [0.4, 3.5], logs: [3.52, 4.62], proxy: [4.63, 5.76] } as const;
@@ -249,7 +249,7 @@ export function sidecars(): ExitReport {
   };
 }
 
-/** finalizer: the finished pod was held by example.com/audit. */
+/** finalizer: the finalizer example.com/audit kept the terminated pod. */
 export function held(): ExitReport {
   const base = graceful();
   const finalizing = observed(3.91, 3.912, 9);
@@ -278,7 +278,7 @@ export function held(): ExitReport {
   };
 }
 
-/** force-delete: the object was gone at once, the container ran on for two seconds. */
+/** force-delete: the object was gone at once, and the container ran for two more seconds. */
 export function forced(): ExitReport {
   const report = blank(0);
   const signal = inferred(0.3, 0.4, 4);
@@ -317,7 +317,7 @@ export function forced(): ExitReport {
   };
 }
 
-/** pending: nothing ran, so that nothing had to be stopped. */
+/** pending: no container ran, so none had to be stopped. */
 export function removed(): ExitReport {
   const report = blank(30);
   return {
@@ -333,7 +333,7 @@ export function removed(): ExitReport {
   };
 }
 
-/** Still terminating when --timeout ran out; the kubelet is silent. */
+/** Still terminating at --timeout; the kubelet does not respond. */
 export function stuck(): ExitReport {
   const report = blank();
   return {
@@ -360,7 +360,7 @@ export function stuck(): ExitReport {
   };
 }
 
-/** Evidence was lost: two streams had gaps, and the end was not seen. */
+/** Evidence was lost: two streams had gaps, and the exit was not observed. */
 export function unknown(): ExitReport {
   const report = blank();
   return {

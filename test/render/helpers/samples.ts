@@ -1,4 +1,4 @@
-/** All samples by name: every renderer is tested with each of them. */
+/** All samples by name. Every renderer is tested with each of them. */
 import type { ExitReport } from '../../../src/model/report.ts';
 import { hostile } from './hostile.ts';
 import { forced, graceful, held, killed, removed, sidecars, stuck, unknown } from './sample-reports.ts';

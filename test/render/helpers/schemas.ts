@@ -1,4 +1,4 @@
-/** The shipped JSON Schemas, compiled like users compile them. */
+/** The shipped JSON Schemas, compiled as users compile them. */
 import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 
@@ -24,7 +24,7 @@ export const schemas = {
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
 ajv.addSchema(schemas.report).addSchema(schemas.error).addSchema(schemas.ndjson).addSchema(schemas.rollout);
 
-/** What is wrong with a document, one line each; nothing when it is valid. */
+/** The problems of a document, one per line; empty if it is valid. */
 export function faults(name: keyof typeof schemas, document: unknown): string[] {
   const file = { report: 'exit-report', error: 'error', ndjson: 'ndjson', rollout: 'rollout-report' }[name];
   const validate = ajv.getSchema(`${file}.schema.json`)!;

@@ -1,4 +1,4 @@
-/** A headless terminal: what a person would see after these bytes, with the history. */
+/** A headless terminal: what a person sees after these bytes, with the scrollback. */
 import headless from '@xterm/headless';
 
 export type Happening = { kind: 'write'; text: string } | { kind: 'resize'; columns: number; rows: number };
@@ -6,7 +6,7 @@ export type Happening = { kind: 'write'; text: string } | { kind: 'resize'; colu
 export interface Screen {
   /** The lines in the window, without blanks at their ends; wrapped lines as the terminal wraps them. */
   window: string[];
-  /** Lines that have scrolled out above. */
+  /** Lines in the scrollback. */
   history: string[];
   /** All lines as they were written, before the terminal wrapped them, without blank ones at the end. */
   written: string[];

@@ -1,4 +1,4 @@
-/** A strict reader of XML 1.0 without DTDs: whatever is not well-formed throws. */
+/** A strict reader of XML 1.0 without DTDs. It throws if the text is not well-formed. */
 export interface Node {
   name: string;
   attributes: Record<string, string>;

@@ -1,4 +1,4 @@
-/** Plays observations into the live view in virtual time, and records what was written when. */
+/** Plays observations into the live view in virtual time, and records each write with its time. */
 import { createLive } from '../../../src/render/live.ts';
 import type { Live } from '../../../src/render/live.ts';
 import type { Style } from '../../../src/render/palette.ts';
@@ -14,7 +14,7 @@ export interface Play {
   columns: number;
   rows: number;
   style: Style;
-  /** Stop after this many seconds from the request (or the first sight of the deletion); absent: play to the end. */
+  /** Stop this many seconds after the request or the first observation of the deletion; absent: play to the end. */
   until?: number;
   resize?: { at: number; columns: number; rows: number };
 }
@@ -43,7 +43,7 @@ export function play(observations: readonly Observation[], { columns, rows, styl
     timestamps: 'relative',
   });
   const zero = zeroOf(observations);
-  const reshape = resize && {
+  const resizing = resize && {
     at: zero + resize.at * 1000,
     run: () => {
       Object.assign(size, { columns: resize.columns, rows: resize.rows });
@@ -51,17 +51,17 @@ export function play(observations: readonly Observation[], { columns, rows, styl
       live.resize();
     },
   };
-  if (reshape) clock.setTimeout(reshape.run, Math.max(0, reshape.at - clock.now()));
-  const curtain = until === undefined ? Infinity : zero + until * 1000;
+  if (resizing) clock.setTimeout(resizing.run, Math.max(0, resizing.at - clock.now()));
+  const endsAt = until === undefined ? Infinity : zero + until * 1000;
   let trace: Trace = emptyTrace;
   for (const observation of observations) {
-    if (observation.at > curtain) break;
+    if (observation.at > endsAt) break;
     clock.advanceTo(observation.at);
     trace = reduce(trace, observation);
     live.step(timelineOf(trace), observation);
   }
   if (until === undefined) live.end(mustRender(trace));
-  else clock.advanceTo(curtain);
+  else clock.advanceTo(endsAt);
   return { happenings, writtenAt, live };
 }
 

@@ -22,7 +22,7 @@ export function unseenIn(text: string): string[] {
   const found = new Set<string>();
   for (const character of text) {
     const code = character.codePointAt(0)!;
-    // A shortcut for most characters, and so for most of this function's time.
+    // Most characters need no search, which saves most of the time.
     if (code >= 0x20 && code < 0x7f) continue;
     if (ranges.some(([from, to]) => code >= from && code <= to)) found.add(`U+${code.toString(16).padStart(4, '0')}`);
   }

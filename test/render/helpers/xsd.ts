@@ -7,7 +7,7 @@ const types: Record<string, RegExp> = {
   'xs:dateTime': /^-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/,
 };
 
-/** What is wrong with a document, one line each. */
+/** The problems of a document, one per line. */
 export function xsdFaults(schema: Node, document: Node): string[] {
   const patterns = schema.children
     .filter(({ name }) => name === 'xs:simpleType')

@@ -70,7 +70,7 @@ export async function onePod(
   return server;
 }
 
-/** Runs to its end, with the cluster's clock. */
+/** Runs to the end, with the cluster's clock. */
 export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
   const { now, setTimeout } = cluster.env;
   const clock: Clock = { now, setTimeout };

@@ -1,5 +1,5 @@
 /**
- * Runs that start late in a deletion, pods whose removal was not seen, and containers that start after the deletion.
+ * Runs that start late in a deletion, pods whose removal podexit does not see, and containers that start after it.
  */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
@@ -26,13 +26,13 @@ const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...c
 /** The run starts 0.3 s before the object is removed, and receives no Killing. */
 const atTheEnd: Edit[] = [attach, noEvents, coming(({ removed }) => removed - 300)];
 const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));
-/** The kubelet made up the end of this container (trap 24). */
+/** The kubelet makes up the exit of this container (trap 24). */
 const lostTrackOf = (container: string): Edit =>
   eachStatus(({ name, state }) => {
     if (name === container && state['terminated'])
       state['terminated'] = { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null };
   });
-/** It exited with 2, ten minutes before each state that reports it. */
+/** The container exited with 2, ten minutes before each state that reports it. */
 const crashedLongAgo = each('pod', (one, { at }) => {
   for (const { state } of statusesIn(one))
     if (state['terminated']) Object.assign(state['terminated'], { exitCode: 2, finishedAt: stampOf(at - 600_000) });
@@ -50,41 +50,41 @@ const finished: Case[] = [
   ...[
     ['was killed', ignoresSignal, ['killed', 'unknown']] as const,
     ['failed', drains(2000, 1), ['failed', 'unknown']] as const,
-    ['ended in order', drains(2000), ['completed', 'unknown']] as const,
+    ['completed', drains(2000), ['completed', 'unknown']] as const,
   ].flatMap(([what, app, outcome]) =>
     [[], [neverAgain]].map((edit): Case => ({
-      sentence: `is not one that did not run: it ${what}${edit.length > 0 ? ', never to start again' : ''}`,
+      sentence: `that ${what}${edit.length > 0 ? ' and never restarts' : ''} does not count as not running`,
       of: watched(alone({ app })),
       edit: [...atTheEnd, ...edit],
       expect: { notOutcome: 'removed', containers: { app: { outcome } } },
     })),
   ),
   {
-    sentence: 'failed during the deletion, where nothing would have started it again',
+    sentence: 'with restartPolicy Never failed during the deletion',
     of: watched(alone({ app: drains(2000, 1) })),
     edit: [...atTheEnd, neverAgain],
     expect: { outcome: 'failed', containers: { app: { outcome: 'failed' } } },
   },
   {
-    sentence: 'may have ended before, where another one was still to start',
+    sentence: 'may have ended earlier if another container may not have started yet',
     of: watched({ containers: ['app', 'other'].map((name) => plainContainer({ name, app: drains(2000, 1) })) }),
     edit: [...atTheEnd, neverAgain, lostTrackOf('other')],
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
   {
-    sentence: 'may have been one that waited to be started again',
+    sentence: 'may have been waiting for a restart',
     of: watched(alone({ app: drains(2000) })),
     edit: [crashedLongAgo, ...atTheEnd],
     expect: { containers: { app: { outcome: ['unknown', 'not-running'] } } },
   },
   {
-    sentence: 'may have ended during the deletion, or before it, where no grace is left',
+    sentence: 'may have ended before the deletion or during it if a finalizer holds it with grace period 0',
     of: held,
     edit: whileHeld,
     expect: { outcome: 'unknown', containers: { app: { outcome: 'unknown' } } },
   },
   {
-    sentence: 'had ended before, where its last status does not know of the deletion',
+    sentence: 'ended before the deletion if its last status does not acknowledge the deletion',
     of: held,
     edit: [
       ...whileHeld,
@@ -104,9 +104,9 @@ const noticing = (noticeMs: number): Partial<Story> =>
     ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
   });
 
-const signsFound: Case[] = [
+const reactedBefore: Case[] = [
   {
-    sentence: 'may be as old as the deletion',
+    sentence: 'may be as old as the deletion if only its status is found',
     of: noticing(5),
     edit: [attach, noEvents, coming(14_000)],
     expect: {
@@ -122,31 +122,31 @@ const signsFound: Case[] = [
     ['by Event', [unacknowledged]] as const,
     ['by status', [noEvents]] as const,
   ].map(([how, edit]): Case => ({
-    sentence: `were no silence until then (${how})`,
+    sentence: `gives no node-silent finding (${how})`,
     of: noticing(10),
     edit: [attach, ...edit, coming(14_000)],
     expect: { without: ['node-silent'] },
   })),
   {
-    sentence: 'prove a silence for as long as the first Event does',
+    sentence: 'proves with its first Event how long the kubelet did not respond',
     of: noticing(20_000),
     edit: [attach, unacknowledged, coming(24_000)],
     expect: { says: { 'node-silent': /did not respond for at least 1/ } },
   },
   {
-    sentence: 'that are none are a silence',
+    sentence: 'that is missing after 14 s gives a node-silent finding',
     of: noticing(20_000),
     edit: [attach, coming(14_000)],
     expect: { findings: ['node-silent'] },
   },
 ];
 
-/** The pod's stream was cut 5 ms before the deletion. */
+/** The pod's stream breaks 5 ms before the deletion. */
 const blind = only(
   (one, { at }) => !(one.kind === 'changed' && ['pod', 'siblings'].includes(one.stream) && one.at >= at - 5),
 );
 /** `back`: how long after the removal the next list arrives, without the pod. */
-const lostFromSight =
+const streamLost =
   (back?: number): Edit =>
   (all) => {
     const { at, removed } = deletionIn(all);
@@ -160,7 +160,7 @@ const lostFromSight =
   };
 const refused: Edit = (all) => all.map((one) => (one.kind === 'answered' ? { ...one, status: 429 } : one));
 const unseen = { outcome: 'unknown', exitCode: 4 } as const;
-/** From its last state, 5 ms before its deletion, to the list without it. */
+/** The removal may be anywhere between the last state, 5 ms before the deletion, and the list without the pod. */
 const removalHeld: Expectation = {
   holds: (report, rawObservations) => {
     const list = rawObservations.findLast((one) => one.kind === 'listed' && one.stream === 'pod');
@@ -173,9 +173,9 @@ const removalHeld: Expectation = {
 
 const gone: Case[] = [
   {
-    sentence: 'is not reported as left alone after an eviction that was allowed',
+    sentence: 'is not reported as not deleted after an allowed eviction',
     of: 'evicted',
-    edit: [lostFromSight(400)],
+    edit: [streamLost(400)],
     expect: {
       ...unseen,
       holds: (report) => {
@@ -184,33 +184,33 @@ const gone: Case[] = [
       },
     },
   },
-  { sentence: 'was removed after the request', of: 'evicted', edit: [lostFromSight(400)], expect: removalHeld },
+  { sentence: 'was removed after the request', of: 'evicted', edit: [streamLost(400)], expect: removalHeld },
   {
-    sentence: 'was removed after it was last seen, where the deletion is watched',
+    sentence: 'was removed after its last state if podexit is attached',
     of: 'evicted',
-    edit: [attach, lostFromSight(400)],
+    edit: [attach, streamLost(400)],
     expect: removalHeld,
   },
   {
-    sentence: 'was removed after it was last seen, where the request was refused',
+    sentence: 'was removed after its last state if the request was refused',
     of: 'evicted',
-    edit: [refused, lostFromSight(400)],
+    edit: [refused, streamLost(400)],
     expect: removalHeld,
   },
   {
-    sentence: 'may be being deleted while it is lost from sight',
+    sentence: 'may be terminating while its stream is broken',
     of: 'evicted',
-    edit: [lostFromSight()],
+    edit: [streamLost()],
     expect: unseen,
   },
   {
-    sentence: 'may be being deleted by somebody while it is lost from sight',
+    sentence: 'may be terminating because of another client while its stream is broken',
     of: 'evicted',
-    edit: [attach, lostFromSight()],
+    edit: [attach, streamLost()],
     expect: { exitCode: 4 },
   },
   {
-    sentence: 'was left alone where it was watched to the end, and every request was refused',
+    sentence: 'was not deleted if its stream never broke and every request was refused',
     of: 'evicted',
     edit: [
       refused,
@@ -225,7 +225,7 @@ const gone: Case[] = [
 ];
 
 const versionOf = (one: { metadata: Record<string, unknown> }): number => Number(one.metadata['resourceVersion']);
-/** Before the deletion no container is seen to run, and no Event shows that the kubelet stopped one. */
+/** No state shows a running container before the deletion; each starts at the deletion. */
 const startedLate: Edit = (all) => {
   const { at, pod: marked } = deletionIn(all);
   return editing(all, 'pod', (one) => {
@@ -239,7 +239,7 @@ const startedLate: Edit = (all) => {
     return one;
   });
 };
-/** The same, `ms` after the deletion. */
+/** The same, but each container starts `ms` after the deletion. */
 const startedAfter =
   (ms: number): Edit =>
   (all) => {
@@ -263,48 +263,48 @@ const madeUpEnd = eachStatus((status) => {
       terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null },
     };
 });
-const unheard = (app: AppStory): Partial<Story> => ({
+const killingLost = (app: AppStory): Partial<Story> => ({
   ...alone({ app, logged: false }),
   events: { queueMs: [2, 6], dropped: ['Killing'] },
 });
 
-// A sync that was under way when the deletion came starts what it meant to start, and stops it then (SIGNALS.md §2 S2).
+// A pod sync in progress at the time of the deletion first starts its containers, then stops them (SIGNALS.md §2 S2).
 const afterTheDeletion: Case[] = [
   {
-    sentence: 'ran, and is not said to have needed no stop',
-    of: unheard(drains(1500)),
+    sentence: 'counts as one that ran and was stopped',
+    of: killingLost(drains(1500)),
     edit: [startedLate],
     expect: { outcome: 'graceful', containers: { app: { outcome: 'completed' } } },
   },
   {
-    sentence: 'had its signal no earlier than it was started',
-    of: unheard(drains(8000)),
+    sentence: 'gets its signal no earlier than its start',
+    of: killingLost(drains(8000)),
     edit: [startedAfter(6000)],
     expect: { containers: { app: { stopSignal: { after: 3, before: 10 } } } },
   },
   {
-    sentence: 'may have been killed at the end of a grace that nobody saw begin',
-    of: unheard(ignoresSignal),
+    sentence: 'may have been killed at the end of a grace period whose start podexit did not see',
+    of: killingLost(ignoresSignal),
     edit: [startedLate],
     expect: { ...unseen, containers: { app: { outcome: 'unknown', code: 137 } } },
   },
   {
-    sentence: 'is known by the time of its start alone, where no state showed it running',
-    of: unheard(ignoresSignal),
+    sentence: 'is recognized by its start time alone if no state shows it running',
+    of: killingLost(ignoresSignal),
     edit: [startedLate, neverSeenRunning],
     expect: { outcome: 'unknown' },
   },
   {
-    sentence: 'never ran where its end bears no time of a start',
-    of: unheard(ignoresSignal),
+    sentence: 'never ran if its exit has no start time',
+    of: killingLost(ignoresSignal),
     edit: [startedLate, madeUpEnd],
     expect: { outcome: 'removed' },
   },
 ];
 
 export const attached = {
-  'a pod that is finished at first sight': finished,
-  'signs of the kubelet that a first look finds': signsFound,
-  'a pod that went unseen': gone,
+  'a container that has ended when podexit attaches': finished,
+  'a kubelet reaction from before podexit attaches': reactedBefore,
+  'a pod whose removal podexit does not see': gone,
   'a container that was started after the deletion': afterTheDeletion,
 };

@@ -14,7 +14,7 @@ export interface Case {
 /** Changes what arrived. Raw objects stay as a server would send them. */
 export type Edit = (rawObservations: readonly RawObservation[]) => readonly RawObservation[];
 
-/** In seconds from our request or, for somebody else's deletion, from its acceptance. */
+/** In seconds from our request or, in an attached run, from the acceptance of the deletion. */
 export interface Window {
   /** The interval starts after this. */
   after?: number;
@@ -29,7 +29,7 @@ export interface Window {
 }
 
 /** `true`: it is reported; `false`: it is not. */
-export type Said = boolean | Window;
+export type Reported = boolean | Window;
 
 export interface ContainerExpectation {
   /** The outcome, or one of several. */
@@ -37,9 +37,9 @@ export interface ContainerExpectation {
   /** None of these. */
   notOutcome?: readonly string[];
   code?: number;
-  stopSignal?: Said;
-  kill?: Said;
-  exit?: Said;
+  stopSignal?: Reported;
+  kill?: Reported;
+  exit?: Reported;
   /** The outcome of the preStop hook; `false`: no hook ran. */
   preStop?: string | false;
   preStopEnd?: Window;
@@ -55,7 +55,7 @@ export interface Expectation {
   exitCode?: number;
   containers?: Readonly<Record<string, ContainerExpectation>>;
   /** Marks, by id or name. */
-  marks?: Readonly<Record<string, Said>>;
+  marks?: Readonly<Record<string, Reported>>;
   findings?: readonly string[];
   without?: readonly string[];
   /** A finding's message, with its advice on a line of its own. */

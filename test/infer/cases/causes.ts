@@ -1,4 +1,4 @@
-/** What looks like the cause of a deletion but is not, whose deletion was first, and what is only a coincidence. */
+/** False causes of a deletion, deletions that another client started first, and coincidences. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
@@ -23,7 +23,7 @@ const versioned = (one: Raw, version: bigint): Raw => ({
 
 /** The time of our request, client ms. */
 const sentIn = (all: readonly RawObservation[]): number => all.find(({ kind }) => kind === 'requested')?.at ?? NaN;
-/** Somebody else deleted the pod this many ms before our request, by all states but that of the last DELETE. */
+/** Another client deletes the pod this many ms before our request. Only the state of the final DELETE stays. */
 const begunBefore =
   (ago: number, grace = 10): Edit =>
   (all) => {
@@ -34,7 +34,7 @@ const begunBefore =
         : { ...one, metadata: { ...one.metadata, deletionGracePeriodSeconds: grace, deletionTimestamp } },
     );
   };
-/** The condition of our eviction arrived one state after the deletion. */
+/** The condition of our eviction arrives one state after the deletion. */
 const conditionAfter: Edit = (all) => {
   const { at, pod: marked } = deletionIn(all);
   const late = editing(all, 'pod', (one) =>
@@ -50,10 +50,14 @@ const conditionAfter: Edit = (all) => {
 const evicted: Partial<Story> = { trigger: { kind: 'eviction-api', atMs: 1240 } };
 const notOurs = { trigger: 'unknown', findings: ['deleted-before'] } as const;
 
-const outrun: Case[] = [
-  { sentence: 'our own is ours', of: asked(60), expect: { trigger: 'this-command', without: ['deleted-before'] } },
+const deletedByOther: Case[] = [
   {
-    sentence: 'it keeps its own grace, whichever grace ours asked for',
+    sentence: 'our own deletion is not attributed to another client',
+    of: asked(60),
+    expect: { trigger: 'this-command', without: ['deleted-before'] },
+  },
+  {
+    sentence: 'the other deletion keeps its own grace period, not the one that we request',
     of: asked(60),
     edit: [begunBefore(1400)],
     expect: {
@@ -69,19 +73,19 @@ const outrun: Case[] = [
     },
   },
   {
-    sentence: 'it was asked for before ours was sent, by the stamps of the API server',
+    sentence: 'API server timestamps show that the other deletion came before our request',
     of: { trigger: { kind: 'this-command', atMs: 4240, graceSeconds: null, uid: false } },
     edit: [begunBefore(3500)],
     expect: { ...notOurs, assumes: ['server-skew'] },
   },
   {
-    sentence: 'it gets the condition of our eviction only afterwards',
+    sentence: 'an eviction condition that arrives after the deletion shows that another client deleted the pod',
     of: evicted,
     edit: [conditionAfter],
     expect: notOurs,
   },
   {
-    sentence: 'an eviction of ours has its condition from the first',
+    sentence: 'our own eviction has its condition from the first state on',
     of: evicted,
     expect: { trigger: 'eviction-api', without: ['deleted-before'] },
   },
@@ -90,20 +94,20 @@ const outrun: Case[] = [
     ['DeletionByTaintManager', 'taint'] as const,
     ['TerminationByKubelet', 'this-command'] as const,
   ].map(([reason, trigger]): Case => ({
-    sentence: `where ${reason} came with deletionTimestamp it was ${trigger}`,
+    sentence: `${reason} together with deletionTimestamp means ${trigger}`,
     of: {},
     edit: [eachDeleted((one) => disrupted(one, reason))],
     expect: { trigger },
   })),
   {
-    sentence: 'it was no eviction where its condition had stood before',
+    sentence: 'an eviction condition from before the deletion does not make our deletion an eviction',
     of: {},
     edit: [each('pod', (one) => disrupted(one, 'EvictionByEvictionAPI'))],
     expect: { trigger: 'this-command' },
   },
 ];
 
-/** The run started 25 s after somebody's DELETE; the condition was added `ms` after it. */
+/** The run starts 25 s after another client's DELETE; the condition is added `ms` after the DELETE. */
 const conditionAt =
   (ms: number, reason: string): Edit =>
   (all) => {
@@ -117,9 +121,9 @@ const conditionAt =
       ...editing(all, 'pod', late).filter((one) => one.at >= start),
     ];
   };
-/** An eviction came 0.9 s before the deletion; `takenBack`: the condition was removed 0.5 s before it. */
+/** The eviction condition is added 0.9 s before the deletion. `reverted`: it is set to False 0.5 s before it. */
 const oldEviction =
-  (takenBack: boolean): Edit =>
+  (reverted: boolean): Edit =>
   (all) => {
     const { at } = deletionIn(all);
     const before = podBefore(all);
@@ -131,7 +135,7 @@ const oldEviction =
       if (kind === 'listed') return versioned(one, version - 3n);
       return one.metadata['deletionTimestamp'] === undefined ? one : evictedAs(one, 'False', versionOf(one));
     });
-    const taken = takenBack ? [changed(at - 500, 'pod', evictedAs(before, 'False', version - 1n))] : [];
+    const taken = reverted ? [changed(at - 500, 'pod', evictedAs(before, 'False', version - 1n))] : [];
     return adding(older, changed(at - 900, 'pod', evictedAs(before, 'True', version - 2n)), ...taken);
   };
 const longDrain: Partial<Story> = { ...alone({ app: drains(40_000) }), ...pod({ graceSeconds: 60 }), ...somebody };
@@ -143,20 +147,20 @@ const conditions: Case[] = [
     [-3, 'EvictionByEvictionAPI', 'eviction-api'] as const,
     [1000, 'DeletionByTaintManager', 'taint'] as const,
   ].map(([ms, reason, trigger]): Case => ({
-    sentence: `${reason}, stamped ${ms} ms after the deletion: ${trigger}`,
+    sentence: `${reason} with a transition time ${ms} ms after the deletion means ${trigger}`,
     of: longDrain,
     edit: [attach, conditionAt(ms, reason)],
     expect: { trigger },
   })),
-  ...[true, false].map((takenBack): Case => ({
-    sentence: `an eviction that came to nothing${takenBack ? ' and was taken back' : ''} did not delete the pod`,
+  ...[true, false].map((reverted): Case => ({
+    sentence: `an eviction that failed${reverted ? ' and was reverted' : ''} did not delete the pod`,
     of: 'graceful-exit',
-    edit: [attach, oldEviction(takenBack)],
+    edit: [attach, oldEviction(reverted)],
     expect: { trigger: 'unknown' },
   })),
 ];
 
-/** All its owners were deleted this many ms later. */
+/** All owners are deleted this many ms after the pod. */
 const ownersGone =
   (ms: number): Edit =>
   (all) => {
@@ -171,7 +175,7 @@ const orphaned: Edit = (all) => {
     return { ...one, metadata };
   })(all);
 };
-/** The Deployment wanted one more pod until 0.9 s before the deletion. */
+/** The Deployment wants one more replica until 0.9 s before the deletion. */
 const scaledDownBefore: Edit = (all) => {
   const deployment = ownersIn(all).find((owner) => owner.spec['strategy']);
   const replicas = Number(deployment?.spec['replicas']) + 1;
@@ -205,8 +209,8 @@ const wantsOne = each('owner', (owner) => ({ ...owner, spec: { ...owner.spec, re
 const older = 'Scaled up replica set checkout-older from 0 to 2';
 const merged = '(combined from similar events): Scaled down replica set checkout-older from 1 to 0';
 /**
- * The first list has these Events of the Deployment: an older ReplicaSet was scaled up, and later Events were merged
- * into one this long ago.
+ * The first list has these Events of the Deployment: it scaled up an older ReplicaSet, and later Events were combined
+ * this many ms before the deletion.
  */
 const listedScalings =
   (mergedAgo?: number): Edit =>
@@ -226,56 +230,56 @@ const unseenDeployment: Edit[] = [
 
 const owners: Case[] = [
   ...[
-    ['went before it', [ownersGone(-800)], 'owner-deleted'] as const,
-    ['left it behind', [orphaned, ownersGone(-800)], 'unknown'] as const,
-    ['went after it', [ownersGone(2000)], 'unknown'] as const,
+    ['are deleted before the pod', [ownersGone(-800)], 'owner-deleted'] as const,
+    ['are deleted before the pod and orphan it', [orphaned, ownersGone(-800)], 'unknown'] as const,
+    ['are deleted after the pod', [ownersGone(2000)], 'unknown'] as const,
   ].map(([what, edit, trigger]): Case => ({
-    sentence: `owners that ${what}: ${trigger}`,
+    sentence: `the trigger is ${trigger} if the owners ${what}`,
     of: 'graceful-exit',
     edit: [attach, ...edit],
     expect: { trigger },
   })),
   {
-    sentence: 'a rollout is a rollout also where the Deployment was scaled down a second before',
+    sentence: 'a rollout stays a rollout if the Deployment was scaled down a second before',
     of: 'rolling-update',
     edit: [scaledDownBefore],
     expect: { trigger: 'rollout' },
   },
   {
-    sentence: 'a ReplicaSet whose Deployment cannot be seen gives no reason for scaling down',
+    sentence: 'the trigger is unknown if podexit cannot read the ReplicaSet’s Deployment',
     of: 'rolling-update',
     edit: unseenDeployment,
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a ReplicaSet that deleted the pod, of a Deployment that wants one: not known',
+    sentence: 'the trigger is unknown if a ReplicaSet deletes the pod and its Deployment wants one replica',
     of: 'graceful-exit',
     edit: [attach, wantsOne, deletedBySet],
     expect: { trigger: 'unknown' },
   },
-  // From the tenth within ten minutes on a Deployment's Events are one, as those of any rollout of six pods.
+  // From the tenth within ten minutes on, a Deployment's Events are combined. A rollout of six pods makes that many.
   ...[
-    ['by an Event of its own', '', 1] as const,
-    ['by the newest of many alike', '(combined from similar events): ', 7] as const,
+    ['in an Event of its own', '', 1] as const,
+    ['in a combined Event', '(combined from similar events): ', 7] as const,
   ].map(([how, prefix, count]): Case => ({
-    sentence: `scaled down to all that the Deployment wants, reported ${how}: no rollout`,
+    sentence: `a scale-down to the number that the Deployment wants, reported ${how}, is no rollout`,
     of: 'graceful-exit',
     edit: [attach, wantsOne, deletedBySet, scaledToOne(prefix, count)],
     expect: { trigger: 'scale-down' },
   })),
   ...[
-    ['not the newest: a rollout', undefined, 'rollout'] as const,
-    ['scaled up before many Events became one: it may be the newest', 200_000, 'unknown'] as const,
-    ['scaled up after many Events had become one: a rollout', 400_000, 'rollout'] as const,
+    ['last', undefined, 'rollout'] as const,
+    ['before its Events were combined, which may hide a later scale-up', 200_000, 'unknown'] as const,
+    ['after its Events were combined', 400_000, 'rollout'] as const,
   ].map(([what, ago, trigger]): Case => ({
-    sentence: `a ReplicaSet beside one that was ${what}`,
+    sentence: `the trigger is ${trigger} if the Deployment scaled up another ReplicaSet ${what}`,
     of: 'graceful-exit',
     edit: [attach, listedScalings(ago), deletedBySet],
     expect: { trigger },
   })),
 ];
 
-/** From 0.3 s after the deletion on, no state of the slice arrives, except its first change, as `edit` makes it. */
+/** No state of the slice arrives from 0.3 s after the deletion on, except its first change, changed by `edit`. */
 const cutSlice =
   (edit: (slice: Raw, uid: string) => Raw, how?: 'DELETED'): Edit =>
   (all) => {
@@ -289,7 +293,7 @@ const without = (slice: Raw, uid: string): Raw => ({
   ...slice,
   endpoints: (slice['endpoints'] as { targetRef?: { uid: string } }[]).filter((one) => one.targetRef?.uid !== uid),
 });
-/** A slice of another Service, not ready 1.5 s after the deletion. */
+/** The endpoint of another Service becomes not ready 1.5 s after the deletion. */
 const ofAnotherService: Edit = (all) => {
   const { at } = deletionIn(all);
   const [first] = changesOf(all, 'endpointslices');
@@ -308,7 +312,7 @@ const ofAnotherService: Edit = (all) => {
     changed(at + 1500, 'endpointslices', other(false, '2')),
   );
 };
-/** Its endpoint moved to the slice `second` 8 s before the deletion. */
+/** The pod's endpoint moves to the slice `second` 8 s before the deletion. */
 const movedBefore: Edit = (all) => {
   const { at } = deletionIn(all);
   const list = all.find((one) => one.kind === 'listed' && one.stream === 'endpointslices');
@@ -327,9 +331,9 @@ const movedBefore: Edit = (all) => {
   );
 };
 
-const routes: Case[] = [
+const endpoints: Case[] = [
   {
-    sentence: 'an endpoint that left before the containers ended keeps its own time',
+    sentence: 'an endpoint that is removed before the containers exit keeps the time of its removal',
     of: 'graceful-exit',
     edit: [cutSlice(without)],
     expect: {
@@ -340,19 +344,19 @@ const routes: Case[] = [
     },
   },
   {
-    sentence: 'a slice that was deleted tells nothing of endpoints',
+    sentence: 'a deleted slice does not show that there is no ready endpoint',
     of: 'graceful-exit',
     edit: [cutSlice((slice) => slice, 'DELETED')],
     expect: { without: ['no-ready-endpoint'] },
   },
   {
-    sentence: 'a Service that never had the pod is none of its business',
+    sentence: 'no finding names a Service that never selected the pod',
     of: 'graceful-exit',
     edit: [ofAnotherService],
     expect: { unsaid: /external-db/ },
   },
   {
-    sentence: 'an endpoint that moved to another slice before the deletion did not leave the first one because of it',
+    sentence: 'an endpoint that moves to another slice before the deletion is removed only from the second one',
     of: { trigger: { kind: 'unknown', atMs: 11_240, graceSeconds: null } },
     edit: [attach, movedBefore],
     expect: {
@@ -366,8 +370,8 @@ const routes: Case[] = [
 ];
 
 export const causes = {
-  'a deletion that somebody else had begun': outrun,
+  'a deletion that another client started first': deletedByOther,
   'a condition that names a cause': conditions,
   'an owner that looks like the cause': owners,
-  'routes beside the deletion': routes,
+  'endpoints during the deletion': endpoints,
 };

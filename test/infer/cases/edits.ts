@@ -18,7 +18,7 @@ import type { Change, Raw } from '../../helpers/cases.ts';
 import { endingAs, quiet, statusesIn } from '../../helpers/raw-edits.ts';
 import type { Edit } from './case.ts';
 
-/** Somebody else's deletion, which the run only watches. */
+/** Another client deletes the pod; this run is attached. */
 export const attach: Edit = (all) => attached(all);
 
 export const withoutStreams =
@@ -36,7 +36,7 @@ export const each =
 export const eachDeleted = (change: (pod: Raw) => Raw): Edit =>
   each('pod', (pod) => (pod.metadata['deletionTimestamp'] === undefined ? pod : change(pod)));
 
-/** Without any log. */
+/** No log arrives. */
 export const noLogs: Edit = quiet;
 
 /** Events of these reasons are lost. */
@@ -46,7 +46,7 @@ export const withoutReasons = (...reasons: string[]): Edit =>
 /** No Event of the deletion arrives. */
 export const noEvents: Edit = each('events', () => undefined);
 
-/** Before 1.35 no status shows that the kubelet knows of the deletion. */
+/** As before Kubernetes 1.35, no status acknowledges the deletion. */
 export const unacknowledged: Edit = each('pod', ({ status: { observedGeneration: _, ...status }, ...pod }) => ({
   ...pod,
   status,
@@ -58,7 +58,7 @@ export const ending =
   (all) =>
     endingAs(all, typeof end === 'function' ? end(deletionIn(all)) : end);
 
-/** `when` moves the arrival of everything. */
+/** Everything arrives at the time that `when` returns. */
 export const arriving =
   (when: (one: RawObservation, deletion: Deletion) => number): Edit =>
   (all) => {
@@ -82,7 +82,7 @@ export const also =
     return adding(all, ...more.map((make) => make(deletion)));
   };
 
-/** A run that starts this long after the deletion. Its first lists hold what exists by then. */
+/** The run starts this long after the deletion. Its first lists hold what exists by then. */
 export const coming =
   (ms: number | ((deletion: Deletion) => number)): Edit =>
   (all) => {
@@ -121,15 +121,15 @@ interface About {
   container?: string | undefined;
   uid?: string;
   count?: number;
-  /** When it first happened. */
+  /** When it first happens. */
   firstMs?: number;
 }
 
-/** It arrives 8 ms later. */
+/** The Event arrives 8 ms after it happens. */
 export const event = (reason: string, message: string, ms: number, more: About = {}): Edit =>
   change(ms + 8, 'events', aboutPod(reason, message, ms, more), 'ADDED');
 
-/** An object changes at that time. `object` may be a function of the deletion. */
+/** A change of the object arrives at that time. `object` may be a function of the deletion. */
 export const change =
   (ms: number, stream: StreamName, object: Raw | ((deletion: Deletion) => Raw), how?: Change['change']): Edit =>
   (all) => {
@@ -156,7 +156,7 @@ export const inList =
     );
   };
 
-/** The pod has this owner, which is known from the start of the run. */
+/** The pod has this owner, which the run lists at its start. */
 export const owned =
   (kind: string, name: string, owner: Partial<Raw> = {}): Edit =>
   (all) => {

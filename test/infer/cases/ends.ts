@@ -1,4 +1,4 @@
-/** Exits of containers: before the deletion, together with another one, by force, or because of a probe. */
+/** Container exits: before the deletion, next to other exits, after a forced DELETE, or because of a probe. */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -31,7 +31,7 @@ import {
   withoutStreams,
 } from './edits.ts';
 
-/** The pod in the list had exited with 1 this many ms before the deletion, and had been running before. */
+/** In the first list the container has exited with 1, this many ms before the deletion. Then it runs again. */
 const crashedBefore =
   (ago: number): Edit =>
   (all) => {
@@ -56,33 +56,33 @@ const notRunning = { outcome: 'removed', containers: { app: { outcome: 'not-runn
 
 const before: Case[] = [
   {
-    sentence: 'is not the end of a pod that ran again and was removed by force',
+    sentence: 'an earlier crash is not the exit of a restarted container that a forced DELETE leaves running',
     of: 'force-delete',
     edit: [crashedBefore(5000)],
     expect: { outcome: 'forced', containers: { app: { outcome: 'abandoned' } } },
   },
   {
-    sentence: 'is not the end of a pod that still runs when the run is left',
+    sentence: 'an earlier crash is not the exit of a restarted container that still runs when podexit is interrupted',
     of: 'graceful-exit',
     edit: [crashedBefore(30_000), only((one, { at }) => one.at < at + 1000)],
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
-  { sentence: 'is one where nothing was started again', of: crashed(), expect: notRunning },
+  { sentence: 'a crashed container that does not restart counts as not running', of: crashed(), expect: notRunning },
   {
-    sentence: 'is not the end of what was started again just before a forced DELETE',
+    sentence: 'an earlier crash is not the exit of a container that restarts just before a forced DELETE',
     of: crashed(),
     edit: [only((one) => one.kind !== 'log-ended'), started(60)],
     expect: { outcome: 'forced', exitCode: 2, containers: { app: { outcome: 'abandoned', exit: false } } },
   },
   {
-    sentence: 'may be that of the new run, where a log ended after that start',
+    sentence: 'the outcome is unknown when a container restarts just before a forced DELETE and its log then ends',
     of: crashed(),
     edit: [started(60)],
     expect: { outcome: 'unknown' },
   },
 ];
 
-/** `web` drains for 20 s, `worker` dies at once, and somebody forces the deletion at 8 s. */
+/** `web` drains for 20 s, `worker` exits at once, and another DELETE forces the deletion at 8 s. */
 const forced: Partial<Story> = {
   containers: [plainContainer({ name: 'web', app: drains(20_000) }), plainContainer({ name: 'worker', app: dies })],
   ...pod({ graceSeconds: 30 }),
@@ -96,10 +96,19 @@ const webAlone = {
 } as const;
 
 const byForce: Case[] = [
-  { sentence: 'a container whose log ended long before was not left running', of: forced, expect: webAlone },
-  { sentence: 'nor was it where the deletion is only watched', of: forced, edit: [attach], expect: webAlone },
   {
-    sentence: 'a container whose log ended long before makes no forced exit where it was the only one',
+    sentence: 'a forced DELETE does not leave a container running whose log ended long before',
+    of: forced,
+    expect: webAlone,
+  },
+  {
+    sentence: 'an attached run does not report a container as left running whose log ended long before',
+    of: forced,
+    edit: [attach],
+    expect: webAlone,
+  },
+  {
+    sentence: 'a pod whose only log ended long before gives no force-deleted finding',
     of: {
       ...forced,
       containers: [plainContainer({ name: 'worker', app: dies })],
@@ -108,7 +117,7 @@ const byForce: Case[] = [
     expect: { containers: { worker: { outcome: 'unknown' } }, without: ['force-deleted'] },
   },
   {
-    sentence: 'a container whose log broke may have been left',
+    sentence: 'a container whose log stream broke counts as abandoned, but not as certainly running',
     of: forced,
     edit: [
       (all) => {
@@ -121,7 +130,7 @@ const byForce: Case[] = [
     expect: { containers: { worker: { outcome: 'abandoned' } }, unsaid: /worker kept running/ },
   },
   {
-    sentence: 'a sidecar alone may be left behind',
+    sentence: 'a sidecar that keeps running is enough for a forced outcome',
     of: {
       containers: [
         plainContainer({ state: { kind: 'crashed', code: 1 } }),
@@ -132,12 +141,12 @@ const byForce: Case[] = [
     expect: { outcome: 'forced', exitCode: 2, findings: ['force-deleted'] },
   },
   {
-    sentence: 'what waits to be started is not left behind',
+    sentence: 'a forced DELETE does not leave a container behind that still waits to start',
     of: { ...alone({ state: { kind: 'waiting', reason: 'ContainerCreating' } }), ...asked(0) },
     expect: { outcome: 'removed' },
   },
   {
-    sentence: 'a container may be left behind of which only an Event tells that it was started',
+    sentence: 'a Started Event alone shows that a forced DELETE leaves a container behind',
     of: { ...alone({ state: { kind: 'waiting', reason: 'ContainerCreating' } }), ...asked(0) },
     edit: [started(500)],
     expect: { outcome: 'forced', exitCode: 2 },
@@ -151,8 +160,8 @@ const silent = plainContainer({
   logged: false,
 });
 const ownEnd = (atMs: number, code: number, app: AppStory = dies): AppStory => ({ ...app, ownExit: { atMs, code } });
-/** A state 0.4 s after the deletion already reports the container's exit. */
-const endToldEarly: Edit = (all) => {
+/** A status update 0.4 s after the deletion already reports the container's exit. */
+const exitReportedEarly: Edit = (all) => {
   const { at, pod: object } = deletionIn(all);
   const { containerStatuses } = changesOf(all, 'pod').at(-1)?.object.status ?? {};
   const { resourceVersion: _later, ...metadata } = object.metadata;
@@ -162,11 +171,11 @@ const endToldEarly: Edit = (all) => {
   );
   return adding(since, changed(at + 400, 'pod', printed));
 };
-/** `done` had ended 3 s before the deletion; then the runtime hung for 9 s. */
-const doneBefore: Edit[] = [
+/** `done` exits 3 s before the deletion; then the runtime hangs for 9 s. */
+const doneExitsEarlier: Edit[] = [
   arriving((one, { at }) => (one.at > at + 1500 ? one.at + 9000 : one.at)),
   (all) => {
-    // As it was marked when it arrived in time.
+    // The deletion itself is not delayed.
     const finishedAt = stampOf(deletionIn(all).at - 3000);
     return eachStatus(({ name, state }) => {
       if (name === 'done' && state['terminated']) state['terminated'] = { ...state['terminated'], finishedAt };
@@ -176,20 +185,20 @@ const doneBefore: Edit[] = [
 
 const beside: Case[] = [
   {
-    sentence: 'a silent hook leaves its own container’s outcome open',
+    sentence: 'a hook that reports nothing leaves the result unknown when there are no Events',
     of: alone(silent),
     edit: [withoutStreams('events')],
     expect: { exitCode: 4 },
   },
   {
-    sentence: 'a doubt about one container’s grace changes nothing of what is certain of another',
+    sentence: 'doubt about one container’s grace period does not hide that another one was killed',
     of: { containers: [silent, plainContainer({ app: ignoresSignal })] },
     edit: [withoutStreams('events')],
     expect: { outcome: 'killed', exitCode: 2 },
   },
-  // The sleep ends at the end of the second of which finishedAt is.
+  // The sleep ends at the end of the second that finishedAt names.
   ...[0, 1].map((code): Case => ({
-    sentence: `a container that ended by itself while its sleep went on was sent no stop signal (exit code ${code})`,
+    sentence: `a container that exits by itself during its sleep hook gets no stop signal (exit code ${code})`,
     of: {
       ...alone({ preStop: { kind: 'sleep', seconds: 4 }, app: ownEnd(3400, code, drains(500)), logged: false }),
       trigger: { kind: 'this-command', atMs: 1560, graceSeconds: null, uid: false },
@@ -197,36 +206,35 @@ const beside: Case[] = [
     expect: { containers: { app: { exit: true, stopSignal: false } }, marks: { 'stop-signal': false } },
   })),
   {
-    sentence: 'a container is taken to have obeyed where it ended just after its sleep',
+    sentence: 'a container that exits just after its sleep hook got its stop signal',
     of: alone({ preStop: { kind: 'sleep', seconds: 4 }, app: drains(1200), logged: false }),
     expect: { containers: { app: { stopSignal: true } } },
   },
   {
-    sentence: 'a container that had ended before its kubelet knew of the deletion ran no hook',
+    sentence: 'a container that exits before the kubelet reacts runs no hook and gets no signal',
     of: {
       ...alone({ preStop: { kind: 'exec', takesMs: 1000, fails: false }, app: ownEnd(100, 1), logged: false }),
       ...kubelet({ noticeMs: [1500, 1500] }),
     },
-    edit: [endToldEarly],
+    edit: [exitReportedEarly],
     expect: { containers: { app: { outcome: 'failed', code: 1, preStop: false, stopSignal: false } } },
   },
   {
-    sentence:
-      'a container that ended seconds before the DELETE was sent no signal, also where the runtime then stood still',
+    sentence: 'a container that exits seconds before the DELETE gets no signal, even if the runtime then hangs',
     of: {
       containers: [
         plainContainer({ name: 'done', app: drains(500), logged: false }),
         plainContainer({ app: drains(2000, 143) }),
       ],
     },
-    edit: doneBefore,
+    edit: doneExitsEarlier,
     expect: {
       gaps: ['clock-doubtful'],
       containers: { app: { stopSignal: true }, done: { outcome: 'completed', code: 0, stopSignal: false } },
     },
   },
   {
-    sentence: 'a process killed for memory beside the one that ended is named where the container failed',
+    sentence: 'exit-nonzero says that a child process was OOMKilled',
     of: alone({ app: { ...drains(500), onSignal: { kind: 'child-oom', afterMs: 500, code: 1 } } }),
     expect: {
       says: {
@@ -236,7 +244,7 @@ const beside: Case[] = [
   },
 ];
 
-/** Its first statuses show this many restarts. */
+/** The sidecar's status shows this many restarts. */
 const restarts = (count: number): Edit =>
   each('pod', (one) => {
     for (const status of (one.status['initContainerStatuses'] ?? []) as Raw[]) status['restartCount'] = count;
@@ -258,7 +266,7 @@ const besideMain = (drainMs: number, app: Partial<AppStory>, logged = false): Pa
     }),
   ],
 });
-/** The sidecar ends this many seconds after the main container. */
+/** The sidecar exits this many seconds after the main container. */
 const endingAfter = (seconds: number): Edit =>
   each('pod', (one) => {
     const [main, sidecar] = ['containerStatuses', 'initContainerStatuses'].map((list) => {
@@ -271,7 +279,7 @@ const endingAfter = (seconds: number): Edit =>
 
 const sidecars: Case[] = [
   {
-    sentence: 'has its signal at the end of the grace, also where the main container goes on',
+    sentence: 'gets its signal at the end of the grace period even if the main container still runs',
     of: {
       containers: [
         plainContainer({ app: ignoresSignal, logged: false }),
@@ -282,37 +290,37 @@ const sidecars: Case[] = [
     expect: { containers: { proxy: { stopSignal: true } } },
   },
   {
-    sentence: 'that has ended by itself before may have done so again, where its exit may be before its turn',
+    sentence: 'with earlier restarts counts as exited by itself if its exit may be before its turn',
     of: crashing,
     edit: [restarts(3)],
     expect: { containers: { proxy: { outcome: 'completed', stopSignal: false } } },
   },
   {
-    sentence: 'that never did is the less likely to have',
+    sentence: 'without restarts counts as stopped by its signal',
     of: crashing,
     edit: [restarts(0)],
     expect: { containers: { proxy: { stopSignal: true } } },
   },
   ...[134, 139, 141, 143].flatMap((code) =>
     [1500, 3050].map((atMs): Case => ({
-      sentence: `that dies by itself of ${code} after ${atMs} ms proves nothing of the main container`,
+      sentence: `that exits by itself with ${code} after ${atMs} ms proves nothing about the main container`,
       of: besideMain(3000, { ownExit: { atMs, code } }),
       expect: { truth: true },
     })),
   ),
   {
-    sentence: 'of a signal that is no stop signal was not stopped by it',
+    sentence: 'that exits with 139 gets no stop signal: 139 is another signal',
     of: besideMain(3000, { ownExit: { atMs: 1500, code: 139 } }),
     expect: { containers: { proxy: { outcome: 'failed', code: 139, stopSignal: false } }, findings: ['exit-nonzero'] },
   },
   {
-    sentence: 'of the stop signal, once it had its turn, did end by it',
+    sentence: 'that exits with 143 after its turn was ended by the stop signal',
     of: besideMain(3000, { onSignal: { kind: 'exits', afterMs: 2100, code: 143 } }),
     expect: { truth: true, containers: { proxy: { outcome: 'signalled', stopSignal: true } } },
   },
   ...[400, 3000].flatMap((drain) =>
     [false, true].map((logged): Case => ({
-      sentence: `that repeats the log of the application does not tell its own signal (${drain} ms, application followed: ${logged})`,
+      sentence: `that copies the application’s log shows no signal of its own (${drain} ms, app logged: ${logged})`,
       of: {
         ...besideMain(drain, { bootLine: 'tail', lines: [{ atMs: 160, text: 'SIGTERM received, draining' }] }, logged),
         trigger: { kind: 'this-command', atMs: 1640, graceSeconds: null, uid: false },
@@ -321,7 +329,7 @@ const sidecars: Case[] = [
     })),
   ),
   ...[0, 500, 900].map((ms): Case => ({
-    sentence: `whose second was over before that of the main container began got no signal, with news ${ms} ms late`,
+    sentence: `that exits in an earlier second than the main container gets no signal (updates ${ms} ms late)`,
     of: besideMain(3000, {}),
     edit: [
       endingAfter(-1),
@@ -334,21 +342,21 @@ const sidecars: Case[] = [
     },
   })),
   ...[0, 1].map((seconds): Case => ({
-    sentence: `got its signal where it ended ${seconds} s after the main container`,
+    sentence: `that exits ${seconds} s after the main container got its signal`,
     of: besideMain(3000, {}),
     edit: [endingAfter(seconds)],
     expect: { containers: { proxy: { stopSignal: true } } },
   })),
 ];
 
-/** The current run was started this many ms before the deletion, or `former` ms earlier by its running state. */
+/** The container starts at this time. Its running state shows a start `earlierMs` before that. */
 const runOf =
-  (startedAt: (at: number) => number, former?: number): Edit =>
+  (startedAt: (at: number) => number, earlierMs?: number): Edit =>
   (all) => {
     const since = startedAt(deletionIn(all).at);
     return eachStatus(({ state }) => {
       const { running, terminated } = state as Record<string, { startedAt?: string } | undefined>;
-      if (running) running.startedAt = stampOf(since - (former ?? 0));
+      if (running) running.startedAt = stampOf(since - (earlierMs ?? 0));
       if (terminated) terminated.startedAt = stampOf(since);
     })(all);
   };
@@ -360,8 +368,8 @@ const mirrored = each('pod', (one) => {
 
 const probed: Case[] = [
   {
-    // The status of the first state is of the run before; that of the end tells of the last one.
-    sentence: 'a probe that had the run before killed leaves no doubt about what ended the run that the deletion found',
+    // The first status belongs to the previous run of the container, the last one to its current run.
+    sentence: 'a probe that killed the previous run of a container leaves no doubt about what ended the current one',
     of: { ...alone({ app: ignoresSignal, logged: false }), ...pod({ graceSeconds: 2 }) },
     edit: [
       runOf((at) => at - 1500, 60_000),
@@ -370,7 +378,7 @@ const probed: Case[] = [
     expect: { outcome: 'killed', containers: { app: { outcome: 'killed' } } },
   },
   ...['FailedPostStartHook', 'Container app failed liveness probe, will be restarted'].map((message): Case => ({
-    sentence: `"${message}" in the second in which the run started: what ended that is unknown`,
+    sentence: `"${message}" in the second of the container’s start leaves the outcome unknown`,
     of: {
       ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 300, code: 137 } }, logged: false }),
       ...pod({ graceSeconds: 6 }),
@@ -385,7 +393,7 @@ const probed: Case[] = [
     expect: { containers: { app: { outcome: 'unknown' } } },
   })),
   {
-    sentence: 'a hook that failed just before the grace ended left no doubt that it was not cut off',
+    sentence: 'a hook that fails just before the grace period ends was certainly not cut off',
     of: {
       ...alone({ preStop: { kind: 'exec', takesMs: 2750, fails: true }, app: dies, logged: false }),
       ...pod({ graceSeconds: 3 }),
@@ -393,7 +401,7 @@ const probed: Case[] = [
     expect: { outcome: 'graceful', exitCode: 0 },
   },
   {
-    sentence: 'an application that always writes of signals proves none by it while its hook can only sleep',
+    sentence: 'log lines about SIGTERM show no stop signal while the hook’s sleep command still runs',
     of: alone({
       preStop: { kind: 'exec', takesMs: 3000, fails: false },
       app: {
@@ -417,7 +425,7 @@ const probed: Case[] = [
     },
   },
   {
-    sentence: 'a kubelet that began anew may have run the hook until the grace ended that it counted anew',
+    sentence: 'after a kubelet restart the hook may run until the restarted grace period ends',
     of: {
       ...alone({ preStop: { kind: 'exec', takesMs: null, fails: false }, app: drains(200), logged: false }),
       ...pod({ graceSeconds: 5 }),
@@ -431,7 +439,7 @@ const probed: Case[] = [
     },
   },
   ...[[1, 'failed'] as const, [0, 'graceful'] as const].map(([exitCode, outcome]): Case => ({
-    sentence: `a static pod whose manifest was taken away exited with ${exitCode} before its copy was removed`,
+    sentence: `a static pod whose manifest was removed exits with ${exitCode} before its mirror pod is removed`,
     of: { ...alone({ logged: false }), trigger: { kind: 'unknown', atMs: 3000, graceSeconds: 0 } },
     edit: [
       attach,
@@ -452,9 +460,9 @@ const probed: Case[] = [
 ];
 
 export const ends = {
-  'an end before the deletion': before,
+  'an exit before the deletion': before,
   'a forced DELETE': byForce,
-  'an end beside another': beside,
+  'containers, hooks and child processes': beside,
   'a sidecar': sidecars,
-  'what had begun before the deletion': probed,
+  'probes, hooks and static pods': probed,
 };

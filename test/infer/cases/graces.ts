@@ -1,4 +1,4 @@
-/** Grace periods other than the requested one: lowered, raised, started again, 0 from the start, or unknown. */
+/** Grace periods that differ from the requested one: lowered, raised, restarted, 0 from the start, or unknown. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -14,7 +14,7 @@ const exits137 = (afterMs: number): AppStory => ({
   lines: [],
 });
 
-/** Our DELETE kept the pod's own grace; somebody else's lowered it to 1 s this much later. */
+/** Our DELETE keeps the pod's own grace period; another client lowers it to 1 s at `atMs`. */
 const loweredAt = (atMs: number, app: AppStory, graceSeconds: number): Partial<Story> => ({
   ...alone({ app, logged: false }),
   ...pod({ graceSeconds }),
@@ -22,15 +22,15 @@ const loweredAt = (atMs: number, app: AppStory, graceSeconds: number): Partial<S
   later: [{ kind: 'delete', atMs, graceSeconds: 1 }],
 });
 
-/** Lowered from 30 s to 1 s at 0.4 s; the kubelet started after `noticeMs`. */
+/** The grace period drops from 30 s to 1 s at 0.4 s; the kubelet starts termination after `noticeMs`. */
 const loweredFirst = (app: AppStory, noticeMs: number): Partial<Story> => ({
   ...loweredAt(400, app, 30),
   ...alone({ app }),
   ...kubelet({ noticeMs: [noticeMs, noticeMs] }),
 });
 
-/** A probe's status showed 0.6 s after the DELETE that the kubelet knew; then the pod's stream was late. */
-const probedAndHeld = (heldMs: number): Edit[] => [
+/** A probe's status update acknowledges the DELETE after 0.6 s; then the pod's stream is late. */
+const probedAndDelayed = (heldMs: number): Edit[] => [
   arriving((one, { at }) => {
     const until = at + 1300 + heldMs;
     const isHeld = one.kind === 'changed' && ['pod', 'siblings'].includes(one.stream) && one.at > at && one.at < until;
@@ -51,7 +51,7 @@ const probedAndHeld = (heldMs: number): Edit[] => [
 
 const lowered: Case[] = [
   {
-    sentence: 'before the kubelet began, it is the one that the kubelet counted',
+    sentence: 'the kubelet counts a grace period that was lowered before it started termination',
     of: loweredFirst(ignoresSignal, 8000),
     expect: {
       outcome: 'killed',
@@ -60,7 +60,7 @@ const lowered: Case[] = [
     },
   },
   {
-    sentence: 'before the kubelet began, it counts for each share of it',
+    sentence: 'ofGrace refers to a grace period that was lowered before the kubelet started termination',
     of: loweredFirst(drains(1500), 8000),
     expect: {
       outcome: 'overran',
@@ -69,40 +69,45 @@ const lowered: Case[] = [
     },
   },
   {
-    sentence: 'about when the kubelet began, it may be either',
+    sentence: 'either grace period may count if it was lowered about when the kubelet started termination',
     of: loweredFirst(ignoresSignal, 1500),
     expect: { says: { 'killed-at-grace': /when its 1–30s grace period ended/ }, ofGrace: { drain: { until: 1 } } },
   },
   ...[[1600, 0] as const, [1600, 400] as const, [3000, 2000] as const].map(([noticeMs, heldMs]): Case => ({
-    sentence: `after a probe had shown that the kubelet knew, it may be what it killed by (begun at ${noticeMs} ms, news ${heldMs} late)`,
+    sentence: `a probe’s status update does not show which one counts (notice ${noticeMs} ms, delay ${heldMs} ms)`,
     of: { ...loweredAt(1300, ignoresSignal, 30), ...kubelet({ noticeMs: [noticeMs, noticeMs] }) },
-    edit: probedAndHeld(heldMs),
+    edit: probedAndDelayed(heldMs),
     expect: { containers: { app: { outcome: ['killed', 'unknown'] } } },
   })),
   {
-    sentence: 'after the kubelet began, it does not reach its kill: 137 before the first one ended is none',
+    sentence:
+      'a grace period lowered after the kubelet started does not count: 137 before the first one ends is no kill',
     of: loweredAt(3300, exits137(4600), 6),
     expect: { containers: { app: { outcome: 'failed' } }, without: ['killed-at-grace'] },
   },
   {
-    sentence: 'it may have reached the kill where news of it may have been on its way for as long as that',
+    sentence: '137 is unknown if the Killing may have arrived late, so that the lowered one may count',
     of: loweredAt(1300, exits137(2600), 6),
     expect: { containers: { app: { outcome: 'unknown' } }, without: ['killed-at-grace'] },
   },
   {
-    sentence: 'it may have reached the kill where no Killing tells, and only a status that a probe may have brought',
+    sentence: '137 is unknown if there is no Killing and a probe may have caused the status update',
     of: loweredAt(1300, exits137(2600), 6),
     edit: [withoutStreams('events')],
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
   {
-    sentence: 'it leaves what ended in the first one graceful',
+    sentence: 'an exit 0 within the first grace period stays graceful',
     of: loweredAt(1300, { ...exits137(0), onSignal: { kind: 'exits', afterMs: 2600, code: 0 } }, 6),
     expect: { outcome: 'graceful' },
   },
-  { sentence: 'it leaves what it ended killed', of: loweredAt(1300, ignoresSignal, 6), expect: { outcome: 'killed' } },
   {
-    sentence: 'after the kill it was not ignored by it',
+    sentence: 'a kill at the end of the first grace period stays a kill',
+    of: loweredAt(1300, ignoresSignal, 6),
+    expect: { outcome: 'killed' },
+  },
+  {
+    sentence: 'a grace period lowered after the kill gives no grace-shortened-ignored finding',
     of: 'sigkill-after-grace',
     edit: [
       (all) => {
@@ -121,8 +126,8 @@ const lowered: Case[] = [
   },
 ];
 
-/** Somebody lowered the grace from 30 s to 1 s at 3 s. */
-const loweredBySomebody = (app: AppStory): Partial<Story> => ({
+/** Another client deletes the pod with 30 s, and lowers the grace period to 1 s at 3 s. */
+const loweredByOther = (app: AppStory): Partial<Story> => ({
   ...alone({ app }),
   ...pod({ graceSeconds: 30 }),
   ...somebody,
@@ -139,8 +144,8 @@ const held = (graceSeconds: number, change: Partial<Story> = {}): Partial<Story>
   later: [{ kind: 'remove-finalizers', atMs: 30_000 }],
   ...change,
 });
-/** No state of the pod arrived until 5 s after its last DELETE: a list after a gap. */
-const seenOnlyAtTheEnd: Edit = (all) => {
+/** No state of the pod arrives until a list after a gap, 5 s after its final DELETE. */
+const seenAfterFinalDelete: Edit = (all) => {
   const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
   const at = (final?.at ?? NaN) + 5000;
   const lost = also(
@@ -157,10 +162,10 @@ const seenOnlyAtTheEnd: Edit = (all) => {
   return lost(all).filter((one) => !(one.kind === 'changed' && one.stream === 'pod' && one.at < at));
 };
 
-const beforeAnybodyLooked: Case[] = [
+const changedBeforeAttach: Case[] = [
   {
-    sentence: 'it is not overrun by what the kubelet still gave',
-    of: loweredBySomebody(drains(20_000)),
+    sentence: 'a drain within the first grace period does not exceed the lowered one',
+    of: loweredByOther(drains(20_000)),
     edit: [attach, coming(5000)],
     expect: {
       outcome: 'graceful',
@@ -170,21 +175,21 @@ const beforeAnybodyLooked: Case[] = [
     },
   },
   {
-    sentence: 'it ends in a kill where either of them ends',
-    of: loweredBySomebody(ignoresSignal),
+    sentence: '137 at the end of the first grace period is a kill',
+    of: loweredByOther(ignoresSignal),
     edit: [attach, coming(5000)],
     expect: { containers: { app: { outcome: 'killed' } } },
   },
   {
-    sentence: 'it ends in a kill nowhere else',
-    of: loweredBySomebody(exits137(15_000)),
+    sentence: '137 between the ends of both grace periods is unknown',
+    of: loweredByOther(exits137(15_000)),
     edit: [attach, coming(5000)],
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
   {
-    sentence: 'it is not that of the last DELETE, where nothing was seen before it',
+    sentence: 'the final DELETE does not show the first grace period, nor when the deletion was accepted',
     of: held(10, { ...alone({}), ...somebody }),
-    edit: [attach, seenOnlyAtTheEnd],
+    edit: [attach, seenAfterFinalDelete],
     expect: {
       without: ['grace-nearly-spent'],
       holds: (report, rawObservations) => {
@@ -196,7 +201,7 @@ const beforeAnybodyLooked: Case[] = [
     },
   },
   {
-    sentence: 'it may have been longer than the 0 of the last DELETE, though that is the own one of the pod',
+    sentence: 'the first grace period may have been longer than 0, even if the pod’s own and the final one are 0',
     of: held(0, {
       ...alone({ preStop: { kind: 'sleep', seconds: 2 }, app: drains(100) }),
       trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 3 },
@@ -211,7 +216,7 @@ const beforeAnybodyLooked: Case[] = [
   },
   ...[['drains', drains(20_000), 'graceful'] as const, ['ignores its signal', ignoresSignal, 'killed'] as const].map(
     ([what, app, outcome]): Case => ({
-      sentence: `it may have been longer than any that was seen: the application ${what}`,
+      sentence: `the first grace period may have been longer than all that podexit received: the application ${what}`,
       of: raised(app),
       edit: [attach, coming(3000)],
       expect: { outcome, without: ['grace-nearly-spent'], noPhases: ['overtime'], unsaid: /its grace of/ },
@@ -219,9 +224,9 @@ const beforeAnybodyLooked: Case[] = [
   ),
 ];
 
-/** Somebody asked for a grace of 10 s; the pod's own is 30 s. */
+/** The pod's own grace period is 30 s; the other client asks for 10 s. */
 const ownIs30 = each('pod', (one) => ({ ...one, spec: { ...one.spec, terminationGracePeriodSeconds: 30 } }));
-/** The same deletion, with another grace. */
+/** The same deletion with another grace period. */
 export const lasting = (grace: number): Edit =>
   each('pod', (one) => {
     const { deletionTimestamp, deletionGracePeriodSeconds: before } = one.metadata;
@@ -231,15 +236,15 @@ export const lasting = (grace: number): Edit =>
     return { ...one, metadata: { ...one.metadata, ...marked } };
   });
 
-const shorterThanThePods: Case[] = [
+const shorterThanSpec: Case[] = [
   ...[500, 3000].map((ms): Case => ({
-    sentence: `it ends in the kill at its end, for who came ${ms} ms after the deletion`,
+    sentence: `an attach that starts ${ms} ms after the deletion reports the kill at the end of that grace period`,
     of: { ...alone({ app: ignoresSignal }), ...somebody },
     edit: [attach, ownIs30, coming(ms)],
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   })),
   ...[[5000, 'failed'] as const, [15_000, 'unknown'] as const].map(([ms, outcome]): Case => ({
-    sentence: `it is no kill before its end, and not known for one long after it: ${outcome} after ${ms} ms`,
+    sentence: `137 after ${ms} ms of a 10s grace period is ${outcome}`,
     of: { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...somebody },
     edit: [attach, lasting(10), only((one, { at }) => one.kind !== 'listed' || one.at >= at)],
     expect: { containers: { app: { outcome } } },
@@ -248,7 +253,7 @@ const shorterThanThePods: Case[] = [
 
 const zero: Case[] = [
   {
-    sentence: 'below the minimum of the kubelet, both stand in the answer',
+    sentence: 'the summary names a 1s grace period and the kubelet’s minimum of 2s',
     of: { ...alone({ app: ignoresSignal }), ...asked(1) },
     expect: {
       outcome: 'killed',
@@ -256,10 +261,10 @@ const zero: Case[] = [
     },
   },
   ...[
-    ['by us', held(0), []] as const,
-    ['by somebody', held(0), [attach]] as const,
+    ['from this command', held(0), []] as const,
+    ['from another client', held(0), [attach]] as const,
     [
-      'by somebody who forced it while it ended',
+      'from another client during termination',
       held(20, {
         later: [
           { kind: 'delete', atMs: 500, graceSeconds: 0 },
@@ -269,7 +274,7 @@ const zero: Case[] = [
       [],
     ] as const,
   ].map(([who, of, edit]): Case => ({
-    sentence: `a finalizer holds a pod that was deleted with it ${who} from its end on`,
+    sentence: `after a DELETE with grace period 0 ${who}, the finalizer alone holds the pod`,
     of,
     edit,
     expect: {
@@ -281,13 +286,13 @@ const zero: Case[] = [
     },
   })),
   {
-    sentence: 'a finalizer holds the pod for as long as was watched',
+    sentence: 'finalizer-held says how long the finalizer held the pod',
     of: held(5),
     edit: [attach],
     expect: { says: { 'finalizer-held': /^finalizer \S+ held the pod for 2\d/ } },
   },
   {
-    sentence: 'a finalizer that a first look found at work had held the pod for at least as long',
+    sentence: 'finalizer-held gives a minimum if the finalizer held the pod before podexit started',
     of: held(5),
     edit: [
       attach,
@@ -307,22 +312,26 @@ const oom = (of: Partial<Story>, sentence: string, wanted: Case['expect']): Case
   expect: wanted,
 });
 const outOfMemory: Case[] = [
-  oom(alone({ app: ignoresSignal }), 'with an end where the grace ends: by the one or by the other', {
+  oom(alone({ app: ignoresSignal }), 'at the end of the grace period: either may be the cause of the kill', {
     containers: { app: { outcome: 'unknown', kill: false } },
     says: { 'oom-on-exit': /SIGKILLed, either for lack of memory or at the end of its grace period/ },
   }),
   oom(
     { ...alone({ app: exits137(1900) }), ...pod({ graceSeconds: 1 }) },
-    'within the least that is left after a signal: nobody can say that nothing was killed',
+    'within the kubelet’s minimum grace period is unknown, because a kill is possible',
     { outcome: 'unknown', exitCode: 4 },
   ),
-  oom(alone({ app: exits137(300) }), 'well inside the grace, after it was asked to stop: while it was exiting', {
-    containers: { app: { outcome: 'oom' } },
-    says: { 'oom-on-exit': /^app was OOMKilled while it was shutting down$/m },
-  }),
+  oom(
+    alone({ app: exits137(300) }),
+    'well within the grace period, after the stop signal, happened while shutting down',
+    {
+      containers: { app: { outcome: 'oom' } },
+      says: { 'oom-on-exit': /^app was OOMKilled while it was shutting down$/m },
+    },
+  ),
   oom(
     alone({ app: { ...exits137(300), ownExit: { atMs: 700, code: 137 } } }, { ...kubelet({ noticeMs: [2000, 2000] }) }),
-    'before the kubelet began with it: not while it was exiting',
+    'before the kubelet reacted may have happened before the stop signal',
     {
       containers: { app: { outcome: 'oom' } },
       says: { 'oom-on-exit': /during the deletion, perhaps before its stop signal/ },
@@ -334,17 +343,17 @@ const restarted = (drainMs: number): Partial<Story> => ({
   ...alone({ app: drains(drainMs) }),
   faults: [{ kind: 'kubelet-restart', atMs: 2000, downMs: 2000 }],
 });
-/** Nothing shows that the kubelet started another attempt. */
-const laterRoundUnheard: Edit = (all) => {
+/** No Event shows that the kubelet started a second stop attempt. */
+const laterAttemptUnseen: Edit = (all) => {
   const first = changesOf(all, 'events').find(({ object }) => object['reason'] === 'Killing')?.at ?? 0;
   return all.filter(
     (one) => !(one.kind === 'changed' && ['events', 'node-events'].includes(one.stream) && one.at > first),
   );
 };
 
-const countedAnew: Case[] = [
+const restartedGrace: Case[] = [
   {
-    sentence: 'it is judged from the last time that the kubelet began',
+    sentence: 'counts from the last stop attempt',
     of: restarted(12_000),
     expect: {
       truth: true,
@@ -355,28 +364,28 @@ const countedAnew: Case[] = [
     },
   },
   {
-    sentence: 'it is nearly spent where the last one was',
+    sentence: 'is nearly spent if the time of the last stop attempt is',
     of: restarted(14_000),
     expect: { outcome: 'graceful', says: { 'grace-nearly-spent': /^app used ≈(7|8|9)\.\ds of its 10s grace period/ } },
   },
   {
-    sentence: 'an exit is in time where the last one was long enough',
+    sentence: 'contains an exit that is within the time of the last stop attempt',
     of: restarted(14_500),
     expect: { outcome: 'graceful' },
   },
   {
-    sentence: 'an exit that no kill explains did not overrun the only one that was received: another began unseen',
+    sentence: 'is not exceeded by an exit without a kill: the kubelet made a second attempt that podexit did not see',
     of: restarted(14_500),
-    edit: [laterRoundUnheard],
+    edit: [laterAttemptUnseen],
     expect: { outcome: 'graceful', without: ['grace-nearly-spent'], noPhases: ['overtime'] },
   },
 ];
 
 export const graces = {
-  'a grace that was lowered': lowered,
-  'a grace that was changed before anybody looked': beforeAnybodyLooked,
-  'a grace that is shorter than the pod has': shorterThanThePods,
-  'a grace of 0': zero,
-  'a kill for memory beside it': outOfMemory,
-  'a grace that counts anew': countedAnew,
+  'a lowered grace period': lowered,
+  'a grace period that changed before podexit started': changedBeforeAttach,
+  'a grace period shorter than the pod’s own': shorterThanSpec,
+  'short grace periods and finalizers': zero,
+  'OOMKilled during the grace period': outOfMemory,
+  'a grace period that restarts with the kubelet': restartedGrace,
 };

@@ -1,4 +1,4 @@
-/** Hooks that did not do what their pods declare, and hooks and signals without a Killing. */
+/** Hooks that do not do what the pod spec declares, and hooks and signals without a Killing Event. */
 import { expect } from 'vitest';
 import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -15,13 +15,13 @@ const exec = (takesMs: number | null, fails = false, stopsAppMs?: number) =>
 const hooked = (preStop: ReturnType<typeof exec>, app: AppStory): Partial<Story> =>
   alone({ preStop, app, logged: false });
 
-/** The hook makes the application quit, which exits `forMs` later. */
+/** The hook asks the application to quit; the application exits `forMs` later. */
 const quitting = (forMs: number): Partial<Story> => hooked(exec(9000, false, 20), drains(forMs));
 const noSignal = { stopSignal: false } as const;
 
-const takenAlong: Case[] = [
+const endedWithContainer: Case[] = [
   ...[300, 700, 1200, 2500, 4100].map((forMs): Case => ({
-    sentence: `tells no stop signal, where the application took ${forMs} ms`,
+    sentence: `shows no stop signal if it makes the application quit within ${forMs} ms`,
     of: quitting(forMs),
     expect: {
       outcome: 'graceful',
@@ -30,44 +30,44 @@ const takenAlong: Case[] = [
     },
   })),
   {
-    sentence: 'failed by itself only where its container certainly went on',
+    sentence: 'failed by itself if its container certainly kept running',
     of: hooked(exec(500, true), drains(2000)),
     expect: { containers: { app: { preStop: 'failed', stopSignal: true } } },
   },
-  // Exit and failure in the same second, and no line of a log to tell them apart.
+  // Exit and failure are in the same second, and no log line shows which came first.
   ...[150, 250].map((forMs): Case => ({
-    sentence: `is said to have failed with both its reasons, where both may be (${forMs} ms)`,
+    sentence: `is reported as failed with both possible reasons if neither can be excluded (${forMs} ms)`,
     of: quitting(forMs),
     expect: { says: { 'prestop-failed': /by itself or because app exited just then/ }, unsaid: /SIGTERM followed/ },
   })),
 ];
 
-const withoutNews: Case[] = [
+const atGraceEnd: Case[] = [
   {
-    sentence: 'has eaten the grace where its Events say so',
+    sentence: 'used up the grace period if its Events show it',
     of: hooked(exec(null), drains(500)),
     expect: { outcome: 'overran' },
   },
   {
-    sentence: 'may have eaten the grace of what ended about with it',
+    sentence: 'without Events may have used up the grace period if the container exits about when it ends',
     of: hooked(exec(null), drains(500)),
     edit: [withoutStreams('events')],
     expect: { outcome: 'unknown' },
   },
   {
-    sentence: 'has not where it ended long before',
+    sentence: 'without Events did not use up the grace period if the container exits long before its end',
     of: hooked(exec(1000), drains(1000)),
     edit: [withoutStreams('events')],
     expect: { outcome: 'graceful' },
   },
   {
-    sentence: 'leaves what was killed at its end as it is',
+    sentence: 'that finished leaves a kill at the end of the grace period as it is',
     of: hooked(exec(1000), ignoresSignal),
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   },
 ];
 
-/** The last Killing again, as another Event this many ms later. */
+/** A FailedPreStopHook arrives this many ms after the last Killing. */
 const failingAfter =
   (ms: number): Edit =>
   (all) => {
@@ -77,13 +77,13 @@ const failingAfter =
     const failure = aboutPod('FailedPreStopHook', 'PreStopHook failed', 0);
     return also((deletion) => changed(at, 'events', failure({ ...deletion, at }), 'ADDED'))(all);
   };
-/** These fields are added to its containers. */
+/** Adds these fields to the pod's containers. */
 const declaring = (part: object): Edit =>
   each('pod', (one) => {
     const containers = (one.spec['containers'] as object[]).map((container) => ({ ...container, ...part }));
     return { ...one, spec: { ...one.spec, containers } };
   });
-/** The grace is shorter, and so is the deadline. */
+/** Shortens the grace period, and moves the deadline. */
 const graced = (seconds: number): Edit =>
   each('pod', ({ metadata, ...one }) => {
     const spec = { ...one.spec, terminationGracePeriodSeconds: seconds };
@@ -97,9 +97,9 @@ const graced = (seconds: number): Edit =>
     };
   });
 
-const undeclared: Case[] = [
+const unlikeSpec: Case[] = [
   {
-    sentence: 'a sleep that its kubelet does not know fails as it says: the signal follows at once',
+    sentence: 'a sleep action that the kubelet does not support fails, and the signal follows at once',
     of: 'prestop-sleep',
     edit: [failingAfter(3)],
     expect: {
@@ -112,31 +112,31 @@ const undeclared: Case[] = [
     },
   },
   {
-    sentence: 'a sleep that is passed over in silence: nothing is said of a length that the pod did not have',
+    sentence: 'podexit reports no length for a sleep hook that the kubelet skipped',
     of: 'prestop-sleep',
     edit: [declaring({ lifecycle: { preStop: { sleep: { seconds: 9 } } } })],
     expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-heavy'] },
   },
   {
-    sentence: 'a hook that failed in the round of a kubelet that had begun anew may have been cut off by its grace',
+    sentence: 'a hook that fails in a second attempt after a kubelet restart may have been cut off',
     of: 'kubelet-restart',
     edit: [graced(5), failingAfter(4990)],
     expect: { holds: (report) => expect(containerOf(report).preStop?.outcome).not.toBe('failed') },
   },
   {
-    sentence: 'a command line of a shell may have replaced the signal’s reader',
+    sentence: 'a shell as the container’s command receives the signal instead of the application',
     of: alone({ app: ignoresSignal }),
     edit: [declaring({ command: ['bash', '-c', 'node server.js'] })],
     expect: { says: { 'no-signal-handling': /the shell receives the signal/ } },
   },
   {
-    sentence: 'a trap in its command handles the signal, so that silence does not show that it was ignored',
+    sentence: 'a trap in the command handles the signal, so silence does not show that it was ignored',
     of: alone({ app: ignoresSignal }),
     edit: [declaring({ command: ['sh', '-c', 'trap "flush --all; exit 0" TERM; while :; do work; done'] })],
     expect: { findings: ['killed-at-grace'], without: ['no-signal-handling'], sentence: /app was still running/ },
   },
   {
-    sentence: 'the last trap counts: an empty one after it ignores the signal',
+    sentence: 'the last trap counts: if it is empty, the container ignores the signal',
     of: alone({ app: ignoresSignal }),
     edit: [declaring({ command: ['sh', '-c', `trap 'flush; exit 0' TERM; trap "" TERM; while :; do work; done`] })],
     expect: { findings: ['no-signal-handling'], sentence: /app ignored SIGTERM/ },
@@ -155,7 +155,7 @@ const failing = alone({ preStop: exec(500, true) });
 const reloads = alone({
   app: { ...drains(3000), saysOnSignal: undefined, lines: [{ atMs: -800, text: 'SIGHUP received, reloading' }] },
 });
-/** An Event about the container from before the run, this many ms before the deletion. */
+/** The first list holds an Event about the container from this many ms before the deletion. */
 const listedBefore =
   (reason: string, ago: number, count = 1): Edit =>
   (all) => {
@@ -176,17 +176,17 @@ const neitherHookNorSignal: Expectation = {
   holds: (report) => expect(containerOf(report).preStop?.outcome ?? 'unknown').toBe('unknown'),
 };
 
-const untouched: Case[] = [
+const withoutKilling: Case[] = [
   ...[
-    ['its Killing was lost', { ...somebody, ...noKilling }] as const,
-    ['its namespace is deleted', namespaceEnds] as const,
+    ['the Killing is lost', { ...somebody, ...noKilling }] as const,
+    ['the namespace is deleted', namespaceEnds] as const,
   ].map(([why, story]): Case => ({
-    sentence: `a line from before the deletion is not the stop signal (${why})`,
+    sentence: `a log line from before the deletion does not show the stop signal (${why})`,
     of: { ...reloads, ...story },
     expect: { truth: true },
   })),
   ...[1_800_000, 90_000].map((ago): Case => ({
-    sentence: `a FailedPreStopHook from ${ago} ms before the deletion is not of this exit, though no Killing tells`,
+    sentence: `a FailedPreStopHook from ${ago} ms before the deletion is not about this exit, even without a Killing`,
     of: { ...alone({ preStop: exec(500) }), ...noKilling },
     edit: [listedBefore('FailedPreStopHook', ago)],
     expect: {
@@ -195,7 +195,7 @@ const untouched: Case[] = [
     },
   })),
   {
-    sentence: 'a FailedPreStopHook that follows the deletion is of this exit, though no Killing tells',
+    sentence: 'a FailedPreStopHook after the deletion is about this exit, even without a Killing',
     of: { ...failing, ...noKilling },
     expect: { containers: { app: { preStop: 'failed' } } },
   },
@@ -206,17 +206,17 @@ const untouched: Case[] = [
     ['an exec', alone({ app: endingBefore(0), preStop: exec(800) })] as const,
     ['a tcpSocket', alone({ app: endingBefore(0), preStop: { kind: 'tcpSocket' } })] as const,
   ].map(([hook, change]): Case => ({
-    sentence: `a container that ended before a busy kubelet began had neither hook nor signal (${hook})`,
+    sentence: `a container that exits before a busy kubelet reacts gets neither hook nor signal (${hook})`,
     of: { ...change, ...busy(2000) },
     expect: { truth: true, ...neitherHookNorSignal },
   })),
   {
-    sentence: 'a container that ended while a busy kubelet was yet to begin had no hook for all that time',
+    sentence: 'a container that exits while a busy kubelet has not reacted yet runs no hook',
     of: { ...alone({ app: endingBefore(0, 8000), preStop: { kind: 'sleep', seconds: 6 } }), ...busy(15_000) },
     expect: neitherHookNorSignal,
   },
   {
-    sentence: 'a container that ended before a busy kubelet began had no signal beside another that was stopped',
+    sentence: 'a container that exits before a busy kubelet reacts gets no signal, though another container does',
     of: {
       containers: [plainContainer({ name: 'web' }), plainContainer({ name: 'worker', app: endingBefore(139) })],
       ...busy(2000),
@@ -224,20 +224,20 @@ const untouched: Case[] = [
     expect: { containers: { worker: { outcome: 'failed', code: 139, ...noSignal }, web: { stopSignal: true } } },
   },
   {
-    sentence: 'the silence of a hook says nothing in a namespace that is deleted',
+    sentence: 'a missing FailedPreStopHook shows nothing in a namespace that is being deleted',
     of: { ...alone({ app: drains(4000), preStop: exec(500, true) }), ...namespaceEnds },
     expect: { holds: (report) => expect(containerOf(report).preStop?.outcome ?? 'unknown').toBe('unknown') },
   },
   ...[[140, 'unknown'] as const, [3, 'completed'] as const].map(([count, preStop]): Case => ({
-    sentence: `the silence of a hook says ${preStop} after ${count} probe failures: they spend what the kubelet may tell`,
+    sentence: `a missing FailedPreStopHook means ${preStop} after ${count} probe failures: they use up the Event limit`,
     of: { ...failing, events: { queueMs: [2, 6], dropped: ['FailedPreStopHook'] } },
     edit: [listedBefore('Unhealthy', 3000, count)],
     expect: { containers: { app: { preStop } } },
   })),
 ];
 
-/** The stop signal ended it before the kubelet reported that it knows; its Killing never arrived. */
-const unheard: Partial<Story> = {
+/** The stop signal ends the container before the kubelet acknowledges the deletion; the Killing never arrives. */
+const killingLost: Partial<Story> = {
   ...alone({ app: dies, logged: false }),
   ...kubelet({ ackMs: [700, 800] }),
   ...noKilling,
@@ -255,7 +255,7 @@ const lost = (gap: (deletion: Deletion) => RawObservation): Edit[] => [withoutSt
 const killingOf = (container: string) => (one: Raw) =>
   one['reason'] === 'Killing' &&
   (one['involvedObject'] as { fieldPath?: string }).fieldPath === `spec.containers{${container}}`;
-/** The Event stream is lost this long after the first Killing, and does not come back. */
+/** The Event stream breaks this long after the first Killing, and does not come back. */
 const lostAfterKilling =
   (ms: number): Edit =>
   (all) => {
@@ -265,13 +265,13 @@ const lostAfterKilling =
 
 const killingNotReceived: Case[] = [
   {
-    sentence: '143 may be of its own choice where the kubelet had all its Events left',
-    of: unheard,
+    sentence: '143 may be the application’s own exit code if the kubelet still could send Events',
+    of: killingLost,
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
   {
-    sentence: '143 is its stop signal where the start of the pod may have spent them',
-    of: unheard,
+    sentence: '143 is the stop signal if the start of the pod may have used up the Event limit',
+    of: killingLost,
     edit: Array.from({ length: 12 }, (_, index): Edit => (all) => {
       const started = aboutPod('Started', `Container started ${index}`, -600_000, { container: undefined });
       return also((deletion) => {
@@ -283,8 +283,8 @@ const killingNotReceived: Case[] = [
     expect: { outcome: 'graceful', exitCode: 0, containers: { app: { outcome: 'signalled' } } },
   },
   {
-    sentence: '143 is its stop signal where Killings were merged into one',
-    of: unheard,
+    sentence: '143 is the stop signal if Killing Events were combined into one',
+    of: killingLost,
     edit: [
       event('Killing', '(combined from similar events): Stopping container other', 100, {
         container: 'other',
@@ -294,24 +294,24 @@ const killingNotReceived: Case[] = [
     expect: { containers: { app: { outcome: 'signalled' } } },
   },
   {
-    sentence: 'a hook that ran past its grace is known by its Events',
+    sentence: 'Events show that a hook exceeded the grace period',
     of: pastItsGrace,
     expect: { outcome: 'overran' },
   },
   ...[-1000, 500].map((ms): Case => ({
-    sentence: `a hook may have run past its grace where the stream of Events was lost (${ms} ms) and never came back`,
+    sentence: `a hook may have exceeded the grace period if the Event stream broke (${ms} ms) and never came back`,
     of: pastItsGrace,
     edit: lost(({ at }) => lostEvents(at + ms)),
     expect: { outcome: 'unknown' },
   })),
   {
-    sentence: 'a hook has not where that stream came back with all of them',
+    sentence: 'a hook did not exceed the grace period if the Event stream came back with no such Event',
     of: pastItsGrace,
     edit: lost(({ at }) => lostEvents(at - 1000, at + 500)),
     expect: { outcome: 'graceful' },
   },
   {
-    sentence: 'a hook has not where that stream was lost after the pod was gone',
+    sentence: 'a hook did not exceed the grace period if the Event stream broke only after the pod was removed',
     of: pastItsGrace,
     edit: lost(({ removed }) => lostEvents(removed + 2100)),
     expect: { outcome: 'graceful' },
@@ -320,7 +320,7 @@ const killingNotReceived: Case[] = [
     [10, 1000, 7000].map((ms): Case => {
       const missing = each('events', (one) => (killingOf(container)(one) ? undefined : one));
       return {
-        sentence: `the Killing of ${container}, which never came while others did, is no less absent where the stream is lost ${ms} ms after theirs`,
+        sentence: `a missing Killing of ${container} stays missing if Events break off ${ms} ms after the first one`,
         of: 'multi-container',
         edit: [missing],
         expect: { same: [lostAfterKilling(ms)] },
@@ -329,12 +329,12 @@ const killingNotReceived: Case[] = [
   ),
 ];
 
-/** The container ends by itself long before its sleep hook does. */
+/** The container exits by itself long before its sleep hook ends. */
 const early: AppStory = { ...drains(1000), ownExit: { atMs: 1500, code: 0 } };
 
 const outliving: Case[] = [
   {
-    sentence: 'was over by the status that reports the end of all, which waits for every hook',
+    sentence: 'is over when the status reports that all containers terminated, which waits for every hook',
     of: alone({ preStop: { kind: 'sleep', seconds: 5 }, app: early }),
     expect: {
       truth: true,
@@ -342,7 +342,7 @@ const outliving: Case[] = [
     },
   },
   {
-    sentence: 'is not over with its container where a pause of the kubelet would not be seen',
+    sentence: 'is not over when its container exits, even if no Lease would show a paused kubelet',
     of: alone({ preStop: { kind: 'sleep', seconds: 5 }, app: early }),
     edit: [withoutStreams('lease')],
     expect: { truth: true, containers: { app: { preStopEnd: { after: 4.9 }, exit: { before: 3 } } } },
@@ -351,9 +351,9 @@ const outliving: Case[] = [
 
 export const hooks = {
   'a sleep that outlives its container': outliving,
-  'a hook that its container took along': takenAlong,
-  'a hook without any further news': withoutNews,
-  'what is not as it is declared': undeclared,
-  'hooks and signals of which no Killing tells': untouched,
+  'a hook that ends with its container': endedWithContainer,
+  'a hook at the end of the grace period': atGraceEnd,
+  'behaviour that differs from the spec': unlikeSpec,
+  'hooks and signals without a Killing': withoutKilling,
   'a Killing that was not received': killingNotReceived,
 };

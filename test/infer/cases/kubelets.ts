@@ -1,4 +1,4 @@
-/** What a kubelet did, and what it had started by itself before the deletion. */
+/** What the kubelet does, and what it starts by itself before the deletion. */
 import { expect } from 'vitest';
 import { drains, plainContainer, plainStory } from '../../sim/plain-story.ts';
 import type { ContainerStory, Story } from '../../sim/story.ts';
@@ -63,8 +63,7 @@ const debugging = each('pod', (object) => {
 
 const did: Case[] = [
   {
-    sentence:
-      'a runtime that stands still sends the signal late: a container that outlived the time of its kill shows it',
+    sentence: 'a container that outlives the time of its kill shows that the runtime sent the signal late',
     of: {
       ...alone({ app: drains(1900), logged: false }),
       ...asked(1),
@@ -87,9 +86,13 @@ const did: Case[] = [
     },
     expect: { containers: { quick: { code: 0, stopSignal: { until: 3 } } } },
   },
-  { sentence: 'a hook that failed says so', of: 'prestop-fails', expect: { findings: ['prestop-failed'] } },
   {
-    sentence: 'a hook that fails after its container has ended died with it',
+    sentence: 'a FailedPreStopHook Event gives a prestop-failed finding',
+    of: 'prestop-fails',
+    expect: { findings: ['prestop-failed'] },
+  },
+  {
+    sentence: 'a hook that fails after its container exits is not reported as failed',
     of: 'prestop-fails',
     edit: [
       ending(({ at }) => ({ finishedAt: stampOf(at) })),
@@ -102,25 +105,26 @@ const did: Case[] = [
     expect: { containers: { app: { preStop: 'unknown' } }, without: ['prestop-failed'] },
   },
   {
-    sentence: 'an exit in the second in which the hook failed may have come during the hook or after it',
+    sentence: 'an exit in the second in which the hook fails may come during the hook or after it',
     of: 'prestop-fails',
     edit: [ending(({ at }) => ({ finishedAt: stampOf(at) })), noLogs],
     expect: { containers: { app: { stopSignal: false } }, sentence: /app exited 0 during or after its preStop hook/ },
   },
   {
-    sentence: 'a call to the runtime that failed as its container ended does not say that the runtime was unavailable',
+    sentence: 'a FailedKillPod about when the container exits does not show that the runtime is unavailable',
     of: 'graceful-exit',
     edit: [event('FailedKillPod', killFailed('ttrpc: closed'), 3000, { container: '' })],
     expect: { outcome: 'graceful', without: ['runtime-unavailable'] },
   },
   {
-    sentence: 'a call to the runtime that failed long before the pod ended does',
+    sentence: 'a FailedKillPod long before the pod ends shows that the runtime is unavailable',
     of: 'finalizer',
     edit: [event('FailedKillPod', killFailed('connection refused'), 100, { container: '' })],
     expect: { findings: ['runtime-unavailable'] },
   },
   {
-    sentence: 'a repeated Killing whose first time was not received begins at the first, and its signal stays open',
+    sentence:
+      'a repeated Killing without its first Event counts from its first time, with a wider signal interval',
     of: 'exit-143',
     edit: [eachEvent('Killing', (one) => ({ ...one, count: 2 }))],
     expect: {
@@ -135,7 +139,7 @@ const did: Case[] = [
     },
   },
   {
-    sentence: 'a container that had ended before the deletion was accepted was not running',
+    sentence: 'a container that exits before the deletion is accepted counts as not running',
     of: 'graceful-exit',
     edit: [
       ending(({ at }) => ({ exitCode: 1, reason: 'Error', finishedAt: stampOf(at - 8000) })),
@@ -149,25 +153,25 @@ const did: Case[] = [
     },
   },
   {
-    sentence: 'a kill for a liveness probe that was under way may be the one that ended it',
+    sentence: '137 is unknown if a liveness probe’s kill was already in progress',
     of: 'sigkill-after-grace',
     edit: [eachEvent('Killing', (one, at) => retimed({ ...one, message: probe }, at - 500))],
     expect: { containers: { app: { outcome: 'unknown' } }, without: ['exit-nonzero', 'killed-at-grace'] },
   },
   {
-    sentence: 'an end by the stop signal that was set is one, whichever of the real-time signals it is',
+    sentence: 'an exit by the configured stop signal is signalled, even if that is a real-time signal',
     of: 'exit-143',
     edit: [ending({ exitCode: 165 }), eachStatus((status) => (status['stopSignal'] = 'SIGRTMIN+3'))],
     expect: { report: { containers: [{ outcome: 'signalled', stopSignal: { signal: 'SIGRTMIN+3' } }] } },
   },
   {
-    sentence: 'an end by a real-time signal that was not set is a failure',
+    sentence: 'an exit by a real-time signal that is not the stop signal is a failure',
     of: 'exit-143',
     edit: [ending({ exitCode: 165 })],
     expect: { containers: { app: { outcome: 'failed' } } },
   },
   {
-    sentence: 'a debug container that was killed held the pod, and is no failure of the application',
+    sentence: 'a killed debug container held the pod, but is no failure of the application',
     of: 'multi-container',
     edit: [debugging],
     expect: {
@@ -177,7 +181,7 @@ const did: Case[] = [
     },
   },
   {
-    sentence: 'SIGKILL may be the stop signal of an image',
+    sentence: 'exit-nonzero says that 137 right after the signal may come from STOPSIGNAL SIGKILL',
     of: alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 2, code: 137 } } }),
     expect: { says: { 'exit-nonzero': /STOPSIGNAL/ } },
   },
@@ -193,7 +197,7 @@ interface Stop {
   reason?: string;
 }
 
-/** The container ends by the kubelet's own kill, of which only the Killing remains. */
+/** The kubelet kills the container by itself. Of its Events only the Killing arrives. */
 const stoppedBefore = ({ lead, ran, code, message = 'Stopping container app', reason }: Stop): Edit[] => [
   noEvents,
   ending(({ at }) => ({ exitCode: code, finishedAt: stampOf(at - lead + ran) })),
@@ -206,20 +210,20 @@ const stoppedBefore = ({ lead, ran, code, message = 'Stopping container app', re
   event('Killing', message, -lead),
 ];
 
-/** Our deletion, and somebody else's that is only watched. */
+/** Runs the case for our own deletion, and for an attached run. */
 const bothWays = (sentence: string, of: Case['of'], edit: readonly Edit[], wanted: Expectation): Case[] => [
   { sentence, of, edit, expect: wanted },
-  { sentence: `${sentence}, watched`, of, edit: [...edit, attach], expect: wanted },
+  { sentence: `${sentence} (attached)`, of, edit: [...edit, attach], expect: wanted },
 ];
 
-const begun: Case[] = [
+const stoppedEarlier: Case[] = [
   ...[
-    ['node shutdown', { lead: 3000, ran: 6015, code: 137, reason: 'Terminated' }] as const,
-    ['node shutdown, just before', { lead: 200, ran: 6015, code: 137, reason: 'Terminated' }] as const,
+    ['a node shutdown', { lead: 3000, ran: 6015, code: 137, reason: 'Terminated' }] as const,
+    ['a node shutdown just before the deletion', { lead: 200, ran: 6015, code: 137, reason: 'Terminated' }] as const,
     ['a liveness probe', { lead: 3000, ran: 5015, code: 137, message: probe }] as const,
   ].flatMap(([why, stop]) =>
     bothWays(
-      `killed by the grace of ${why}, not before its own could have ended`,
+      `a kill by ${why} is unknown if it comes when the deletion’s grace period may have ended`,
       alone({ app: ignoresSignal }),
       stoppedBefore(stop),
       {
@@ -234,14 +238,14 @@ const begun: Case[] = [
     ['a liveness probe', { lead: 1000, ran: 2500, code: 143, message: probe }] as const,
   ].flatMap(([why, stop]) =>
     [{}, { preStop: { kind: 'sleep', seconds: 2 } } satisfies Partial<ContainerStory>].map((hook, index): Case => ({
-      sentence: `had its signal${index > 0 ? ' and its hook' : ''} before the deletion: ${why}`,
+      sentence: `a container got its signal${index > 0 ? ' and its hook' : ''} before the deletion from ${why}`,
       of: alone(hook),
       edit: [...stoppedBefore(stop), ...(index > 0 ? [attach] : [])],
       expect: { containers: { app: { outcome: 'signalled', code: 143, stopSignal: false, preStop: false } } },
     })),
   ),
   {
-    sentence: 'a probe that killed an earlier run says nothing of this one',
+    sentence: 'a probe that killed an earlier run shows nothing about the current one',
     of: {},
     edit: [
       also((deletion) =>
@@ -258,7 +262,7 @@ const begun: Case[] = [
   ...[[1, 300] as const, [3, 1200] as const].map(([count, laterMs]): Case => {
     const killedAt = (at: number) => Math.floor((at - 1_800_000) / 1000) * 1000 + 200;
     return {
-      sentence: `a probe’s kill (${count} of them) ended the run before, which was started anew ${laterMs} ms later`,
+      sentence: `a probe’s kill (count ${count}) ${laterMs} ms before the container started ended the previous run`,
       of: alone({ app: ignoresSignal }),
       edit: [
         (all) => {
@@ -283,7 +287,9 @@ const begun: Case[] = [
         return changed(at + 8, 'events', aboutPod(reason, probe, at - deletion.at, { count })(deletion), 'ADDED');
       });
     return {
-      sentence: `a probe’s kill in the second in which the run started ${isStartedLater ? 'ended the run before, if the start came later' : 'may be what ended it'}`,
+      sentence: isStartedLater
+        ? 'a probe’s kill in the second of the start ended the previous run if Started follows'
+        : 'a probe’s kill in the second of the start leaves the outcome unknown',
       of: alone({ app: ignoresSignal }),
       edit: [
         (all) => {
@@ -299,7 +305,7 @@ const begun: Case[] = [
     };
   }),
   {
-    sentence: 'a hook that failed in a probe’s kill says nothing of the hook of the deletion, which came later',
+    sentence: 'a hook that failed during a probe’s kill shows nothing about the hook of the deletion',
     of: 'prestop-fails',
     edit: [
       (all) => {
@@ -316,7 +322,7 @@ const begun: Case[] = [
     },
   },
   {
-    sentence: 'an eviction that came after the Killing stopped nothing',
+    sentence: 'an Evicted Event after the Killing does not change what stopped the container',
     of: alone({ app: ignoresSignal }),
     edit: [event('Evicted', 'Usage of EmptyDir volume', 3990, { container: undefined })],
     expect: { outcome: 'killed', containers: { app: { stopSignal: true } } },
@@ -329,7 +335,7 @@ const withSidecar: Partial<Story> = {
     plainContainer({ name: 'proxy', kind: 'sidecar', logged: false }),
   ],
 };
-/** The main container had ended 4 s before the deletion; its Killing is missing. */
+/** The main container exits 4 s before the deletion; its Killing is missing. */
 const mainOver =
   (restartPolicy: string): Edit =>
   (all) => {
@@ -346,19 +352,19 @@ const mainOver =
 
 const sidecars: Case[] = [
   {
-    sentence: 'was being stopped where its main container had ended for good',
+    sentence: 'was already being stopped if its main container had exited for good',
     of: withSidecar,
     edit: [mainOver('Never'), attach],
     expect: { marks: { stopping: false }, containers: { proxy: { stopSignal: false, code: 0 } } },
   },
   {
-    sentence: 'was not where its main container would have been started again',
+    sentence: 'was not being stopped if its main container would have restarted',
     of: withSidecar,
     edit: [mainOver('Always'), attach],
     expect: { containers: { proxy: { stopSignal: true } } },
   },
   {
-    sentence: 'was not where its main container ran',
+    sentence: 'was not being stopped if its main container was running',
     of: withSidecar,
     edit: [attach],
     expect: { containers: { proxy: { stopSignal: true } } },
@@ -366,7 +372,7 @@ const sidecars: Case[] = [
 ];
 
 export const kubelets = {
-  'what the kubelet did': did,
-  'what the kubelet had begun to stop': begun,
-  'a sidecar that the kubelet had begun to stop': sidecars,
+  'what the kubelet does': did,
+  'what the kubelet stops before the deletion': stoppedEarlier,
+  'a sidecar before the deletion': sidecars,
 };

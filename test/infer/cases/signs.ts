@@ -1,4 +1,4 @@
-/** Signs that the kubelet knew, what they prove, and what remains without a bound. */
+/** Evidence that the kubelet reacted, findings that need proof, and times without a bound. */
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
@@ -54,7 +54,7 @@ const eventsRefused = also(({ began }): RawObservation => ({
   resource: 'events',
   group: '',
 }));
-/** A dead node: 30 s later PodGC writes the status and removes the pod. */
+/** The node is dead. 30 s later PodGC writes the status and removes the pod. */
 const sweptByPodGc =
   (isManaged: boolean): Edit =>
   (all) => {
@@ -81,9 +81,9 @@ const sweptByPodGc =
     )(early);
   };
 
-const ofTheKubelet: Case[] = [
+const kubeletEvidence: Case[] = [
   {
-    sentence: 'are what the application says of its signal, where no Event can be made',
+    sentence: 'a log line about the signal shows that the kubelet reacted if the namespace accepts no Events',
     of: { ...long(drains(15_000)), trigger: { kind: 'namespace-deletion', atMs: 1240 } },
     edit: [unacknowledged],
     expect: {
@@ -97,37 +97,37 @@ const ofTheKubelet: Case[] = [
     },
   },
   {
-    sentence: 'are the end itself where nothing else is, which says nothing of when it began',
+    sentence: 'the exit alone shows that the kubelet reacted, but not when',
     of: { ...long(quietly), ...somebody },
     edit: silent,
     expect: { marks: { acknowledged: { from: 0.01 } } },
   },
   {
-    sentence: 'are missed where an Event or a status could have reported them',
+    sentence: 'node-silent is reported if an Event or a status could have shown a reaction',
     of: { ...long(quietly), ...somebody },
     edit: silent,
     expect: { findings: ['node-silent'] },
   },
   {
-    sentence: 'are not missed where Events may not be read',
+    sentence: 'node-silent is not reported if podexit may not read Events',
     of: { ...long(quietly), ...somebody },
     edit: [...silent, eventsRefused],
     expect: { without: ['node-silent'] },
   },
   {
-    sentence: 'are not missed where Events were lost from then on',
+    sentence: 'node-silent is not reported if Events are lost from 2 s on',
     of: { ...long(quietly), ...somebody },
     edit: [...silent, eventsLost(2000)],
     expect: { without: ['node-silent'] },
   },
   {
-    sentence: 'are missed where Events were lost long after',
+    sentence: 'node-silent is reported if Events are lost only from 12 s on',
     of: { ...long(quietly), ...somebody },
     edit: [...silent, eventsLost(12_000)],
     expect: { findings: ['node-silent'] },
   },
   ...[true, false].map((isManaged): Case => ({
-    sentence: `are not what PodGC writes of a node that is dead; managedFields: ${isManaged}`,
+    sentence: `a status that PodGC writes for a dead node is no kubelet reaction (managedFields: ${isManaged})`,
     of: { faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 40_000 },
     edit: [sweptByPodGc(isManaged)],
     expect: { marks: { acknowledged: false }, findings: ['node-silent'] },
@@ -158,7 +158,7 @@ const longSleep = alone({ preStop: { kind: 'sleep', seconds: 60 }, logged: false
 
 const proved: Case[] = [
   {
-    sentence: 'a log that ended before the kill shows no silence',
+    sentence: 'a log that ends long before the kill does not show that the application ignored its signal',
     of: 'sigkill-after-grace',
     edit: [arriving((one, { at }) => (one.kind === 'log-ended' ? at + 1000 : one.at))],
     expect: { without: ['no-signal-handling'] },
@@ -168,35 +168,35 @@ const proved: Case[] = [
     ['Liveness', 400, 'info'] as const,
     ['Readiness', 400, 'warning'] as const,
   ].map(([kind, ms, severity]): Case => ({
-    sentence: `a ${kind} probe that was refused ${ms} ms after the deletion is ${severity} of a request lost while draining`,
+    sentence: `a ${kind} probe that is refused ${ms} ms after the deletion gives drain-race the severity ${severity}`,
     of: 'graceful-exit',
     edit: [refusedProbe(kind, ms)],
     expect: { severity: { 'drain-race': severity }, says: ms < 0 ? { 'drain-race': /removal from Service/ } : {} },
   })),
   {
-    sentence: 'finalizers hold a pod that was finished when it was deleted',
+    sentence: 'a finalizer holds a pod that had finished before its deletion',
     of: 'completed',
     edit: [audited],
     expect: { says: { 'finalizer-held': /20\.\ds/ } },
   },
   {
-    sentence: 'a slow clean-up names what it cannot have waited for',
+    sentence: 'slow-cleanup says that the sandbox was already gone',
     of: slow,
     expect: { says: { 'slow-cleanup': /^The sandbox was gone by then.*volumes/m } },
   },
   {
-    sentence: 'a slow clean-up may have waited for the sandbox where no condition tells of it',
+    sentence: 'slow-cleanup names the sandbox as a possible cause if no condition reports it',
     of: slow,
     edit: [withoutSandboxCondition],
     expect: { says: { 'slow-cleanup': /^It waited for the sandbox, volumes/m } },
   },
   {
-    sentence: 'a hook that was cut off left its container 2 s',
+    sentence: 'prestop-cut-off says that the container had only 2s after SIGTERM',
     of: longSleep,
     expect: { says: { 'prestop-cut-off': /; app had only 2s after SIGTERM$/m } },
   },
   {
-    sentence: 'a hook that went on after its container had ended left it no time, and needed none',
+    sentence: 'prestop-cut-off says that the container had already exited',
     of: longSleep,
     edit: [ending(({ at }) => ({ finishedAt: stampOf(at + 1200) }))],
     expect: { says: { 'prestop-cut-off': /, though app had already exited$/m } },
@@ -205,7 +205,7 @@ const proved: Case[] = [
     [2000, /it was restarting app, whose probe had failed/] as const,
     [120_000, /an image pull, a postStart hook or a busy kubelet may be the cause/] as const,
   ].map(([ms, why]): Case => ({
-    sentence: `a kubelet that begins late is explained by what was there ${ms} ms before: ${why.source}`,
+    sentence: `slow-start uses a probe failure ${ms} ms before the deletion as its explanation: ${why.source}`,
     of: 'node-down',
     edit: [inList('events', aboutPod('Killing', probe, -ms))],
     expect: {
@@ -229,7 +229,7 @@ const young: Edit = (all) => {
   const creationTimestamp = stampOf(deletionIn(all).at - 4 + ahead - 30_000);
   return editing(all, 'pod', (one) => ({ ...one, metadata: { ...one.metadata, creationTimestamp } }));
 };
-/** The run started this many ms after the deletion. `offset`: of the API server's Dates; undefined: no Dates. */
+/** The run starts this many ms after the deletion. `offset`: that of the Date headers; undefined: no Date headers. */
 const late =
   (afterMs: number, offset?: number): Edit =>
   (all) => {
@@ -251,7 +251,7 @@ const slowToNotice: Partial<Story> = {
 
 const unbounded: Case[] = [
   {
-    sentence: 'a pod that was created by a clock ahead of ours was not deleted in the moment in which we came',
+    sentence: 'an API server clock ahead of ours does not move the deletion to the start of the run',
     of: youngPod,
     edit: [attach, young, late(1200, ahead)],
     expect: {
@@ -264,13 +264,13 @@ const unbounded: Case[] = [
     },
   },
   {
-    sentence: 'it may have been created at any time where nothing tells how far that clock is ahead',
+    sentence: 'the deletion has no lower bound if the offset of the API server’s clock is unknown',
     of: youngPod,
     edit: [attach, young, late(1200)],
     expect: { holds: (report) => expect(Date.parse(markOf(report, 'accepted').at.earliest)).toBe(0) },
   },
   {
-    sentence: 'a phase that nothing bounds from above lasted at most from its earliest start to its latest end',
+    sentence: 'a phase without a maximum of its own lasts at most from its earliest start to its latest end',
     of: slowToNotice,
     edit: [attach, late(5000, 0)],
     expect: {
@@ -283,13 +283,13 @@ const unbounded: Case[] = [
     },
   },
   {
-    sentence: 'a phase is left out where no end of it is known either',
+    sentence: 'a phase is left out if the offset of the API server’s clock is unknown, too',
     of: slowToNotice,
     edit: [attach, late(5000)],
     expect: { noPhases: ['notice'] },
   },
   {
-    sentence: 'the phase of a pod that finalizers hold was not over in the time that we saw of it',
+    sentence: 'the finalize phase may be longer than the part that podexit observed',
     of: {
       ...pod({ state: 'unscheduled', finalizers: ['example.com/audit'] }),
       ...somebody,
@@ -301,7 +301,7 @@ const unbounded: Case[] = [
 ];
 
 export const signs = {
-  'signs of the kubelet': ofTheKubelet,
-  'findings only where they are proved': proved,
-  'what nothing bounds': unbounded,
+  'evidence that the kubelet reacted': kubeletEvidence,
+  'findings that need proof': proved,
+  'times without a bound': unbounded,
 };

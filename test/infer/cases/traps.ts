@@ -27,7 +27,7 @@ const unchanged = (part: (report: ExitReport) => unknown): Expectation => ({
 
 const deadline: Case[] = [
   {
-    sentence: '1: deletionTimestamp is neither the request nor the kill',
+    sentence: '1: deletionTimestamp is neither the time of the request nor that of the kill',
     of: alone({ app: ignoresSignal }, kubelet({ noticeMs: [2500, 2500] })),
     expect: {
       marks: { accepted: { before: 0.1 } },
@@ -40,7 +40,7 @@ const deadline: Case[] = [
     },
   },
   {
-    sentence: '2: the last DELETE rewrites deadline and grace, so the first state with them counts',
+    sentence: '2: the final DELETE rewrites the deadline and the grace period, so the first state with them counts',
     of: 'finalizer',
     expect: {
       report: { grace: { effectiveSeconds: 5 } },
@@ -54,33 +54,33 @@ const deadline: Case[] = [
     },
   },
   {
-    sentence: '3: a second DELETE with a shorter grace changes the object and not the running kill',
+    sentence: '3: a second DELETE with a shorter grace period changes the pod object but not the running kill',
     of: alone({ app: ignoresSignal }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 2 }] }),
     expect: { containers: { app: { kill: { after: 9.9 } } }, findings: ['grace-shortened-ignored'] },
   },
   {
-    sentence: '3: a second DELETE with grace 0 removes the object and leaves the container',
+    sentence: '3: a second DELETE with grace period 0 removes the pod object but leaves the container running',
     of: alone({ app: ignoresSignal }, { later: [{ kind: 'delete', atMs: 3000, graceSeconds: 0 }] }),
     expect: { outcome: 'forced', containers: { app: { outcome: 'abandoned' } } },
   },
   {
-    sentence: '4: a removal with grace 0 is a MODIFIED and a DELETED, and the first is no progress of the kubelet',
+    sentence: '4: a removal with grace period 0 sends MODIFIED and DELETED, and MODIFIED is no progress of the kubelet',
     of: 'force-delete',
     expect: {
       outcome: 'forced',
       marks: { 'containers-done': false, 'final-delete': false },
-      // That the kubelet knows is said by its Killing, which comes after the object is gone.
+      // Only the Killing shows that the kubelet reacted. It arrives after the pod object is removed.
       holds: (report) =>
         expect(markOf(report, 'acknowledged').at.evidence).toEqual(markOf(report, 'stopping/app').at.evidence),
     },
   },
   ...(['unscheduled', 'finished'] as const).map((state): Case => ({
-    sentence: `5: a pod that is ${state} has no kubelet phase at all`,
+    sentence: `5: a pod that is ${state} has no kubelet phase`,
     of: pod({ state }),
     expect: { outcome: 'removed', noPhases: ['notice', 'prestop', 'drain'], without: ['node-silent'] },
   })),
   {
-    sentence: '5: finalizers hold an unscheduled pod from its first DELETE on, which is its last one too',
+    sentence: '5: finalizers hold an unscheduled pod from its first DELETE on, which is also the final one',
     of: {
       ...pod({ state: 'unscheduled', finalizers: ['example.com/audit'] }),
       later: [{ kind: 'remove-finalizers', atMs: 4000 }],
@@ -98,12 +98,12 @@ const deadline: Case[] = [
     },
   },
   {
-    sentence: '6: the first state is the API server’s, and says nothing of the kubelet',
+    sentence: '6: the first state comes from the API server and shows nothing about the kubelet',
     of: { faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 30_000 },
     expect: { marks: { acknowledged: false, stopping: false } },
   },
   {
-    sentence: '6: a Killing that comes before the status says that the kubelet knows',
+    sentence: '6: a Killing that arrives before the status shows that the kubelet reacted',
     of: kubelet({ noticeMs: [5, 5], ackMs: [300, 300] }),
     expect: {
       holds: (report) =>
@@ -113,7 +113,7 @@ const deadline: Case[] = [
     },
   },
   {
-    sentence: '6: where the Killing is lost the status says that the kubelet knows',
+    sentence: '6: if the Killing is lost, the status shows that the kubelet reacted',
     of: { events: { queueMs: [2, 6], dropped: ['Killing'] } },
     expect: { marks: { acknowledged: { before: 0.2 } }, outcome: 'graceful' },
   },
@@ -132,9 +132,13 @@ const sidecar: Partial<Story> = {
 };
 
 const containers: Case[] = [
-  { sentence: '7: a container that was not running gets no Killing', of: brokenBeside, expect: notRunning },
   {
-    sentence: '7: the older end of a container that was not running is not this deletion’s',
+    sentence: '7: a crashed container gets no Killing and counts as not running',
+    of: brokenBeside,
+    expect: notRunning,
+  },
+  {
+    sentence: '7: an older exit of a crashed container does not belong to this deletion',
     of: brokenBeside,
     edit: [
       eachStatus((status) => {
@@ -146,7 +150,7 @@ const containers: Case[] = [
     expect: notRunning,
   },
   {
-    sentence: '8: all states change together at the end, so exits are ordered by when they happened',
+    sentence: '8: all statuses change together at the end, so exits are ordered by when they happened',
     of: 'multi-container',
     expect: {
       holds: ({ marks }) =>
@@ -166,17 +170,17 @@ const containers: Case[] = [
     },
   },
   {
-    sentence: '10: Killing is not the signal where a sleep comes first',
+    sentence: '10: Killing is not the signal if a sleep hook runs first',
     of: alone({ preStop: { kind: 'sleep', seconds: 3 } }),
     expect: { marks: { 'stopping/app': { before: 0.2 } }, containers: { app: { stopSignal: { after: 2.9 } } } },
   },
   {
-    sentence: '10: Killing is not the signal where a command comes first',
+    sentence: '10: Killing is not the signal if an exec hook runs first',
     of: alone({ preStop: { kind: 'exec', takesMs: 3000, fails: false }, logged: false }),
     expect: { containers: { app: { stopSignal: { until: 3 } } } },
   },
   {
-    sentence: '11: a hook that failed says so in time',
+    sentence: '11: a hook that fails is reported as failed',
     of: alone({ preStop: { kind: 'exec', takesMs: 500, fails: true } }),
     expect: { containers: { app: { preStop: 'failed' } } },
   },
@@ -186,12 +190,12 @@ const containers: Case[] = [
     expect: { containers: { app: { preStop: 'failed' } } },
   },
   {
-    sentence: '11: a hook that ran to the end of the grace fails later, and was cut off',
+    sentence: '11: a hook that runs to the end of the grace period is cut off, not failed',
     of: alone({ preStop: { kind: 'exec', takesMs: null, fails: false } }),
     expect: { containers: { app: { preStop: 'cut-off' } }, without: ['prestop-failed'] },
   },
   {
-    sentence: '12: a hook runs under grace 0 too, for a second',
+    sentence: '12: a hook runs with grace period 0 too, but does not complete',
     of: alone({ preStop: { kind: 'sleep', seconds: 8 } }, asked(0)),
     expect: {
       containers: { app: { preStopEnd: { before: 8 } } },
@@ -199,12 +203,12 @@ const containers: Case[] = [
     },
   },
   {
-    sentence: '12: a hook runs again when a kill has failed',
+    sentence: '12: a hook runs again after a failed kill',
     of: alone({ preStop: { kind: 'sleep', seconds: 2 } }, kubelet({ failedKills: 1 })),
     expect: { truth: true },
   },
   {
-    sentence: '13: a pod may outlive its deadline by two or three seconds and is not stuck',
+    sentence: '13: a pod that outlives its deadline by two or three seconds is not stuck',
     of: alone({ preStop: { kind: 'sleep', seconds: 10 }, app: drains(1500) }),
     expect: { marks: { removed: { after: 11 } }, notOutcome: 'stuck', containers: { app: { outcome: 'completed' } } },
   },
@@ -218,7 +222,7 @@ const published: Partial<Story> = {
 
 const endpoints: Case[] = [
   {
-    sentence: '14: ready and serving say nothing of an application that is dead, nor does ready:false of its health',
+    sentence: '14: an endpoint shows nothing about one dead container: it stays until the last container exits',
     of: { containers: [plainContainer({ app: dies }), plainContainer({ name: 'slow', app: drains(4000) })] },
     expect: {
       marks: { 'ready-lost': false },
@@ -227,7 +231,7 @@ const endpoints: Case[] = [
     },
   },
   {
-    sentence: '15: publishNotReadyAddresses keeps an endpoint ready: it is removed without ever being not ready',
+    sentence: '15: publishNotReadyAddresses keeps an endpoint ready until it is removed',
     of: published,
     expect: {
       findings: ['stays-ready'],
@@ -236,7 +240,7 @@ const endpoints: Case[] = [
     },
   },
   {
-    sentence: '16: the endpoint leaves on the terminal phase, long before the object, and leaves an empty slice',
+    sentence: '16: the endpoint is removed in the terminal phase, long before the pod, and its slice stays empty',
     of: 'finalizer',
     expect: {
       holds: (report, rawObservations) => {
@@ -260,7 +264,7 @@ const endpoints: Case[] = [
 ];
 
 const stopping = 'Stopping container app';
-/** The Killing repeats one from half an hour before. */
+/** The Killing repeats one from half an hour earlier. */
 const repeatedKilling: Edit = (all) => {
   const again = aboutPod('Killing', stopping, 8, { count: 2, firstMs: -1_800_000 })(deletionIn(all));
   return editing(all, 'events', (event) => (event['reason'] === 'Killing' ? again : event));
@@ -271,7 +275,7 @@ const startsNow = (report: ExitReport): void => {
 
 const events: Case[] = [
   {
-    sentence: '18: a sidecar whose liveness probe fails meanwhile is not restarted by it',
+    sentence: '18: a liveness probe that fails during termination does not restart a sidecar',
     of: sidecar,
     edit: [
       change(
@@ -287,13 +291,13 @@ const events: Case[] = [
     },
   },
   {
-    sentence: '19: an Event that repeats has the name and first time of long ago; only its last second counts',
+    sentence: '19: a repeated Event keeps its old name and first time; only its last time counts',
     of: {},
     edit: [repeatedKilling],
     expect: { marks: { 'stopping/app': { before: 0.2 } }, holds: startsNow },
   },
   {
-    sentence: '19: a Killing that was listed long before, and is counted up by the deletion, is of now',
+    sentence: '19: a Killing from an earlier list whose count the deletion raises belongs to the deletion',
     of: {},
     edit: [repeatedKilling, list(-1200, 'events', aboutPod('Killing', stopping, -1_800_000))],
     expect: {
@@ -308,18 +312,18 @@ const events: Case[] = [
     'Container app definition changed',
     'Container app resize requires restart',
   ].map((message): Case => ({
-    sentence: `20: a Killing that says "${message}" is not the deletion’s`,
+    sentence: `20: a Killing that says "${message}" does not belong to the deletion`,
     of: alone({}, kubelet({ noticeMs: [1500, 1500] })),
     edit: [change(30, 'events', aboutPod('Killing', message, 20), 'ADDED')],
     expect: { marks: { 'stopping/app': { until: 1.4 } }, without: ['kubelet-restarted'] },
   })),
   {
-    sentence: '21: an Event without a uid is the pod’s own',
+    sentence: '21: an Event without a uid belongs to the pod',
     of: 'taint-evicted',
     expect: { evidence: /TaintManagerEviction/ },
   },
   {
-    sentence: '21: an Event with another uid is another pod’s',
+    sentence: '21: an Event with another uid belongs to another pod',
     of: alone({}, kubelet({ noticeMs: [1500, 1500] })),
     edit: [change(30, 'events', aboutPod('Killing', stopping, 20, { uid: 'uid-of-another' }), 'ADDED')],
     expect: { marks: { 'stopping/app': { until: 1.4 } } },
@@ -351,7 +355,7 @@ const withCondition = (object: Raw): Raw => ({
   ...object,
   status: { ...object.status, conditions: [...((object.status['conditions'] ?? []) as object[]), evicted] },
 });
-/** The condition arrives one state after deletionTimestamp. */
+/** The condition arrives with the state after the one that sets deletionTimestamp. */
 const conditionLater: Edit = (all) => {
   const first = markedIn(all).object.metadata['resourceVersion'];
   return eachDeleted((object) => (object.metadata['resourceVersion'] === first ? object : withCondition(object)))(all);
@@ -370,7 +374,7 @@ const endedByKubelet =
     }));
     return failed.filter((one) => one.at < markedIn(failed).at);
   };
-/** Somebody else's deletion, watched for a minute at most. */
+/** An attached run that waits at most 60 s. */
 const attachFor60: Edit = (all) => attached(all, 60);
 const timesOut: Edit = (all) => [...all, { at: (all.at(-1)?.at ?? 0) + 1, kind: 'timer', name: 'timeout' }];
 const held = (finalizer: string): Partial<Story> => ({
@@ -381,13 +385,13 @@ const held = (finalizer: string): Partial<Story> => ({
 const objects: Case[] = [
   { sentence: '22: a successor of the same name is another pod', of: 'statefulset', expect: succeeded },
   {
-    sentence: '22: a successor of the same name ends the old pod’s story, also where nobody saw it go',
+    sentence: '22: a successor of the same name shows that the old pod was removed, even if DELETED is lost',
     of: 'statefulset',
     edit: [removalUnseen],
     expect: succeeded,
   },
   {
-    sentence: '23: the phase at the end only mirrors exit codes: Failed with 143 is a normal shutdown',
+    sentence: '23: the final phase only reflects exit codes: Failed with 143 is a normal shutdown',
     of: 'exit-143',
     expect: {
       outcome: 'graceful',
@@ -396,17 +400,17 @@ const objects: Case[] = [
     },
   },
   {
-    sentence: '24: 137 ContainerStatusUnknown is made up by the kubelet: no kill, no exit',
+    sentence: '24: 137 ContainerStatusUnknown, which the kubelet makes up, shows no kill',
     of: alone({ app: { ...drains(1000), lost: true } }),
     expect: { containers: { app: { outcome: 'unknown', kill: false } } },
   },
   {
-    sentence: '24: 137 ContainerStatusUnknown of a pod that never started: no grace',
+    sentence: '24: 137 ContainerStatusUnknown of a pod that never started means that nothing was running',
     of: pod({ state: 'never-started' }),
     expect: { outcome: 'removed', containers: { app: { outcome: 'not-running' } } },
   },
   {
-    sentence: '25: terminated.signal is never filled by the kubelet, and nothing is read from it',
+    sentence: '25: podexit ignores terminated.signal, which the kubelet never sets',
     of: {},
     edit: [
       eachStatus(({ state }) => {
@@ -417,19 +421,19 @@ const objects: Case[] = [
     expect: unchanged((report) => report),
   },
   {
-    sentence: '26: a DisruptionTarget that came after the deletion is no cause of it',
+    sentence: '26: a DisruptionTarget added after the deletion is not its cause',
     of: somebody,
     edit: [conditionLater],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: '26: a DisruptionTarget that came with the deletion is its cause',
+    sentence: '26: a DisruptionTarget added with the deletion is its cause',
     of: somebody,
     edit: [eachDeleted(withCondition)],
     expect: { trigger: 'eviction-api' },
   },
   {
-    sentence: '27: Ready=False by the node controller says nothing about the container',
+    sentence: '27: Ready=False from the node controller shows nothing about the container',
     of: alone({ app: drains(4000) }),
     edit: [
       change(900, 'pod', ({ pod: { metadata, status, ...rest } }) => {
@@ -441,7 +445,7 @@ const objects: Case[] = [
     expect: { marks: { 'ready-lost': false }, containers: { app: { exit: { after: 3.9 } } } },
   },
   {
-    sentence: '28: no Event tells of a grace that ran out: exit code and time do',
+    sentence: '28: no Event reports that the grace period ended: exit code and time show the kill',
     of: 'sigkill-after-grace',
     expect: {
       containers: { app: { outcome: 'killed' } },
@@ -465,12 +469,12 @@ const objects: Case[] = [
     },
   },
   {
-    sentence: '29: a Job’s pod waits until it is counted',
+    sentence: '29: a Job’s pod waits until its job-tracking finalizer is removed',
     of: held('batch.kubernetes.io/job-tracking'),
     expect: { says: { 'finalizer-held': /batch\.kubernetes\.io\/job-tracking/ } },
   },
   {
-    sentence: '30: the DELETE of a mirror pod stops nothing, and nothing is said of its containers’ end',
+    sentence: '30: the DELETE of a mirror pod stops nothing, so podexit reports neither exit nor kill',
     of: asked(0),
     edit: [asMirror, withoutStreams('events'), logsStayOpen],
     expect: {
@@ -480,7 +484,7 @@ const objects: Case[] = [
     },
   },
   {
-    sentence: '30: whether a kubelet that removes the copy had stopped the containers before is unknown',
+    sentence: '30: a mirror pod removed with grace period 0 leaves unknown whether the kubelet stopped the containers',
     of: { trigger: { ...somebody.trigger, graceSeconds: 0 } },
     edit: [attach, asMirror, withoutStreams('events'), logsStayOpen],
     expect: {
@@ -491,7 +495,7 @@ const objects: Case[] = [
     },
   },
   ...['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded'].map((reason): Case => ({
-    sentence: `31: a pod that its kubelet ended (${reason}) has no deletion, and nobody waits for one`,
+    sentence: `31: a pod that the kubelet ended (${reason}) is not deleted, and podexit does not wait for a deletion`,
     of: { ...pod({ state: 'finished' }), trigger: { kind: 'unknown', atMs: 40_000, graceSeconds: null } },
     edit: [attachFor60, endedByKubelet(reason)],
     expect: {
@@ -503,7 +507,7 @@ const objects: Case[] = [
     },
   })),
   {
-    sentence: '32: on a node that is down a deadline that has passed means nothing',
+    sentence: '32: on a node that is down, a passed deadline does not show a kill',
     of: { faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 45_000 },
     edit: [timesOut],
     expect: { outcome: 'stuck', findings: ['node-silent'], containers: { app: { kill: false } } },
@@ -512,7 +516,7 @@ const objects: Case[] = [
 
 const exactness: Case[] = [
   ...[0, 130, 370, 620, 990].map((offset): Case => ({
-    sentence: `33: stamps are cut to whole seconds, wherever in its second a thing happened (+${offset} ms)`,
+    sentence: `33: finishedAt is cut to whole seconds, so the exit may be anywhere in its second (+${offset} ms)`,
     of: {
       ...alone({ app: { ...dies, onSignal: { kind: 'exits', afterMs: 2400, code: 3 } }, logged: false }),
       beganAt: plainStory().beganAt + offset,
@@ -526,7 +530,7 @@ const exactness: Case[] = [
     },
   })),
   {
-    sentence: '34: a status patch with nothing of interest makes no mark',
+    sentence: '34: a status patch that changes nothing relevant adds no mark',
     of: kubelet({ patchesResources: true }),
     expect: {
       holds: ({ marks }) =>
@@ -536,12 +540,12 @@ const exactness: Case[] = [
     },
   },
   {
-    sentence: '35: an accepted eviction answers without a Pod',
+    sentence: '35: an accepted eviction returns no Pod object',
     of: { trigger: { kind: 'eviction-api', atMs: 1240 } },
     expect: { trigger: 'eviction-api', report: { grace: { effectiveSeconds: 10 } } },
   },
   {
-    sentence: '35: an eviction that failed began nothing',
+    sentence: '35: a failed eviction starts no deletion',
     of: { trigger: { kind: 'eviction-api', atMs: 1240 } },
     edit: [
       (all) => {
@@ -553,7 +557,7 @@ const exactness: Case[] = [
     expect: { marks: { accepted: false } },
   },
   {
-    sentence: '36: a kubelet that restarts ends every log and counts the grace anew, with one stop signal in all',
+    sentence: '36: a kubelet restart ends every log, but there is only one stop signal and the exit comes later',
     of: alone({ app: drains(8000) }, { faults: [{ kind: 'kubelet-restart', atMs: 700, downMs: 2500 }] }),
     expect: {
       findings: ['kubelet-restarted'],
@@ -562,29 +566,29 @@ const exactness: Case[] = [
     },
   },
   {
-    sentence: '37: a preemption is known by its condition, one write before the deletion; its Event follows',
+    sentence: '37: the condition shows a preemption one write before the deletion; the Event follows',
     of: 'preempted',
     expect: { trigger: 'preemption', evidence: /PreemptionByScheduler[^]*Preempted/ },
   },
   {
-    sentence: '37: the condition of a preemption is enough',
+    sentence: '37: the condition alone shows a preemption',
     of: 'preempted',
     edit: [withoutStreams('events')],
     expect: { trigger: 'preemption' },
   },
   {
-    sentence: '38: an owner deleted in the background is gone before the pod is marked',
+    sentence: '38: an owner deleted in the background is removed before the pod gets its deletionTimestamp',
     of: 'owner-deleted',
     expect: { trigger: 'owner-deleted' },
   },
   {
-    sentence: '38: no Event names an owner that was deleted in the background',
+    sentence: '38: an owner deleted in the background is recognized without Events',
     of: 'owner-deleted',
     edit: [withoutStreams('events', 'owner-events')],
     expect: { trigger: 'owner-deleted' },
   },
   {
-    sentence: '38: a deleted owner that cannot be seen is unknown',
+    sentence: '38: the trigger is unknown if podexit cannot read the deleted owner',
     of: 'owner-deleted',
     edit: [withoutStreams('owner')],
     expect: { trigger: 'unknown' },
@@ -592,10 +596,10 @@ const exactness: Case[] = [
 ];
 
 export const traps = {
-  'the deadline and the grace': deadline,
-  'what containers tell': containers,
-  'what endpoints tell': endpoints,
-  'what Events tell': events,
-  'who and what the object is': objects,
-  'how exact it is': exactness,
+  'deadline and grace period': deadline,
+  containers,
+  endpoints,
+  events,
+  objects,
+  precision: exactness,
 };

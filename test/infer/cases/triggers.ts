@@ -14,68 +14,74 @@ const deployed: Partial<Story> = {
   owner: { kind: 'deployment', name: 'api', replicas: 2, readyAfterMs: 300 },
   pod: { name: 'api-5d4f-x2', graceSeconds: 10, state: 'running', finalizers: [] },
 };
-const by = (kind: 'taint' | 'device-taint' | 'pod-gc' | 'preemption' | 'rollout' | 'scale-down' | 'owner-deleted') => ({
+const triggeredBy = (
+  kind: 'taint' | 'device-taint' | 'pod-gc' | 'preemption' | 'rollout' | 'scale-down' | 'owner-deleted',
+) => ({
   trigger: { kind, atMs: 1240 } as Story['trigger'],
 });
 
 const leavingEvidence: Case[] = [
   {
-    sentence: 'a NoExecute taint',
-    of: by('taint'),
+    sentence: 'a TaintManagerEviction Event shows a NoExecute taint',
+    of: triggeredBy('taint'),
     expect: { trigger: 'taint', evidence: /Event TaintManagerEviction/ },
   },
   {
-    sentence: 'a device taint',
-    of: by('device-taint'),
+    sentence: 'a condition and an Event show a device taint',
+    of: triggeredBy('device-taint'),
     expect: {
       trigger: 'device-taint',
       evidence: /DisruptionTarget: DeletionByDeviceTaintManager[^]*Event DeviceTaintManagerEviction/,
     },
   },
   {
-    sentence: 'PodGC, as the node is gone',
-    of: by('pod-gc'),
+    sentence: 'a DeletionByPodGC condition shows PodGC',
+    of: triggeredBy('pod-gc'),
     expect: { trigger: 'pod-gc', evidence: /DeletionByPodGC/ },
   },
   {
-    sentence: 'a preemption',
-    of: by('preemption'),
+    sentence: 'a PreemptionByScheduler condition shows a preemption',
+    of: triggeredBy('preemption'),
     expect: { trigger: 'preemption', evidence: /PreemptionByScheduler/ },
   },
-  { sentence: 'a rollout', of: { ...deployed, ...by('rollout') }, expect: { trigger: 'rollout', evidence: /Scaling/ } },
   {
-    sentence: 'a scale-down',
-    of: { ...deployed, ...by('scale-down') },
+    sentence: 'the scaling of the ReplicaSets shows a rollout',
+    of: { ...deployed, ...triggeredBy('rollout') },
+    expect: { trigger: 'rollout', evidence: /Scaling/ },
+  },
+  {
+    sentence: 'an owner that was scaled shows a scale-down',
+    of: { ...deployed, ...triggeredBy('scale-down') },
     expect: { trigger: 'scale-down', evidence: /scaled/ },
   },
   {
-    sentence: 'an owner that was deleted',
-    of: { ...deployed, ...by('owner-deleted') },
+    sentence: 'a deleted owner deletes its pod',
+    of: { ...deployed, ...triggeredBy('owner-deleted') },
     expect: { trigger: 'owner-deleted', evidence: /deleted/ },
   },
   {
-    sentence: 'a Job that is suspended',
+    sentence: 'a SuccessfulDelete Event shows a suspended Job',
     of: { owner: { kind: 'job', name: 'report' }, trigger: { kind: 'job', atMs: 1240 } },
     expect: { trigger: 'job', evidence: /Event SuccessfulDelete/ },
   },
   {
-    sentence: 'nobody that left evidence',
+    sentence: 'the trigger is unknown when another client leaves only a deletionTimestamp',
     of: somebody,
     expect: { trigger: 'unknown', evidence: /deletionTimestamp/ },
   },
   {
-    sentence: 'PodGC without a condition: Failed and grace 0 over containers that nobody stopped',
+    sentence: 'phase Failed and grace period 0 while containers still run show PodGC without a condition',
     of: { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 0 } },
     edit: [eachDeleted((pod) => ({ ...pod, status: { ...pod.status, phase: 'Failed' } }))],
     expect: { trigger: 'pod-gc' },
   },
   {
-    sentence: 'grace 0 alone is no PodGC',
+    sentence: 'a grace period of 0 alone does not show PodGC',
     of: { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 0 } },
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a drain: an eviction on a node that takes no new pods, which is part of the evidence',
+    sentence: 'an unschedulable node is part of the evidence of an eviction (a drain)',
     of: 'evicted',
     edit: [
       attach,
@@ -95,13 +101,13 @@ const leavingEvidence: Case[] = [
     expect: { trigger: 'eviction-api', evidence: /node \S+ .*unschedulable/ },
   },
   {
-    sentence: 'an eviction on a node that takes pods',
+    sentence: 'a schedulable node is not part of the evidence of an eviction',
     of: 'evicted',
     edit: [attach],
     expect: { trigger: 'eviction-api', noEvidence: /unschedulable/ },
   },
   {
-    sentence: 'our own request, whatever happened around it',
+    sentence: 'our own request is the trigger even when an owner is deleted just before',
     of: { owner: { kind: 'job', name: 'report' } },
     edit: [change(-2, 'owner', ownerOf('Deployment', 'api'), 'DELETED')],
     expect: { trigger: 'this-command' },
@@ -115,29 +121,29 @@ const finished: Partial<Story> = {
 const condition = (type: string) => ({ conditions: [{ type, status: 'True' }] });
 const hour = 3_600_000;
 
-/** A Job with a TTL of 2 h that ended this many ms before it is deleted. */
-const goingAfter = (ms: number, sentence: string, trigger: 'job' | 'owner-deleted'): Case => {
+/** A Job with a TTL of 2 h finishes this many ms before it is deleted. */
+const jobDeletedAfter = (ms: number, sentence: string, trigger: 'job' | 'owner-deleted'): Case => {
   const job = (at: number): Partial<Raw> => ({
     spec: { ttlSecondsAfterFinished: 7200 },
     status: { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: stampOf(at - ms) }] },
   });
-  const going = ({ at }: Deletion): Raw => {
+  const deleted = ({ at }: Deletion): Raw => {
     const metadata = { ...ownerOf('Job', 'report').metadata, deletionTimestamp: stampOf(at) };
     return ownerOf('Job', 'report', { ...job(at), metadata });
   };
-  // It was listed as it stood before.
+  // The first list holds the Job before its deletion.
   const listedFirst = ({ at }: Deletion): Raw => ownerOf('Job', 'report', job(at));
   return {
     sentence,
     of: finished,
-    edit: [owned('Job', 'report'), list(-600, 'owner', listedFirst), change(-5, 'owner', going)],
+    edit: [owned('Job', 'report'), list(-600, 'owner', listedFirst), change(-5, 'owner', deleted)],
     expect: { trigger },
   };
 };
 
 const jobs: Case[] = [
   ...['Suspended', 'Failed', 'FailureTarget', 'SuccessCriteriaMet', 'Complete'].map((type): Case => ({
-    sentence: `a Job that ends its work (${type}) deletes what still runs of it`,
+    sentence: `a Job with the condition ${type} deletes its running pod`,
     of: somebody,
     edit: [
       owned('Job', 'report', { spec: { completions: 1 } }),
@@ -146,13 +152,13 @@ const jobs: Case[] = [
     expect: { trigger: 'job', evidence: /Job report/ },
   })),
   {
-    sentence: 'a Job that is suspended by its spec, where no Event came through',
+    sentence: 'a Job with spec.suspend deletes its running pod, even if no Event arrives',
     of: somebody,
     edit: [owned('Job', 'report'), change(-5, 'owner', ownerOf('Job', 'report', { spec: { suspend: true } }))],
     expect: { trigger: 'job', evidence: /Job report suspended/ },
   },
   {
-    sentence: 'a Job that outlives its time to live takes its finished pod with it',
+    sentence: 'a finished Job with a TTL expires and takes its finished pod along',
     of: finished,
     edit: [
       owned('Job', 'report', { spec: { ttlSecondsAfterFinished: 60 }, status: condition('Complete') }),
@@ -163,11 +169,15 @@ const jobs: Case[] = [
     ],
     expect: { trigger: 'job' },
   },
-  goingAfter(2 * hour, 'a Job that ended as long ago as its time to live goes by itself', 'job'),
-  goingAfter(2 * hour - 1000, 'a Job goes by itself within the second of its stamp', 'job'),
-  goingAfter(hour, 'a Job that goes before its time was deleted by somebody', 'owner-deleted'),
+  jobDeletedAfter(2 * hour, 'a Job that finished exactly its TTL ago expires by itself', 'job'),
+  jobDeletedAfter(
+    2 * hour - 1000,
+    'a Job may expire one second early, because its finish time is cut to whole seconds',
+    'job',
+  ),
+  jobDeletedAfter(hour, 'a Job deleted before its TTL is over was deleted by another client', 'owner-deleted'),
   {
-    sentence: 'a Job that somebody deletes is a deleted owner',
+    sentence: 'a Job without a TTL that is deleted is a deleted owner',
     of: finished,
     edit: [
       owned('Job', 'report', { status: condition('Complete') }),
@@ -176,7 +186,7 @@ const jobs: Case[] = [
     expect: { trigger: 'owner-deleted' },
   },
   {
-    sentence: 'a Job that ended long ago does not delete its finished pod: some client did',
+    sentence: 'a Job that finished earlier does not delete its finished pod, so the trigger is unknown',
     of: finished,
     edit: [owned('Job', 'report', { status: condition('Complete') })],
     expect: { trigger: 'unknown' },
@@ -194,7 +204,7 @@ const namespaceDeleted =
 
 const namespaces: Case[] = [
   {
-    sentence: 'a namespace that is being deleted, and not the owners that go with it',
+    sentence: 'a deleted namespace is the trigger, not the owner that is deleted with it',
     of: somebody,
     edit: [
       owned('StatefulSet', 'api'),
@@ -204,13 +214,13 @@ const namespaces: Case[] = [
     expect: { trigger: 'namespace-deletion' },
   },
   {
-    sentence: 'a namespace whose deletion came after the pod’s is no cause of it',
+    sentence: 'a namespace deleted after the pod is not the trigger',
     of: somebody,
     edit: [list(3000, 'namespace', namespaceDeleted(2500))],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a namespace that is being deleted brings no Events: the kubelet is seen by its statuses alone',
+    sentence: 'a deleted namespace accepts no Events, so only the pod status shows that the kubelet reacted',
     of: { trigger: { kind: 'namespace-deletion', atMs: 1240 } },
     expect: { marks: { stopping: false, acknowledged: true }, outcome: 'graceful', without: ['node-silent'] },
   },
@@ -235,8 +245,8 @@ const revision = (hash: string) => (pod: Raw) => ({
   metadata: { ...pod.metadata, labels: { 'controller-revision-hash': hash } },
 });
 const oldEvent = ({ at }: Deletion) => setEvent(at - 1_800_000);
-/** A run that started just when the pod was deleted. */
-const comesLate = [
+/** The run starts just when the pod is deleted. */
+const startsAtDeletion = [
   attach,
   ((all) => {
     const marked = all.find((one) => one.kind === 'changed' && isDeleted(one.object as Raw))?.at ?? 0;
@@ -264,13 +274,13 @@ const lostOwnerEvents: NonNullable<Case['edit']>[number] = (all) => {
 
 const sets: Case[] = [
   {
-    sentence: 'a StatefulSet rolls out: its controller says that it deleted the pod, and its replicas stay',
+    sentence: 'a StatefulSet rolls out when its controller deletes the pod and its replica count stays the same',
     of: somebody,
     edit: [setOf3, change(12, 'owner-events', ({ at }) => setEvent(at), 'ADDED')],
     expect: { trigger: 'rollout' },
   },
   {
-    sentence: 'a StatefulSet scales down: its replicas went down before',
+    sentence: 'a StatefulSet scales down when its replica count drops before the deletion',
     of: somebody,
     edit: [
       setOf3,
@@ -288,7 +298,7 @@ const sets: Case[] = [
       ['api-0', 1, 5, 'scale-down'],
     ] as const
   ).map(([name, start, replicas, trigger]): Case => ({
-    sentence: `${name} of a StatefulSet whose ordinals begin at ${start} and are ${replicas}: a ${trigger}`,
+    sentence: `deleting ${name} of a StatefulSet with ${replicas} replicas and ordinals from ${start} is a ${trigger}`,
     of: { ...somebody, pod: { name, graceSeconds: 10, state: 'running', finalizers: [] } },
     edit: [
       owned('StatefulSet', 'api', { spec: { replicas, ordinals: { start } } }),
@@ -297,13 +307,13 @@ const sets: Case[] = [
     expect: { trigger },
   })),
   {
-    sentence: 'an Event of the last rollout, about an older pod of the same name, is no cause',
+    sentence: 'an Event of an earlier rollout, about an older pod of the same name, is no evidence',
     of: somebody,
     edit: [setOf3, list(-600, 'owner-events', oldEvent)],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'the same Event, repeated at the deletion, is one',
+    sentence: 'an Event of an earlier rollout is evidence when it repeats at the deletion',
     of: somebody,
     edit: [
       setOf3,
@@ -313,35 +323,35 @@ const sets: Case[] = [
     expect: { trigger: 'rollout' },
   },
   {
-    sentence: 'a run that comes late finds the Event in its list, and believes it',
+    sentence: 'a run that starts late accepts a recent Event from its first list',
     of: somebody,
     edit: [
       setOf3,
-      ...comesLate,
+      ...startsAtDeletion,
       list(40, 'owner', () => ownerOf('StatefulSet', 'api', { spec: { replicas: 3 } })),
       list(40, 'owner-events', ({ at }) => setEvent(at)),
     ],
     expect: { trigger: 'rollout' },
   },
   {
-    sentence: 'a run that comes late does not believe an Event of long ago',
+    sentence: 'a run that starts late ignores an old Event from its first list',
     of: somebody,
     edit: [
       setOf3,
-      ...comesLate,
+      ...startsAtDeletion,
       list(40, 'owner', () => ownerOf('StatefulSet', 'api', { spec: { replicas: 3 } })),
       list(40, 'owner-events', oldEvent),
     ],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a DaemonSet that wants as many pods as before did what is not known',
+    sentence: 'the trigger is unknown when a DaemonSet deletes a pod and wants as many pods as before',
     of: somebody,
     edit: deletedDaemon,
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a DaemonSet whose next pod has the same revision did not roll out',
+    sentence: 'a DaemonSet whose next pod has the same revision does not roll out',
     of: somebody,
     edit: [...deletedDaemon, successor('a')],
     expect: { trigger: 'unknown' },
@@ -353,7 +363,7 @@ const sets: Case[] = [
     expect: { trigger: 'rollout' },
   },
   {
-    sentence: 'a DaemonSet scales down: it wants a pod on fewer nodes than before',
+    sentence: 'a DaemonSet scales down when it wants a pod on fewer nodes than before',
     of: somebody,
     edit: [
       daemonsOf4,
@@ -363,41 +373,46 @@ const sets: Case[] = [
     expect: { trigger: 'scale-down' },
   },
   {
-    sentence: 'a ReplicaSet without a Deployment scales down: it wants fewer, and says which pod it deleted',
+    sentence: 'a ReplicaSet without a Deployment scales down when it wants fewer replicas and reports deleting the pod',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
-    sentence: 'a ReplicaSet without a Deployment deletes a pod only where it has too many',
+    sentence: 'a ReplicaSet without a Deployment deletes pods only to scale down, so its Event alone is enough',
     of: somebody,
     edit: [replicasOf3, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
-    sentence: 'a ReplicaSet that wants fewer is not known to have chosen this pod: it says which one it deleted',
+    sentence: 'the trigger is unknown when a ReplicaSet wants fewer replicas but no Event names this pod',
     of: somebody,
     edit: [replicasOf3, fewerReplicas],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a ReplicaSet that wants fewer may have said so while its Events were cut off',
+    sentence: 'a ReplicaSet that wants fewer replicas scales down when its Event may be lost',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, lostOwnerEvents],
     expect: { trigger: 'scale-down' },
   },
   {
-    sentence: 'a ReplicaSet that says it deleted another pod did not delete this one',
+    sentence: 'a ReplicaSet that reports deleting another pod did not delete this one',
     of: somebody,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-9'), 'ADDED'), lostOwnerEvents],
     expect: { trigger: 'unknown' },
   },
   {
-    sentence: 'a ReplicaSet of which nothing changed was not the one that deleted it',
+    sentence: 'an unchanged ReplicaSet did not delete the pod',
     of: somebody,
     edit: [replicasOf3],
     expect: { trigger: 'unknown' },
   },
 ];
 
-export const triggers = { 'what left evidence': leavingEvidence, 'a Job': jobs, 'a namespace': namespaces, sets: sets };
+export const triggers = {
+  'evidence of its own': leavingEvidence,
+  Jobs: jobs,
+  namespaces: namespaces,
+  'StatefulSets, DaemonSets and ReplicaSets': sets,
+};

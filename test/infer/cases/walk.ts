@@ -10,7 +10,7 @@ import { judgeStory, missedIn } from '../../helpers/simulated.ts';
 import { plainStory } from '../../sim/plain-story.ts';
 import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import type { Case, Edit, ContainerExpectation, Expectation, Said, Window } from './case.ts';
+import type { Case, Edit, ContainerExpectation, Expectation, Reported, Window } from './case.ts';
 
 export function walk(topic: string, cases: readonly Case[]): void {
   describe(topic, () => {
@@ -67,7 +67,8 @@ function check(report: ExitReport, wanted: Expectation): void {
   expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining([...(wanted.assumes ?? [])]));
   if (typeof wanted.replacement === 'string') expect(report.replacement?.name).toBe(wanted.replacement);
   else if (wanted.replacement !== undefined) expect(report.replacement !== undefined).toBe(wanted.replacement);
-  for (const [id, said] of Object.entries(wanted.marks ?? {})) checkSaid(report, markAt(report, id), said, id);
+  for (const [id, expected] of Object.entries(wanted.marks ?? {}))
+    checkReported(report, markAt(report, id), expected, id);
   for (const [name, one] of Object.entries(wanted.containers ?? {})) checkContainer(report, name, one);
 }
 
@@ -76,22 +77,23 @@ function checkContainer(report: ExitReport, name: string, wanted: ContainerExpec
   if (wanted.outcome !== undefined) expect([wanted.outcome].flat(), name).toContain(container.outcome);
   for (const outcome of wanted.notOutcome ?? []) expect(container.outcome, name).not.toBe(outcome);
   if (wanted.code !== undefined) expect(container.exit?.code, name).toBe(wanted.code);
-  if (wanted.stopSignal !== undefined) checkSaid(report, container.stopSignal, wanted.stopSignal, `signal of ${name}`);
-  if (wanted.kill !== undefined) checkSaid(report, container.kill, wanted.kill, `kill of ${name}`);
-  if (wanted.exit !== undefined) checkSaid(report, container.exit?.at, wanted.exit, `exit of ${name}`);
+  if (wanted.stopSignal !== undefined)
+    checkReported(report, container.stopSignal, wanted.stopSignal, `signal of ${name}`);
+  if (wanted.kill !== undefined) checkReported(report, container.kill, wanted.kill, `kill of ${name}`);
+  if (wanted.exit !== undefined) checkReported(report, container.exit?.at, wanted.exit, `exit of ${name}`);
   if (wanted.preStop === false) expect(container.preStop, name).toBeUndefined();
   else if (wanted.preStop !== undefined) expect(container.preStop?.outcome, name).toBe(wanted.preStop);
-  if (wanted.preStopEnd) checkSaid(report, container.preStop?.end, wanted.preStopEnd, `hook of ${name}`);
+  if (wanted.preStopEnd) checkReported(report, container.preStop?.end, wanted.preStopEnd, `hook of ${name}`);
 }
 
 type Instant = { earliest: string; latest: string } | undefined;
 
-function checkSaid(report: ExitReport, instant: Instant, said: Said, what: string): void {
-  if (typeof said === 'boolean') {
-    expect(instant !== undefined, `${what} is said`).toBe(said);
+function checkReported(report: ExitReport, instant: Instant, expected: Reported, what: string): void {
+  if (typeof expected === 'boolean') {
+    expect(instant !== undefined, `${what} is reported`).toBe(expected);
     return;
   }
-  checkWindow(after(report, instant), said, what);
+  checkWindow(after(report, instant), expected, what);
 }
 
 function checkTruth(report: ExitReport, of: Partial<Story>, isEdited: boolean): void {

@@ -50,7 +50,7 @@ function compareStories(before: StoryFigures, after: StoryFigures): string {
 export const printStories = (figures: StoryFigures): string =>
   `\n${table(['figure', 'now'], storyRows([figures]))}${wrongIn(figures)}`;
 
-/** A column for each version; the newest comes last. */
+/** A column for each version, with the newest as the last. */
 function storyRows(versions: readonly StoryFigures[]): string[][] {
   const row = (name: string, valueOf: (version: StoryFigures) => number, digits = 0): string[] => [
     name,

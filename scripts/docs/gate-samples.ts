@@ -7,7 +7,7 @@ import type { GateSpec } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { withPart } from './marked-part.ts';
 
-/** A limit that was kept, one that nothing proves, and others that were exceeded. */
+/** Limits that are proven as kept, not proven, or exceeded. */
 const samples: readonly (readonly [recording: string, GateSpec])[] = [
   ['graceful-exit', { kind: 'max-duration', ms: 10_000 }],
   ['rolling-update', { kind: 'max-duration', ms: 4000 }],

@@ -5,7 +5,7 @@ type Edges = readonly { file: string; target: string }[];
 /** The longest path from a file to one that imports none of these files. */
 export const longestChain = (files: readonly string[], edges: Edges): string[] => walk(files, edges).longest;
 
-/** Cycles of files that import each other; none if there is no cycle, else at least one. */
+/** Cycles of files that import each other. If there are cycles, it returns at least one. */
 export const cyclesOf = (files: readonly string[], edges: Edges): string[][] => walk(files, edges).cycles;
 
 function walk(files: readonly string[], edges: Edges): { longest: string[]; cycles: string[][] } {

@@ -119,7 +119,7 @@ describe.each(files)('%s', (file) => {
   );
 });
 
-it('a kustomize component holds one patch for each object', async () => {
+it('a kustomize component has one patch for each object', async () => {
   const { stdout } = await fix(join(folder, 'classic-sidecars.yaml'), '-o', 'kustomize');
   expect(parse(stdout)).toMatchObject({
     kind: 'Component',

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 
-it('names context, namespace, pod, owner, grace period and the next step', () =>
+it('the question names context, namespace, pod, owner, grace period and the next step', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, ...flags], { answers: [''] });
     expect(asked.stderr).toMatch(
@@ -15,13 +15,13 @@ it('names context, namespace, pod, owner, grace period and the next step', () =>
     expect(server.deletesAccepted).toBe(0);
   }));
 
-it('names the requested grace period', () =>
+it('the question names the requested grace period', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, '--grace-period=3', ...flags], { answers: ['n'] });
     expect(asked.stderr).toContain('grace period 3s [y/N]');
   }));
 
-it.each([[['--yes']], [['-y']], [['--dry-run=server']]])('is not asked with %j', (more) =>
+it.each([[['--yes']], [['-y']], [['--dry-run=server']]])('no question is asked with %j', (more) =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const ran = await runMain([server.pod, ...more, '--wait=false', ...flags], { answers: [] });
     expect(ran.stderr).not.toContain('[y/N]');
@@ -29,7 +29,7 @@ it.each([[['--yes']], [['-y']], [['--dry-run=server']]])('is not asked with %j',
   }),
 );
 
-it('is not asked if a config file says so', () =>
+it('no question is asked if a config file disables it', () =>
   serving('graceful-exit', {}, async ({ flags, server, folder }) => {
     const file = join(folder, 'podexit.yaml');
     writeFileSync(file, 'confirm: false\n');
@@ -38,7 +38,7 @@ it('is not asked if a config file says so', () =>
     expect(server.deletesAccepted).toBe(1);
   }));
 
-it('is not asked without a terminal', () =>
+it('no question is asked without a terminal', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     expect((await runMain([server.pod, '--wait=false', ...flags])).stderr).not.toContain('[y/N]');
     expect(server.deletesAccepted).toBe(1);

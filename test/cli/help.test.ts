@@ -18,7 +18,7 @@ const commands = [...(await pageOf('--help')).split('Commands:')[1]!.matchAll(/^
   ([, name = '']) => name,
 );
 
-it('begins with examples, shows the common flags, and says where the others are', async () => {
+it('begins with examples, shows the common flags, and names the command for the others', async () => {
   const page = await pageOf('--help');
   expect(page).toMatch(/^Examples:\n/);
   expect(flagsOf(page).length).toBeLessThanOrEqual(17);

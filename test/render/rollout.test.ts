@@ -40,7 +40,7 @@ describe('the card of many pods', () => {
     expect(rowOf('owner-deleted')).toEqual([]);
   });
 
-  it('prints the risk that holds for every pod, and numbers of a single pod only as an example', () => {
+  it('prints the risk of all pods, and numbers of a single pod only as an example', () => {
     const racing = (max: number): Report => {
       const { traffic: own } = graceful.answer;
       const lead = { min: -1, max, shown: 0, basis: 'inferred' as const };

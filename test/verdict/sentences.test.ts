@@ -69,7 +69,7 @@ describe('an exit code of 137 that the app chose itself', () => {
 
   it('is reported as such within the grace period and after it', () => {
     expect(messageOf({}, 10)).toMatch(words);
-    // The hook takes the whole grace period, so the exit comes after its end: the kubelet adds 2 s.
+    // The hook takes the whole grace period, so the app exits after its end: the kubelet adds 2 s.
     expect(messageOf({ preStop: { kind: 'sleep', seconds: 2 } }, 2)).toMatch(words);
   });
 });

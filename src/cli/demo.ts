@@ -160,7 +160,7 @@ async function serve(
   stderr.write(`${about}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
-It plays as it was recorded, whatever grace period is asked for, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
+It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
 `);
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => resolve(stop()));

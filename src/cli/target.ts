@@ -108,7 +108,7 @@ const isType = (text: string): boolean => Object.values(types).some((words) => w
 const noName = (type: string): Error =>
   usageError(
     'target',
-    `"${type}" is a kind, and no name was given`,
+    `"${type}" is a kind; its name is missing`,
     `Write ${type}/NAME; a pod of that name is written pod/${type}.`,
   );
 

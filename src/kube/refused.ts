@@ -123,7 +123,7 @@ export function refusedDelete(
   if (status === 404 && !/the requested resource/.test(message)) {
     return new PodexitError(
       'pod.gone',
-      `${pod} was gone before its ${asked} was asked for`,
+      `${pod} was gone before its ${asked} was requested`,
       'Nothing is left to delete.',
     );
   }

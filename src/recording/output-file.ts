@@ -65,7 +65,7 @@ export function writeSome({ descriptor }: OutputFile, bytes: Buffer, from: numbe
 /** The system's error code, or words for a code that people do not know. */
 export function causeOf(error: unknown): string {
   const code = codeOf(error);
-  return code === 'ENXIO' ? 'ENXIO: nobody reads it' : (code ?? (error as Error).message);
+  return code === 'ENXIO' ? 'ENXIO: no process reads it' : (code ?? (error as Error).message);
 }
 
 /** Blocks this thread for a moment, so that other processes can run. Returns the ms. */

@@ -87,7 +87,7 @@ export function fateOf(progress: DeletionProgress, { namespace, name, connection
     case 'turned-away':
       return `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`;
     case 'asked':
-      return `the deletion of pod "${name}" was asked for, but it is not known whether the server accepted it; ${look}`;
+      return `the deletion of pod "${name}" was requested, but it is not known whether the server accepted it; ${look}`;
     case 'under-way':
       return `pod "${name}" is still terminating; ${look}`;
     case 'gone':

@@ -96,7 +96,7 @@ export function recorderFor(
       recorder.write(observations);
       if (!recorder.failure || warned) return;
       warned = true;
-      warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace goes on`);
+      warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace continues`);
     },
     close: () => recorder.close(),
     get failure() {

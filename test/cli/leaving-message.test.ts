@@ -82,7 +82,7 @@ describe('Ctrl-C', () => {
       [failing],
       msAfter((server) => deletesOf(server) > 0, 300),
     );
-    expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was asked for, but it is not known whether`);
+    expect(ran.stderr).toContain(`the deletion of pod "${ran.pod}" was requested, but it is not known whether`);
     expect(ran.stderr).not.toContain('still terminating');
     expect(ran).toMatchObject({ code: 130, accepted: 0 });
   });

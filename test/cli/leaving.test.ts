@@ -232,7 +232,7 @@ describe.runIf(existsSync('/dev/full')).concurrent('a full disk', () => {
     await serving('exit-143', {}, async ({ server, flags }) => {
       const ran = await podexit([server.pod, ...flags, '-o', 'json', '--record', '/dev/full']);
       expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/the recording \/dev\/full is incomplete: ENOSPC.*the trace goes on/);
+      expect(ran.stderr).toMatch(/the recording \/dev\/full is incomplete: ENOSPC.*the trace continues/);
       expect((JSON.parse(ran.stdout) as ExitReport).verdict.outcome).toBe('graceful');
     });
   });

@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     const good = join(folder, 'good.md');
     const ran = await runMain(['replay', recordingFile('exit-143'), '--report', pipe, '--report', good]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toBe(`podexit: the report ${pipe} could not be written (ENXIO: nobody reads it)\n`);
+    expect(ran.stderr).toBe(`podexit: the report ${pipe} could not be written (ENXIO: no process reads it)\n`);
     expect(ran.stdout).toContain('✔ Graceful');
     expect(existsSync(good)).toBe(true);
   });
@@ -59,7 +59,7 @@ describe.skipIf(process.platform === 'win32').concurrent('a pipe (skipped on Win
     serving('exit-143', {}, async ({ server, flags, folder }) => {
       const ran = await podexit([server.pod, ...flags, '--record', pipeIn(folder, 'pipe')]);
       expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/cannot write the recording .*pipe \(ENXIO: nobody reads it\)/);
+      expect(ran.stderr).toMatch(/cannot write the recording .*pipe \(ENXIO: no process reads it\)/);
       expect(server.deletesAccepted).toBe(0);
     }));
 

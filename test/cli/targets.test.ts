@@ -43,7 +43,7 @@ describe('words', () => {
   );
 
   it.each(['deploy', 'pods', 'svc'])('%s alone is a kind without a name, but a pod may have that name', (word) => {
-    expect(() => parseTarget([word])).toThrow(/is a kind, and no name was given/);
+    expect(() => parseTarget([word])).toThrow(/is a kind; its name is missing/);
     expect(parseTarget([`pod/${word}`])).toEqual({ kind: 'pod', name: word });
     expect(parseTarget([`${word}.web`])).toEqual({ kind: 'pod', name: `${word}.web` });
   });

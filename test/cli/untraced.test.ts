@@ -98,7 +98,7 @@ it('--ignore-not-found accepts a pod that disappeared before its DELETE arrived'
   });
   const words = ['web', '--wait=false', '-n', 'shop', '-s', api.url];
   expect(await runMain([...words, '--ignore-not-found'])).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect((await runMain(words)).stderr).toContain('was gone before its deletion was asked for');
+  expect((await runMain(words)).stderr).toContain('was gone before its deletion was requested');
 });
 
 it('a server without the eviction API does not mean that the pod is gone', async () => {

@@ -50,7 +50,7 @@ describe('a request that fails', () => {
     [
       'repeated for its grace period',
       true,
-      'pod "web" in namespace "shop" was gone before its eviction was asked for; the report shows how',
+      'pod "web" in namespace "shop" was gone before its eviction was requested; the report shows how',
       2,
     ],
   ])(

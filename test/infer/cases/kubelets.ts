@@ -108,8 +108,7 @@ const did: Case[] = [
     expect: { findings: ['runtime-unavailable'] },
   },
   {
-    sentence:
-      'a repeated Killing without its first Event counts from its first time, with a wider signal interval',
+    sentence: 'a repeated Killing without its first Event counts from its first time, with a wider signal interval',
     of: 'exit-143',
     edit: [eachEvent('Killing', (one) => ({ ...one, count: 2 }))],
     expect: {

@@ -1,4 +1,4 @@
-/** A namespace of 1,000 Services, 5,000 slices and 10,000 pods, with 200 foreign changes a second beside the one pod. */
+/** A namespace of 1,000 Services, 5,000 slices and 10,000 pods, with 200 changes of other objects a second. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const services = 1000;
 const slices = 5000;
 const pods = 10_000;
 const changesIn10s = rounds(40, 200);
-/** Of each tick of 100 ms: 200 a second. */
+/** In each tick of 100 ms: 200 a second. */
 const changesAtOnce = 20;
 
 function fill(server: Loopback): KubeObject[] {
@@ -48,7 +48,7 @@ function fill(server: Loopback): KubeObject[] {
   return held;
 }
 
-/** Foreign pods and slices change for as long as the server runs. */
+/** Other pods and slices change as long as the server runs. */
 function chatter(server: Loopback, clock: Clock, held: readonly KubeObject[]): void {
   let next = 0;
   const tick = (): void => {
@@ -61,14 +61,14 @@ function chatter(server: Loopback, clock: Clock, held: readonly KubeObject[]): v
   clock.setTimeout(tick, 100);
 }
 
-/** Bytes, after everything that nobody holds is gone. */
+/** Bytes after a garbage collection. */
 function heapInUse(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;
 }
 
-/** What was sent to us, but for the one paged list of Services. */
+/** What the server sends, except for the one paged list of Services. */
 const sentIn = ({ requests }: Traced) => {
   const others = requests.filter(({ resource }) => resource !== 'services');
   return {
@@ -78,7 +78,7 @@ const sentIn = ({ requests }: Traced) => {
   };
 };
 
-it('sends us no more than a small one does, after the one paged list of Services', async () => {
+it('a big namespace costs no more data than a small one, apart from one paged list of Services', async () => {
   const scenario = loadRecording('graceful-exit');
   const small = await traced(scenario);
   const big = await traced(scenario, { prepare: (server, clock) => chatter(server, clock, fill(server)) });
@@ -93,11 +93,11 @@ it('sends us no more than a small one does, after the one paged list of Services
   expect(Math.abs(many.bytes - few.bytes)).toBeLessThan(20_000);
 }, 120_000);
 
-it('stays flat over an hour of waiting in it', async () => {
+it('memory stays flat during an hour of waiting in a big namespace', async () => {
   const scenario = loadRecording('taint-evicted');
   const heap: number[] = [];
   const run = await traced(scenario, {
-    // The hour passes before the taint comes, with as many foreign changes as a test has time for: in the sweep 20 a second.
+    // An hour passes before the taint, with as many other changes as a test has time for: 20 a second in the sweep.
     server: { attachDelayMs: 3_600_000, bookmarkMs: 60_000 },
     live: { timeoutMs: null },
     prepare: (server, clock) => {
@@ -117,7 +117,7 @@ it('stays flat over an hour of waiting in it', async () => {
   expect(run.report?.verdict.outcome).toBe('graceful');
   expect(run.lasted).toBeGreaterThan(3_600_000);
   expect(heap).toHaveLength(6);
-  // From when the server has forgotten its first changes; the server, its log and this test's notes are in it too.
+  // Starts when the server has dropped its first changes. The server, its log and this test use memory, too.
   const grown = (Math.max(...heap.slice(2)) - (heap[1] ?? 0)) / 2 ** 20;
   process.stdout.write(`an hour: ${run.observations.length} observations, heap grew by ${grown.toFixed(1)} MB\n`);
   expect(grown).toBeLessThan(16);

@@ -1,4 +1,4 @@
-/** A watch that stays open and carries nothing more, while nobody says what it keeps back: its loss is a gap, and no server is flooded. */
+/** A half-open watch whose missing changes no answer reveals: it is reported as a gap, and no server is flooded. */
 import { expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -8,7 +8,7 @@ import { traced } from './helpers/traced.ts';
 
 const halfOpen = (resource: string): Fault => ({ kind: 'silent', resource, verb: 'watch', afterMs: 0 });
 
-/** The two streams, besides the pod's own, that findings rest on. */
+/** The two streams that findings need, besides the pod's own. */
 const needed = ['events', 'endpointslices'];
 
 const goneAt = ({ trace }: Traced): number => trace?.gone?.at ?? NaN;
@@ -17,7 +17,7 @@ const openGapOf = ({ report }: Traced, resource: string) =>
   report?.gaps.find((gap) => gap.resource === resource && gap.to === undefined);
 
 it.each(needed.flatMap((resource) => noAnswers(4).map(([how, fault]) => [resource, how, fault] as const)))(
-  'a half-open watch of %s is a gap where %s answers whether it sent all',
+  'a half-open watch of %s is a gap if a list to check it gets %s',
   async (resource, _, fault) => {
     const faults = [halfOpen(resource), { ...fault, resource, verb: 'list' as const, afterMs: 0 }];
     const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
@@ -27,13 +27,13 @@ it.each(needed.flatMap((resource) => noAnswers(4).map(([how, fault]) => [resourc
     expect(Date.parse(gap?.from ?? '')).toBeLessThanOrEqual(sentAt);
     expect(codesOf(run)).toContain('evidence-lost');
     expect(openGapOf(run, 'pods')).toBeUndefined();
-    // As long as a stream that was cut is waited for, and no longer.
+    // podexit waits as long as for a broken stream, and no longer.
     const end = run.observations.at(-1);
     expect((end?.at ?? NaN) - goneAt(run)).toBeLessThan(11_000);
   },
 );
 
-/** ms between the questions about a resource, from the pod's end on. */
+/** ms between the lists of a resource, from the removal of the pod on. */
 function pausesOf(run: Traced, resource: string): number[] {
   const asked = run.requests.filter(
     (one) =>
@@ -46,7 +46,7 @@ function pausesOf(run: Traced, resource: string): number[] {
   return asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? NaN));
 }
 
-it.each(needed)('of a half-open watch of %s the server is asked less and less often', async (resource) => {
+it.each(needed)('podexit checks a half-open watch of %s less and less often', async (resource) => {
   const faults = [halfOpen(resource), { kind: 'status', code: 503, resource, verb: 'list', afterMs: 0 } as const];
   const pauses = pausesOf(await traced(loadRecording('prestop-fails'), { server: { faults } }), resource);
   expect(pauses.length).toBeLessThan(10);
@@ -54,7 +54,7 @@ it.each(needed)('of a half-open watch of %s the server is asked less and less of
   expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
 });
 
-it.each([429, 503])('nor sooner than it wants to be, when it says so with a %i', async (code) => {
+it.each([429, 503])('podexit checks a half-open watch no sooner than the Retry-After of a %i allows', async (code) => {
   const resource = 'events';
   const faults: Fault[] = [
     halfOpen(resource),
@@ -64,7 +64,7 @@ it.each([429, 503])('nor sooner than it wants to be, when it says so with a %i',
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(4000);
 });
 
-it('a server that is busy for some seconds costs nothing but the wait', async () => {
+it('a server that is busy for some seconds costs only time', async () => {
   const scenario = loadRecording('prestop-fails');
   const fair = await traced(scenario);
   const faults: Fault[] = [
@@ -77,7 +77,7 @@ it('a server that is busy for some seconds costs nothing but the wait', async ()
   expect((run.observations.at(-1)?.at ?? NaN) - goneAt(run)).toBeLessThan(10_000);
 });
 
-it('a pod whose stream reported its removal is not requested again: who may not read it by name misses nothing', async () => {
+it('podexit does not get a pod again whose stream reports its removal, so a 403 on get leaves no gap', async () => {
   const faults: Fault[] = [{ kind: 'status', code: 403, resource: 'pods', verb: 'get' }];
   const run = await traced(loadRecording('prestop-fails'), { server: { faults } });
   expect(run.report?.gaps).toEqual([]);

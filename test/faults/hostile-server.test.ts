@@ -1,4 +1,4 @@
-/** An API server, or what stands before it, that answers and yet never helps: nothing is waited for in silence or for ever. */
+/** An API server or proxy that answers but never helps: podexit says what it waits for, and never waits forever. */
 import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:tls';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { all, kinds, stopping, take } from '../kube/helpers/take.ts';
 const pods = { stream: 'pod', path: '/api/v1/namespaces/shop/pods', name: 'web' } as const;
 const fast = (): { env: ReturnType<typeof testEnv> } => ({ env: testEnv({ speed: 50 }) });
 
-/** Answers of a server that is busy, starting, or has lost its store. */
+/** The response of a server that is busy, starts up, or has lost its store. */
 const busy = (code: number) => (response: ServerResponse) => json(response, code, status(code, 'Busy', 'not now'));
 const page = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>log in</html>');
@@ -35,7 +35,7 @@ const huge = (response: ServerResponse): void => {
 };
 
 describe('a server that never gives the pod', () => {
-  it.each([429, 500, 503])('and answers %i to everything is waited for, and says what for', async (code) => {
+  it.each([429, 500, 503])('makes podexit wait and say why if it answers %i to everything', async (code) => {
     const api = await serve((_, response) => busy(code)(response));
     const reasons: string[] = [];
     const stop = new AbortController();
@@ -46,23 +46,26 @@ describe('a server that never gives the pod', () => {
     expect(reasons[0]).toBe(`the server answers ${code} to the list of pods: not now`);
   });
 
-  it('but a page of its own is no Kubernetes API', async () => {
+  it('is no Kubernetes API if it answers with an HTML page', async () => {
     const api = await serve((_, response) => page(response));
     const watching = all(watchObjects(await connected(api, fast()), pods, { signal: stopping() }));
     await expect(watching).rejects.toMatchObject({ code: 'server.not-kubernetes' });
   });
 
-  it.each([false, true])('but an object of 40 MB is refused in words (streamed: %s)', async (isStreamed) => {
-    const api = await serve(({ query }, response) => {
-      if (query['watch'] && !isStreamed) busy(422)(response);
-      else huge(response);
-    });
-    const watching = all(watchObjects(await connected(api, fast()), pods, { signal: stopping() }));
-    await expect(watching).rejects.toMatchObject({ code: 'server.oversized-object' });
-    expect(api.asked.length).toBeLessThanOrEqual(2);
-  });
+  it.each([false, true])(
+    'fails with a clear error if it sends an object of 40 MB (streamed: %s)',
+    async (isStreamed) => {
+      const api = await serve(({ query }, response) => {
+        if (query['watch'] && !isStreamed) busy(422)(response);
+        else huge(response);
+      });
+      const watching = all(watchObjects(await connected(api, fast()), pods, { signal: stopping() }));
+      await expect(watching).rejects.toMatchObject({ code: 'server.oversized-object' });
+      expect(api.asked.length).toBeLessThanOrEqual(2);
+    },
+  );
 
-  it('nor another object, which is too large, loses that stream alone', async () => {
+  it('loses only the stream of another object that is too large', async () => {
     const api = await serve((_, response) => huge(response));
     const node = { stream: 'node', path: '/api/v1/nodes', name: 'node1' } as const;
     const seen = await all(watchObjects(await connected(api, fast()), node, { signal: stopping() }));
@@ -70,7 +73,7 @@ describe('a server that never gives the pod', () => {
   });
 });
 
-describe('a streaming list that always fails, while lists work', () => {
+describe('a streaming list that always fails while plain lists work', () => {
   const never: Record<string, (response: ServerResponse) => void> = {
     'is answered with 410': (response) => json(response, 410, status(410, 'Expired', 'too old')),
     'ends in a 410': (response) => response.writeHead(200).end(line('ERROR', status(410, 'Expired', 'too old'))),
@@ -81,11 +84,11 @@ describe('a streaming list that always fails, while lists work', () => {
     'is cut': (response) => void response.write('{"type":', () => response.destroy()),
   };
 
-  it.each(Object.entries(never))('and %s, is replaced by them', (_, answer) => isReplaced(answer));
+  it.each(Object.entries(never))('is replaced by them if it %s', (_, answer) => isReplaced(answer));
 
-  // Sockets live in real time: twice ten seconds.
+  // Sockets use real time: twice ten seconds.
   it.runIf(process.env['PODEXIT_FAULTS'] === 'all')(
-    'and never answers, too',
+    'is replaced by them if it never answers',
     () => isReplaced(() => undefined),
     40_000,
   );
@@ -103,7 +106,7 @@ describe('a streaming list that always fails, while lists work', () => {
   }
 });
 
-describe('one 429 or 503 in between loses no fact', () => {
+describe('a request that fails for a while', () => {
   const after = (times: number, code: number, headers: Record<string, string> = {}): Handler => {
     let left = times;
     return (asked, response) => {
@@ -116,7 +119,7 @@ describe('one 429 or 503 in between loses no fact', () => {
     [1, 429],
     [1, 503],
     [3, 500],
-  ])('after %i × %i an object, a list, the uids and a look are there', async (times, code) => {
+  ])('succeeds after %i × %i: get, list and list of uids', async (times, code) => {
     const signal = stopping();
     const target = { stream: 'siblings', path: pods.path } as const;
     const asking = async () => connected(await serve(after(times, code)), fast());
@@ -126,34 +129,34 @@ describe('one 429 or 503 in between loses no fact', () => {
     expect(await listUids(await asking(), target, signal)).toMatchObject({ uids: ['uid-web'] });
   });
 
-  it('waits as long as the server wishes', async () => {
+  it('waits as long as Retry-After says', async () => {
     const env = testEnv({ speed: 50 });
     const cluster = await connected(await serve(after(1, 429, { 'retry-after': '3' })), { env });
     expect((await getObject(cluster, `${pods.path}/web`)).status).toBe(200);
     expect(env.waits).toContain(3000);
   });
 
-  it('but does not ask for ever', async () => {
+  it('is not repeated forever', async () => {
     const api = await serve(after(Infinity, 503));
     expect((await getObject(await connected(api, fast()), '/x')).status).toBe(503);
     expect(api.asked.length).toBeGreaterThan(2);
     expect(api.asked.length).toBeLessThanOrEqual(8);
   });
 
-  it.each([403, 404, 409])('and a %i is asked for once', async (code) => {
+  it.each([403, 404, 409])('is sent once if the answer is %i', async (code) => {
     const api = await serve((_, response) => busy(code)(response));
     expect((await getObject(await connected(api, fast()), '/x')).status).toBe(code);
     expect(api.asked).toHaveLength(1);
   });
 });
 
-describe('a TLS alert is one sentence', () => {
+describe('a TLS failure gives a clear error', () => {
   const user = { token: 'token-1234' };
 
   it.each([
     ['TLSv1.2', 'handshake failure', 'may want a client certificate'],
     ['TLSv1.3', 'certificate required', 'it wants a client certificate, and none was shown'],
-  ] as const)('of %s: %s', async (maxVersion, _, words) => {
+  ] as const)('for the alert of %s: %s', async (maxVersion, _, words) => {
     const { server, ca } = await certificates();
     const wanted = { ...server, maxVersion, ca, requestCert: true, rejectUnauthorized: true };
     const api = await serve((__, response) => json(response, 200, {}), wanted);
@@ -163,14 +166,14 @@ describe('a TLS alert is one sentence', () => {
     expect((error as Error).message).not.toMatch(/SSL routines|rec_layer/);
   });
 
-  it('where what answers speaks no TLS', async () => {
+  it('if the server does not speak TLS', async () => {
     const plain = await serve((_, response) => json(response, 200, {}));
     const url = plain.url.replace('http:', 'https:');
     const error = await getObject(await connected({ url }, { user }), '/x').catch((thrown: Error) => thrown);
     expect((error as Error).message).toContain('does not speak TLS');
   });
 
-  it('where no cipher is shared', async () => {
+  it('if client and server share no cipher', async () => {
     const { server, ca } = await certificates();
     const strict = createTlsServer({ ...server, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_8_SHA256' });
     strict.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');

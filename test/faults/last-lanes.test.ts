@@ -1,11 +1,11 @@
-/** What no DELETE waits for is asked for right beside it. */
+/** The DELETE does not wait for these streams: podexit opens them at the same time. */
 import { expect, it } from 'vitest';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
 import type { Traced } from './helpers/traced.ts';
 import { traced } from './helpers/traced.ts';
 
-/** When the node's Events, its Lease and the namespace were first asked for; ms after the DELETE. */
+/** When podexit first requests the node's Events, its Lease and the namespace; ms after the DELETE. */
 function askedAfter({ requests }: Traced): number[] {
   const sent = requests.find(({ method }) => method === 'DELETE')?.at ?? NaN;
   const last = requests.filter(
@@ -17,13 +17,13 @@ function askedAfter({ requests }: Traced): number[] {
   return [...firsts.values()].map((at) => at - sent).sort((a, b) => a - b);
 }
 
-it('comes in time for a pod that is gone at once', async () => {
+it('podexit opens the last streams in time for a pod that is removed at once', async () => {
   const run = await traced(loadRecording('force-delete'));
   expect(run.trace?.gone?.value).toBe('deleted');
   expect(askedAfter(run).at(-1)).toBeLessThan(200);
 });
 
-it('comes at once where no DELETE is sent', async () => {
+it('podexit opens the last streams at once if it sends no DELETE', async () => {
   const run = await traced(loadRecording('graceful-exit'), {
     live: { mode: 'attach' },
     server: { attachDelayMs: 100 },
@@ -34,7 +34,7 @@ it('comes at once where no DELETE is sent', async () => {
   expect((lease?.at ?? NaN) - (first?.at ?? NaN)).toBeLessThan(100);
 });
 
-it('asks for the namespace again when a pod that was waited for is deleted: that may be why', async () => {
+it('podexit gets the namespace again when the pod of an attached run is deleted: that may be the cause', async () => {
   const run = await traced(loadRecording('owner-deleted'), {
     live: { mode: 'attach' },
     server: { attachDelayMs: 700 },
@@ -46,7 +46,7 @@ it('asks for the namespace again when a pod that was waited for is deleted: that
   expect(asked[1]).toBeGreaterThanOrEqual(seen);
 });
 
-it.each([20, 100, 180])('a node that becomes NotReady %i ms after the DELETE is reported', async (ms) => {
+it.each([20, 100, 180])('podexit reports a node that becomes NotReady %i ms after the DELETE', async (ms) => {
   const scenario = loadRecording('graceful-exit');
   const notReady = (server: Loopback, name: string) =>
     server.write('nodes', 'MODIFIED', {

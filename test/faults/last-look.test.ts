@@ -1,4 +1,4 @@
-/** A run that gives up says what it knows: that the pod is still there only where a last look has not found it gone. */
+/** A run that times out gets the pod once more, and reports it as stuck only if it still exists. */
 import { expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
@@ -7,7 +7,7 @@ import type { Traced } from './helpers/traced.ts';
 import { noAnswers } from './helpers/no-answers.ts';
 import { traced } from './helpers/traced.ts';
 
-/** The pod is gone after some seconds; the run waits twelve. */
+/** The pod is removed after some seconds; the run waits twelve. */
 const gaveUp = (recording: string, faults: Fault[]) =>
   traced(loadRecording(recording), { server: { faults }, live: { timeoutMs: 12_000 } });
 
@@ -15,7 +15,7 @@ const ofPods = { resource: 'pods', verb: 'watch', afterMs: 150 } as const;
 const streams: [what: string, recording: string, faults: Fault[]][] = [
   ['carries nothing more', 'graceful-exit', [{ kind: 'silent', ...ofPods }]],
   [
-    'is cut and refused ever after',
+    'breaks and is refused from then on',
     'graceful-exit',
     [
       { kind: 'drop', ...ofPods },
@@ -23,7 +23,7 @@ const streams: [what: string, recording: string, faults: Fault[]][] = [
     ],
   ],
   [
-    'is cut, and another pod has its name by then',
+    'breaks, and another pod then has its name',
     'statefulset',
     [
       { kind: 'drop', ...ofPods },
@@ -32,7 +32,7 @@ const streams: [what: string, recording: string, faults: Fault[]][] = [
   ],
 ];
 
-it.each(streams)('where its stream %s, a pod that is gone is not said to be stuck', async (_, recording, faults) => {
+it.each(streams)('a removed pod whose stream %s is not reported as stuck', async (_, recording, faults) => {
   const removedAt = ({ report }: Traced) => report?.marks.find(({ id }) => id === 'removed')?.at;
   const struck = await gaveUp(recording, faults);
   expect(struck.report?.verdict.outcome).not.toBe('stuck');
@@ -42,7 +42,7 @@ it.each(streams)('where its stream %s, a pod that is gone is not said to be stuc
   expect(Date.parse(removedAt(struck)?.latest ?? '')).toBeGreaterThanOrEqual(Date.parse(truth?.latest ?? ''));
 });
 
-it('where nobody tells of it any more, its end is unknown', async () => {
+it('the outcome is unknown if the streams of pods break and every request for pods gets a 503', async () => {
   const all = { resource: 'pods', afterMs: 150 } as const;
   const { report } = await gaveUp('graceful-exit', [
     { kind: 'drop', ...all },
@@ -52,17 +52,17 @@ it('where nobody tells of it any more, its end is unknown', async () => {
   expect(report?.gaps.map(({ resource, to }) => [resource, to])).toContainEqual(['pods', undefined]);
 });
 
-/** The answer to the DELETE is the last that is received; or the deletion itself is. */
-const lastHeard = [0, 150];
-/** Longer than a silent stream is left alone, and shorter: then nobody asks before the run gives up. */
+/** The last thing that arrives is the response to the DELETE, or the deletion itself. */
+const lastReceivedAt = [0, 150];
+/** Longer than the time until podexit checks a silent stream, and shorter: then it checks only at the timeout. */
 const limits = [20_000, 5_000];
 
 it.each(
   noAnswers(1).flatMap(([how, fault]) =>
-    lastHeard.flatMap((afterMs) => limits.map((limit) => [how, afterMs, limit, fault] as const)),
+    lastReceivedAt.flatMap((afterMs) => limits.map((limit) => [how, afterMs, limit, fault] as const)),
   ),
 )(
-  'where its stream is half-open and %s answers who asks (from +%i ms, for %i ms), its end is unknown',
+  'the outcome is unknown if the stream is half-open and a get is answered with %s (+%i ms, timeout %i ms)',
   async (_, afterMs, timeoutMs, fault) => {
     const faults: Fault[] = [
       { kind: 'silent', resource: 'pods', verb: 'watch', afterMs },
@@ -82,23 +82,23 @@ it.each(
 );
 
 const quiet: [what: string, faults: Fault[]][] = [
-  ['answers', []],
-  ['answers, but for once', [{ kind: 'status', code: 503, resource: 'pods', verb: 'get', afterMs: 0, times: 1 }]],
+  ['answers every request', []],
+  [
+    'answers all requests but one',
+    [{ kind: 'status', code: 503, resource: 'pods', verb: 'get', afterMs: 0, times: 1 }],
+  ],
 ];
 
-it.each(quiet)(
-  'a pod whose stream is quiet and whose server %s is stuck, and nothing is missing',
-  async (_, faults) => {
-    const { report } = await traced(loadRecording('no-grace-spec-default'), {
-      server: { faults },
-      live: { timeoutMs: 25_000 },
-    });
-    expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
-    expect(report?.gaps).toEqual([]);
-  },
-);
+it.each(quiet)('a pod whose stream is quiet is stuck, without a gap, if the server %s', async (_, faults) => {
+  const { report } = await traced(loadRecording('no-grace-spec-default'), {
+    server: { faults },
+    live: { timeoutMs: 25_000 },
+  });
+  expect(report?.verdict).toMatchObject({ outcome: 'stuck', exitCode: 3 });
+  expect(report?.gaps).toEqual([]);
+});
 
-it('a stream that has just spoken is believed, whatever a busy server says', async () => {
+it('a stream with a recent change is enough to report a stuck pod, even if the server is busy', async () => {
   const { report } = await traced(loadRecording('finalizer'), {
     server: { faults: [{ kind: 'status', code: 429, resource: 'pods', verb: 'get' }] },
     live: { timeoutMs: 1500 },
@@ -107,7 +107,7 @@ it('a stream that has just spoken is believed, whatever a busy server says', asy
   expect(report?.gaps).toEqual([]);
 });
 
-it('a pod that is still there is stuck, also where its stream is lost', async () => {
+it('a pod that still exists is stuck, even if its stream is broken', async () => {
   const held = loadRecording('finalizer');
   const faults: Fault[] = [
     { kind: 'drop', resource: 'pods', verb: 'watch', afterMs: 300 },

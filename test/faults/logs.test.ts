@@ -1,11 +1,11 @@
-/** An API server that cannot reach the kubelet answers 500 for its logs, and all else goes on. */
+/** An API server that cannot reach the kubelet answers 500 to log requests; everything else works. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
 const away = { kind: 'status', verb: 'log', code: 500 } as const;
 
-it('a log that never opens is a gap that lasts, also where nothing waits for it', async () => {
+it('a log that never opens is an open gap, even in an attached run', async () => {
   const { report } = await traced(loadRecording('owner-deleted'), {
     live: { mode: 'attach' },
     server: { attachDelayMs: 700, faults: [away] },
@@ -15,7 +15,7 @@ it('a log that never opens is a gap that lasts, also where nothing waits for it'
   expect(report?.verdict.findings.map(({ code }) => code)).toContain('evidence-lost');
 });
 
-it('a log that opens before the deletion has missed nothing that matters', async () => {
+it('a log that opens late, but before the deletion, gives no evidence-lost finding', async () => {
   const { report } = await traced(loadRecording('graceful-exit'), {
     server: { faults: [{ ...away, times: 1 }] },
   });
@@ -23,7 +23,7 @@ it('a log that opens before the deletion has missed nothing that matters', async
   expect(report?.verdict.findings.map(({ code }) => code)).not.toContain('evidence-lost');
 });
 
-it('one for which the DELETE waited in vain is reported once', async () => {
+it('a log that never opens before the DELETE is reported once', async () => {
   const { report } = await traced(loadRecording('graceful-exit'), { server: { faults: [away] } });
   expect(report?.gaps).toMatchObject([{ resource: 'pods/log', cause: 'not-synced' }]);
 });

@@ -1,9 +1,9 @@
 /**
- * Every fault × every recording × three positions in time: the report is the one without the fault, plus stated gaps,
- * and the server has accepted one deletion. In the suite each cell of fault × position meets some of the recordings, other
- * ones for each, drawn by a seed; `PODEXIT_FAULTS=all` runs all of them, `PODEXIT_FAULTS=WORDS` those whose name has
- * the words; `PODEXIT_REAL_TIME=1` in real time, `PODEXIT_SEED` draws others. Every second run, or with
- * `PODEXIT_HTTP2=1` every one, is over TLS and HTTP/2.
+ * Every fault × every recording × three positions in time: the report is the same as without the fault, plus reported
+ * gaps, and the server accepts one deletion. In the suite each cell of fault × position runs with some recordings, drawn
+ * by a seed. `PODEXIT_FAULTS=all` runs all, `PODEXIT_FAULTS=WORDS` those whose name contains the words,
+ * `PODEXIT_REAL_TIME=1` runs in real time, and `PODEXIT_SEED` draws others. Every second run uses TLS and HTTP/2; with
+ * `PODEXIT_HTTP2=1`, every run does.
  */
 import { expect, it } from 'vitest';
 import type { Scenario } from '../../src/demo/scenario.ts';
@@ -24,10 +24,10 @@ const asked = process.env['PODEXIT_FAULTS'] ?? '';
 const seed = Number(process.env['PODEXIT_SEED'] ?? 4);
 const overHttp2 = hasOpenssl ? { tls: { ...selfSigned(), http2: true } } : {};
 const everyNth = process.env['PODEXIT_HTTP2'] === '1' ? 1 : 2;
-const atOnce = 24;
+const parallelRuns = 24;
 /** For each fault and position. */
 const recordingsPerCell = rounds(1, 8);
-/** Of 24 recordings, those that are met at all: each is played without a fault first. */
+/** The number of recordings (of 24) that are used at all: each first runs without a fault. */
 const recordingsMet = asked === '' ? rounds(6, 24) : 24;
 const phases = isSweep ? [0, 120, 240, 360, 480, 600, 720, 840] : [0, 240, 480, 720];
 
@@ -39,25 +39,25 @@ interface Cell {
 }
 
 it(
-  'tells the same story under every fault, and deletes once',
+  'the report is the same under every fault, and the pod is deleted once',
   async () => {
     const cells = drawn();
     const met = [...new Set(cells.map(({ recording }) => recording))];
     const scenarios = new Map(met.map((name) => [name, loadRecording(name)]));
     const fair = new Map<string, Fair>();
-    await sideBySide(met, atOnce, async (name) => {
+    await sideBySide(met, parallelRuns, async (name) => {
       const runs = await sideBySide(phases, 4, (phaseMs) => traced(mustHave(scenarios, name), { phaseMs }));
       fair.set(name, fairOf(runs));
     });
     const wrong: string[] = [];
     let lost = 0;
     let invented = 0;
-    await sideBySide(cells, atOnce, async (cell) => {
+    await sideBySide(cells, parallelRuns, async (cell) => {
       const scenario = mustHave(scenarios, cell.recording);
       const faults = faultCases[cell.fault]?.(momentOf(cell.position, scenario)) ?? [];
       const run = await traced(scenario, { server: { ...(cell.nth % everyNth === 0 ? overHttp2 : {}), faults } });
       const where = `${cell.fault}, ${cell.position}, ${cell.recording}`;
-      // What a webhook does later is not counted by the server; that it was asked once is.
+      // The server does not count a deletion that happens later. So this counts the requests.
       const accepted = modeFor(scenario, podOf(run)) === 'attach' ? 0 : 1;
       const deletions = isDoneLater(cell) ? run.requests.filter(isDeletion).length : run.deletesAccepted;
       const difference = differenceBetween(mustHave(fair, cell.recording), run);
@@ -108,13 +108,13 @@ function lastChangeOf({ rows }: Scenario): number {
   return Math.max(1, Math.max(...changes) - beganAt(rows) - 3);
 }
 
-/** The recorder's own request; where a controller deleted the pod, the first sign of that. */
+/** The recorder's own request, or the first change if a controller deletes the pod. */
 function beganAt(rows: Scenario['rows']): number {
   const first = rows.find((row) => row.type === 'request') ?? rows.find((row) => row.type === 'watch');
   return first && 'at' in first ? Date.parse(first.at) : 0;
 }
 
-/** ms from the DELETE to the middle between it and the first exit; a pod without one has nothing to stop. */
+/** Half of the time from the DELETE to the first exit, ms. A pod without an exit has nothing to stop. */
 function halfWay({ name, rows }: Scenario): number {
   const request = rows.find((row) => row.type === 'request');
   const exits = truthsOf(name).flatMap(({ exited }) => (exited === undefined ? [] : [Date.parse(exited)]));
@@ -122,7 +122,7 @@ function halfWay({ name, rows }: Scenario): number {
   return exits.length === 0 ? 50 : Math.max(10, Math.round((Math.min(...exits) - began) / 2));
 }
 
-const isDoneLater = ({ fault }: Cell): boolean => fault === 'an answer to the DELETE that comes before the deed';
+const isDoneLater = ({ fault }: Cell): boolean => fault === 'a DELETE that is answered before it is executed';
 
 const isDeletion = ({ method, resource, subresource }: Traced['requests'][number]): boolean =>
   resource === 'pods' && (method === 'DELETE' || subresource === 'eviction');

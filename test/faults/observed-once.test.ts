@@ -1,9 +1,9 @@
-/** The pod is one of its own siblings, but what becomes of either is observed once. */
+/** The pod is one of its own siblings, but each of its changes is observed once. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
-it('observes each change of the pod and of its siblings once', async () => {
+it('podexit observes each change of the pod and of its siblings once', async () => {
   const { observations, trace } = await traced(loadRecording('graceful-exit'));
   const changes = observations.flatMap((one) =>
     one.kind === 'changed' && one.object.kind === 'Pod'

@@ -1,6 +1,7 @@
 /**
- * The API server goes away just after the DELETE, for 5 to 6 s, and what happened meanwhile arrives when it is back: it says
- * nothing of when it happened, and binds no clock. With `refused` the kubelet's Events were not even stored before that.
+ * The API server is down for 5 to 6 s just after the DELETE. What happens meanwhile arrives when it is back, so the
+ * arrival shows neither when it happened nor how clocks differ. With `refused`, the kubelet's Events are stored only
+ * then.
  */
 import { expect, it } from 'vitest';
 import { parseScenario } from '../../src/demo/scenario.ts';
@@ -30,7 +31,7 @@ const outages: Outage[] = [1, 2].flatMap((seed) =>
   ),
 );
 
-it(`misses no truth in ${outages.length} outages after which Events come late`, async () => {
+it(`every interval contains the truth in ${outages.length} outages that delay Events`, async () => {
   const found = (await sideBySide(outages, 8, judge)).flat();
   process.stdout.write(`outages: ${outages.length} runs, ${found.length} wrong\n`);
   expect(outages.length).toBeGreaterThanOrEqual(200);
@@ -49,7 +50,7 @@ async function judge(outage: Outage): Promise<string[]> {
   return [...wrong, ...missed, ...unstated].map((what) => `${JSON.stringify(outage)}: ${what}`);
 }
 
-/** Containers of all ways to end, drawn by the seed. */
+/** Containers with different exits, drawn by the seed. */
 function storyOf({ seed, containers, forMs, events }: Outage): Story {
   const random = seeded(seed * 7919 + containers * 104_729 + forMs);
   return plainStory({
@@ -67,7 +68,7 @@ function containerOf(random: () => number, nth: number): Partial<ContainerStory>
   return { name, app, logged: random() < 0.7, ...(preStop && { preStop }) };
 }
 
-/** By the simulated runtime's own log. */
+/** The wanted outcomes, according to the simulated runtime's log. */
 function wantedOf(story: Story, truth: ReturnType<typeof simulate>['truth']): Wanted {
   const isKilled = (name: string): boolean =>
     truth.some((one) => one.container === name && one.sigkill_sent !== undefined);

@@ -1,4 +1,4 @@
-/** Services are listed once; a server that is busy just then must not cost the routes. */
+/** podexit lists Services once. A server that is busy at that time must not cost the endpoints. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
@@ -8,14 +8,14 @@ const busy = { kind: 'status', resource: 'services', verb: 'list' } as const;
 it.each([
   ['busy twice', { ...busy, code: 429, times: 2 }],
   ['failing once', { ...busy, code: 500, times: 1 }],
-])('a server that is %s is asked again, and nothing is missing', async (_, fault) => {
+])('podexit lists Services again if the server is %s, and nothing is missing', async (_, fault) => {
   const { report, warnings } = await traced(loadRecording('graceful-exit'), { server: { faults: [fault] } });
   expect(report?.endpoints).toMatchObject([{ service: 'checkout', otherReady: 1 }]);
   expect(report?.gaps).toEqual([]);
   expect(warnings).toEqual([]);
 });
 
-it('a list that comes after the DELETE had to be sent is a gap that ends', async () => {
+it('a list of Services that arrives after the DELETE leaves a gap that ends', async () => {
   const fault = { ...busy, code: 429, retryAfterSeconds: 4, times: 1 };
   const { report } = await traced(loadRecording('prestop-exceeds-grace'), { server: { faults: [fault] } });
   const gaps = report?.gaps ?? [];
@@ -27,7 +27,7 @@ it('a list that comes after the DELETE had to be sent is a gap that ends', async
   expect(report?.endpoints).toHaveLength(1);
 });
 
-it('a refusal is said, and the rest goes on', async () => {
+it('podexit warns if it may not list Services, and reports the rest', async () => {
   const fault = { ...busy, code: 403 };
   const { report, warnings } = await traced(loadRecording('graceful-exit'), { server: { faults: [fault] } });
   expect(report?.verdict.outcome).toBe('graceful');

@@ -1,9 +1,9 @@
-/** A good stream is silent for as long as nothing happens: 30 s, the default grace, must cost no reconnect and no news. */
+/** A stream is silent while nothing happens: 30 s, the default grace period, must cause no reconnect and no gap. */
 import { expect, it } from 'vitest';
 import { loadRecording } from '../demo/helpers/load.ts';
 import { traced } from './helpers/traced.ts';
 
-it("traces a pod killed after 30 s of quiet; only the node's Events and Lease are asked for later than the DELETE", async () => {
+it("a silence of 30 s causes no reconnect, and podexit opens only the node's streams after the DELETE", async () => {
   const run = await traced(loadRecording('no-grace-spec-default'));
   expect(run.report?.verdict.outcome).toBe('killed');
   expect(run.lasted).toBeGreaterThan(30_000);
@@ -25,7 +25,7 @@ it("traces a pod killed after 30 s of quiet; only the node's Events and Lease ar
   expect(run.observations.filter(({ kind }) => kind === 'resumed' || kind === 'gap')).toEqual([]);
 });
 
-it('asks now and then whether a silent stream is alive, with small questions', async () => {
+it('podexit checks a silent stream from time to time, with few requests', async () => {
   const run = await traced(loadRecording('no-grace-spec-default'));
   const questions = run.requests.filter(({ verb, at }) => verb !== 'watch' && at > (run.requests[0]?.at ?? 0) + 5000);
   expect(questions.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-/** Kubernetes 1.28 and newer: what an older server does not say costs precision, never the outcome. */
+/** Kubernetes 1.28 and newer: what an older server does not report costs precision, but never the outcome. */
 import { expect, it } from 'vitest';
 import type { FaultyOptions } from '../sim/faults/faulty-server.ts';
 import type { Scenario } from '../../src/demo/scenario.ts';
@@ -10,7 +10,7 @@ import { traced } from './helpers/traced.ts';
 
 type Json = Record<string, unknown>;
 
-/** Every object that the recording holds, changed in place. */
+/** Changes every object of the recording in place. */
 function eachObject(scenario: Scenario, change: (object: Json) => void): Scenario {
   return edited(scenario, (row) => {
     if (row.type === 'list') (row.list.items ?? []).forEach((item) => change(item));
@@ -29,7 +29,7 @@ function withoutSandboxCondition(object: Json): void {
   if (conditions) status['conditions'] = conditions.filter(({ type }) => type !== 'PodReadyToStartContainers');
 }
 
-/** As controllers that speak events.k8s.io write them: no count and no first or last time, but an eventTime. */
+/** As controllers write them that use events.k8s.io: without count, first and last time, but with an eventTime. */
 function inNewerForm(object: Json): void {
   if (!('involvedObject' in object)) return;
   const stamp = object['firstTimestamp'] ?? object['eventTime'];
@@ -71,22 +71,25 @@ const endOf = ({ verdict, containers }: ExitReport) => ({
   containers: containers.map(({ name, outcome }) => `${name} ${outcome}`).sort(),
 });
 
-it.each(Object.entries(cases))('%s: the same outcomes, and no instant that the truth contradicts', async (_, one) => {
-  await sideBySide(names, names.length, async (name) => {
-    const scenario = loadRecording(name);
-    const fair = await plainRuns.get(name);
-    const run = await traced(one.change ? eachObject(scenario, one.change) : scenario, { server: one.server ?? {} });
-    if (!fair?.report || !run.report) throw new Error(`${name}: ${String(run.error)}`);
-    expect({ name, ...endOf(run.report) }).toEqual({ name, ...endOf(fair.report) });
-    expect({ name, missed: heldAgainst(run.report, run.truths).filter(({ hit }) => !hit) }).toEqual({
-      name,
-      missed: [],
+it.each(Object.entries(cases))(
+  '%s: the outcomes are the same, and every instant contains the truth',
+  async (_, one) => {
+    await sideBySide(names, names.length, async (name) => {
+      const scenario = loadRecording(name);
+      const fair = await plainRuns.get(name);
+      const run = await traced(one.change ? eachObject(scenario, one.change) : scenario, { server: one.server ?? {} });
+      if (!fair?.report || !run.report) throw new Error(`${name}: ${String(run.error)}`);
+      expect({ name, ...endOf(run.report) }).toEqual({ name, ...endOf(fair.report) });
+      expect({ name, missed: heldAgainst(run.report, run.truths).filter(({ hit }) => !hit) }).toEqual({
+        name,
+        missed: [],
+      });
+      expect(run.deletesAccepted).toBe(1);
     });
-    expect(run.deletesAccepted).toBe(1);
-  });
-});
+  },
+);
 
-it('a server without sidecars has init containers that end before the others begin: they stay out of the exit', async () => {
+it('a server without sidecar support has plain init containers, which are not reported as sidecars', async () => {
   const scenario = edited(loadRecording('native-sidecar'), (row) => {
     const plain = (object: unknown): void => {
       const spec = (object as Json)['spec'] as Json | undefined;
@@ -101,10 +104,10 @@ it('a server without sidecars has init containers that end before the others beg
   expect(report?.containers.find(({ name }) => name === 'app')?.outcome).toBe('completed');
 });
 
-it('asks once for a streaming list where the server does not give it', async () => {
+it('podexit does not ask again for streaming lists if the server refuses them', async () => {
   const { requests } = await traced(loadRecording('graceful-exit'), { server: { streamingLists: 'refuse' } });
   const refused = requests.filter(({ url, status }) => url.includes('sendInitialEvents') && status === 422);
-  // The streams that were opened before the first answer came.
+  // The streams that were opened before the first answer arrived.
   expect(refused.length).toBeLessThanOrEqual(3);
   expect(refused.length).toBeGreaterThan(0);
 });

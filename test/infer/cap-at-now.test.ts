@@ -1,7 +1,7 @@
 /**
- * What a run claims while it lasts, at every prefix of every recording, and of simulated stories on slow streams. A
- * mark that is not provisional contains the truth, stays, and moves only within its former interval. Nothing lies in
- * the future. An outcome, trigger, hook or finding that was reported is not withdrawn while the object exists.
+ * What podexit claims during a run, at every prefix of every recording, and of simulated stories on slow streams. A
+ * mark that is not provisional contains the truth, stays, and moves only within its earlier interval. Nothing lies in
+ * the future. podexit withdraws no reported outcome, trigger, hook or finding while the pod object exists.
  */
 import { describe, expect, it } from 'vitest';
 import { randomStory } from '../sim/random-story.ts';
@@ -22,17 +22,17 @@ import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
 
-/** The largest share of stories in which a claim about a hook is withdrawn, because only its Event was late. */
+/** The largest share of stories in which podexit withdraws a claim about a hook because its Event alone is late. */
 const maxBrokenShare = 0.004;
 
-/** Seeds after the first ones, in which a late Event withdrew a claim about a hook or a signal. */
+/** Later seeds in which a late Event once made podexit withdraw a claim about a hook or a signal. */
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
 
 const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
   checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
 
-describe.each(recordingNames)('while %s lasts', (name) => {
+describe.each(recordingNames)('during %s', (name) => {
   const stamps = { 'stop-signal': 'stop_signal_sent', kill: 'sigkill_sent', exited: 'exited' } as const;
   const truths: Truths = (id) => {
     const [mark = '', container] = id.split('/');
@@ -41,13 +41,13 @@ describe.each(recordingNames)('while %s lasts', (name) => {
     return stamp === undefined ? undefined : nanoTime(stamp);
   };
 
-  it('no claim is withdrawn or untrue', async () => {
+  it('podexit withdraws no claim and makes no untrue one', async () => {
     const { broken, compared } = check(narrowToPod(await rowsOf(name)), truths);
     expect(broken).toEqual([]);
     expect(compared).toBeGreaterThan(5);
   });
 
-  it('no claim is withdrawn where every stream is late by up to 2 s', async () => {
+  it('podexit withdraws no claim if every stream is up to 2 s late', async () => {
     const rawObservations = [...narrowToPod(await rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
@@ -59,7 +59,7 @@ describe.each(recordingNames)('while %s lasts', (name) => {
   });
 });
 
-/** Each stream has a delay of its own, constant or not. */
+/** Each stream has its own delay, constant or varying. */
 function slowed(story: Story): Story {
   const random = seeded(story.seed);
   const span = (): readonly [number, number] => {
@@ -71,9 +71,9 @@ function slowed(story: Story): Story {
 }
 
 it.each([
-  ['as they are', (story: Story) => story],
-  ['on streams that are late by up to 2 s', slowed],
-])('no claim is withdrawn in simulated exits %s', { timeout: 600_000 }, (_how, change) => {
+  ['without delays', (story: Story) => story],
+  ['on streams that are up to 2 s late', slowed],
+])('podexit withdraws no claim in simulated exits %s', { timeout: 600_000 }, (_how, change) => {
   let compared = 0;
   const broken: string[] = [];
   for (const seed of seeds) {
@@ -89,7 +89,7 @@ it.each([
 function checkStory(story: Story): PrefixCheck {
   const { rows, expected } = simulate(story);
   const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  // A kubelet that stands still between a hook and its call breaks a named assumption without a trace.
+  // A kubelet that freezes between the hook and its next call breaks a named assumption without leaving evidence.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
   return check(narrowToPod(parsed), (id) => {
     const [mark = '', subject] = id.split('/');

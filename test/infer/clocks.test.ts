@@ -1,4 +1,4 @@
-/** Clocks that are set in the middle of an exit, and API servers that do not agree on the time. */
+/** Clocks that are set during an exit, and API servers whose clocks differ. */
 import { describe, expect, it } from 'vitest';
 import { plainStory } from '../sim/plain-story.ts';
 import type { Story } from '../sim/story.ts';
@@ -26,20 +26,23 @@ const set = (which: 'api' | 'node', atMs: number, byMs: number): Pick<Story, 'cl
 
 const sleeps = alone({ preStop: { kind: 'sleep', seconds: 3 } });
 const exits: [string, Partial<Story>, number][] = [
-  ['killed at the end of its grace', alone({ app: ignoresSignal }), 5000],
+  ['killed at the end of the grace period', alone({ app: ignoresSignal }), 5000],
   ['drains 8.5 s of 10', alone({ app: drains(8500) }), 5000],
-  ['hook, set before the deletion', sleeps, 900],
-  ['hook, set while it runs', sleeps, 2500],
+  ['sleep hook, set before the deletion', sleeps, 900],
+  ['sleep hook, set while it runs', sleeps, 2500],
 ];
 
 describe.each(exits)('%s', (_name, change, atMs) => {
-  it.each([-5000, -1500, 2000, 3000])("the API server's clock is set by %i ms: nothing misses the truth", (by) => {
-    const { wrong } = judgeStory(plainStory({ ...set('api', atMs, by), ...change }));
-    // Set back by little in the seconds before the DELETE it looks as if somebody else had been quicker.
-    expect(wrong.filter((one) => one !== 'trigger unknown, not this-command' || atMs > 1000)).toEqual([]);
-  });
+  it.each([-5000, -1500, 2000, 3000])(
+    "every interval contains the truth if the API server's clock is set by %i ms",
+    (by) => {
+      const { wrong } = judgeStory(plainStory({ ...set('api', atMs, by), ...change }));
+      // If the clock is set back a little just before the DELETE, another client seems to have deleted the pod first.
+      expect(wrong.filter((one) => one !== 'trigger unknown, not this-command' || atMs > 1000)).toEqual([]);
+    },
+  );
 
-  it.each([-5000, 2000, 3000])("the node's clock is set by %i ms: nothing misses the truth", (by) => {
+  it.each([-5000, 2000, 3000])("every interval contains the truth if the node's clock is set by %i ms", (by) => {
     const { wrong, report } = judgeStory(plainStory({ ...set('node', atMs, by), ...change }));
     expect(wrong).toEqual([]);
     expect(report.phases.filter(({ seconds }) => seconds.min < 0)).toEqual([]);
@@ -55,7 +58,7 @@ it.each([
   expect(gaps).toContainEqual(expect.objectContaining({ resource, cause }));
 });
 
-it('a Killing stays what it was when the clock that stamped it is set', () => {
+it('podexit withdraws no claim if the clock of the Killing is set later', () => {
   const lines = [2000, 6000].map((atMs) => ({ atMs, text: `at ${atMs}` }));
   const rawObservations = storyObservations({
     ...set('node', 5000, 2000),
@@ -65,7 +68,7 @@ it('a Killing stays what it was when the clock that stamped it is set', () => {
 });
 
 it.each([-3000, -1500, 1500, 3000])(
-  'another API server, %i ms off, stamps the Events: nothing misses the truth',
+  'every interval contains the truth if an API server that is %i ms off stamps the Events',
   (by) => {
     const { expected } = simulate(plainStory(sleeps));
     const skewed = editing(storyObservations(sleeps), 'events', (event) => ({

@@ -6,7 +6,7 @@ import { attached, judged, recorded } from '../helpers/cases.ts';
 
 const day = 86_400_000;
 
-/** `shift` changes the dates of all headers, or only of the one with this index. */
+/** `shift` changes all Date headers, or only the one with this index. */
 function withDates(
   rawObservations: readonly RawObservation[],
   which: number | 'all',
@@ -19,7 +19,7 @@ function withDates(
   });
 }
 
-/** Every instant overlaps that of the unchanged report, and is wider by at most `slackMs`. */
+/** Every instant overlaps the one in the unchanged report, and is at most `slackMs` wider. */
 function agrees(report: ExitReport, honest: ExitReport, slackMs: number): void {
   expect(report.marks.map(({ id }) => id)).toEqual(honest.marks.map(({ id }) => id));
   for (const [index, { id, at }] of report.marks.entries()) {
@@ -45,7 +45,7 @@ const shifts: [string, (date: number) => number][] = [
 ];
 
 describe.each(shifts)('a Date header %s', (_, shift) => {
-  it.each([0, 3])('in one answer (%i) costs nothing', async (which) => {
+  it.each([0, 3])('in one response (%i) costs no precision', async (which) => {
     const rawObservations = await recorded('graceful-exit');
     const [report, honest] = [judged(withDates(rawObservations, which, shift)), judged(rawObservations)];
     agrees(report, honest, 1000);
@@ -53,12 +53,12 @@ describe.each(shifts)('a Date header %s', (_, shift) => {
     expect(Math.abs(report.clocks.api?.offsetMs.max ?? NaN)).toBeLessThan(2000);
   });
 
-  it('in every answer is not believed against our own DELETE', async () => {
+  it('in every response does not outweigh our own DELETE', async () => {
     const rawObservations = await recorded('graceful-exit');
     agrees(judged(withDates(rawObservations, 'all', shift)), judged(rawObservations), 1100);
   });
 
-  it('in one answer of a deletion that is only watched costs nothing', async () => {
+  it('in one response of an attached run costs no precision', async () => {
     const rawObservations = attached(await recorded('graceful-exit'));
     agrees(judged(withDates(rawObservations, 0, shift)), judged(rawObservations), 1000);
   });

@@ -15,24 +15,24 @@ import { rounds } from '../helpers/sweep.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 
 const assumed = 2500;
-/** For several pods of one recording, which had the same server. */
+/** Some pods of one recording; they share the API server. */
 const somePodsOf = async (name: string) => (await tracedPodsOf(name)).slice(0, rounds(4, Infinity));
 const lagOf = (rawObservations: readonly RawObservation[]): number =>
   deliveryLagOf(traceOf(observationsOf(rawObservations)));
 
-it('is longer than assumed where a busy server proves it', async () => {
+it('the delivery lag is longer than assumed if a busy server’s timestamps prove it', async () => {
   const [pod] = await tracedPodsOf('apiserver-busy-delete');
   expect(lagOf(pod?.rawObservations ?? [])).toBeGreaterThan(3500);
 });
 
 it.each(allNames.filter((name) => name !== 'apiserver-busy-delete'))(
-  'is the assumed one in %s, where no stamp proves more',
+  'the delivery lag is the assumed one in %s, where no timestamp proves more',
   async (name) => {
     for (const { rawObservations } of await somePodsOf(name)) expect(lagOf(rawObservations)).toBe(assumed);
   },
 );
 
-it('is longer where an Event comes late that was stored in the second of one before it', async () => {
+it('the delivery lag is longer if a late Event was stored in the same second as an earlier one', async () => {
   const all = await rawObservationsOf('multi-container');
   const isKilling = (one: RawObservation): boolean =>
     one.kind === 'changed' && (one.object as { reason?: unknown }).reason === 'Killing';
@@ -41,7 +41,7 @@ it('is longer where an Event comes late that was stored in the second of one bef
   expect(lagOf(all.map((one) => (later.includes(one) ? { ...one, at: one.at + 7000 } : one)))).toBeGreaterThan(6000);
 });
 
-/** Every pod whose removal was watched. All changes on the API server's watches arrive 5 s late. */
+/** Every pod whose removal the run receives. All changes on the API server's watches arrive 5 s late. */
 async function latePods(name: string) {
   const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, stream === 'logs' ? 0 : 5000]));
   const still = { offset: 0, drift: 0 };

@@ -1,4 +1,4 @@
-/** What every recording must say: outcome, containers in the order of their exits, trigger, findings. */
+/** What the report of every recording must contain: outcome, containers in order of exit, trigger, findings. */
 import type { ContainerOutcome, FindingCode, Outcome, TriggerKind } from '../../src/model/report.ts';
 
 export interface Expected {

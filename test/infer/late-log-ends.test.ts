@@ -1,4 +1,4 @@
-/** Only the end of the log shows the exit, no status, and the log's connection was cut for some time. */
+/** No status shows the exit, only the end of the log, and the log's connection was broken for some time. */
 import { describe, expect, it } from 'vitest';
 import { plainStory } from '../sim/plain-story.ts';
 import type { AppStory } from '../sim/story.ts';
@@ -8,7 +8,7 @@ import { adding, alone, editing, judged, markOf, storyObservations } from '../he
 import { podBefore } from '../helpers/raw-edits.ts';
 
 const app: AppStory = { onSignal: { kind: 'ignores' }, lost: false, lines: [], ownExit: { atMs: 3000, code: 1 } };
-/** The container ends by itself during its hook, and no status reports that before the pod is removed. */
+/** The container exits by itself during its hook, and no status reports that before the pod is removed. */
 const story = alone(
   { app, preStop: { kind: 'sleep', seconds: 5 } },
   { pod: { ...plainStory().pod, graceSeconds: 30 } },
@@ -22,12 +22,12 @@ const exited = Date.parse(
   String(simulate(plainStory(story)).expected.instants.find((one) => one.name === 'exited')?.client),
 );
 
-const heldBack = (by: number): RawObservation[] =>
+const delayed = (by: number): RawObservation[] =>
   adding(rawObservations.map((one) => (one.kind === 'log-ended' ? { ...one, at: one.at + by } : one)));
 const endOf = (all: readonly RawObservation[]): number => all.find((one) => one.kind === 'log-ended')?.at ?? NaN;
 
-/** If the stop signal is too uncertain to be before the end of the log, the exit has no time at all. */
-function expectHeld(all: readonly RawObservation[]): void {
+/** If the stop signal may be later than the end of the log, the report has no time for the exit. */
+function expectContained(all: readonly RawObservation[]): void {
   const report = judged(all);
   expect(report.verdict.outcome).not.toBe('graceful');
   if (!report.marks.some(({ id }) => id === 'exited/app')) return;
@@ -36,22 +36,22 @@ function expectHeld(all: readonly RawObservation[]): void {
   expect(Date.parse(String(exit.at.latest)) + 1).toBeGreaterThanOrEqual(exited);
 }
 
-describe('the end of a log dates the end of its container', () => {
-  it('where it came before the signal, not at all', () => {
+describe('the end of a log', () => {
+  it('does not date the exit if it comes before the stop signal', () => {
     expect(judged(rawObservations).marks.map(({ id }) => id)).not.toContain('exited/app');
   });
 
-  it('no better than the standstill of this process lets it', () => {
-    const late = heldBack(9000);
+  it('allows for the time in which podexit itself stood still', () => {
+    const late = delayed(9000);
     const resumed: RawObservation = { at: endOf(late), kind: 'resumed', stream: 'logs', since: endOf(late) - 10_000 };
     const index = late.findIndex((one) => one.kind === 'log-ended');
-    expectHeld(late.toSpliced(index, 0, resumed));
+    expectContained(late.toSpliced(index, 0, resumed));
   });
 
-  it('no better than the connection that was opened anew just before', () => {
-    const late = heldBack(9000);
+  it('allows for the time before its connection was reopened', () => {
+    const late = delayed(9000);
     const cut: RawObservation = { at: endOf(late) - 9500, kind: 'log-ended', container: 'app', clean: false };
     const again: RawObservation = { at: endOf(late) - 100, kind: 'log-opened', container: 'app' };
-    expectHeld(adding(late, cut, again));
+    expectContained(adding(late, cut, again));
   });
 });

@@ -12,7 +12,7 @@ import { reduce } from '../../src/model/reduce.ts';
 import { mustReport, observationsOf, recordingNames, rawObservationsOf, traceOf } from '../helpers/recordings.ts';
 
 describe.each(recordingNames)('reducing %s', (name) => {
-  it('leaves the trace before it as it was', async () => {
+  it('does not change the earlier trace', async () => {
     const observations = observationsOf(await rawObservationsOf(name));
     const half = traceOf(observations.slice(0, Math.ceil(observations.length / 2)));
     const before = JSON.stringify(mustReport(half));
@@ -20,27 +20,27 @@ describe.each(recordingNames)('reducing %s', (name) => {
     expect(JSON.stringify(mustReport(half))).toBe(before);
   });
 
-  it('learns nothing from a list that comes twice', async () => {
+  it('gives the same report if a list arrives twice', async () => {
     const rawObservations = await rawObservationsOf(name);
     const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
       rawObservation.kind === 'listed' ? [rawObservation, rawObservation] : [rawObservation],
     );
-    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
-      said(mustReport(traceOf(observationsOf(rawObservations)))),
+    expect(withoutEvidence(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      withoutEvidence(mustReport(traceOf(observationsOf(rawObservations)))),
     );
   });
 
-  it('learns nothing from a change that comes twice', async () => {
+  it('gives the same report if a change arrives twice', async () => {
     const rawObservations = await rawObservationsOf(name);
     const twice = rawObservations.flatMap<RawObservation>((rawObservation) =>
       rawObservation.kind === 'changed' ? [rawObservation, rawObservation] : [rawObservation],
     );
-    expect(said(mustReport(traceOf(observationsOf(twice))))).toEqual(
-      said(mustReport(traceOf(observationsOf(rawObservations)))),
+    expect(withoutEvidence(mustReport(traceOf(observationsOf(twice))))).toEqual(
+      withoutEvidence(mustReport(traceOf(observationsOf(rawObservations)))),
     );
   });
 
-  it('gives the same bytes from its own recording', async () => {
+  it('gives the same report, byte for byte, when its own recording is replayed', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'run.ndjson');
     const recorder = openRecorder(file, {
       podexit: 1,
@@ -60,7 +60,7 @@ describe.each(recordingNames)('reducing %s', (name) => {
     expect(JSON.stringify(mustReport(replayed))).toBe(JSON.stringify(mustReport(live)));
   });
 
-  it('is narrowed once and for all: a recorded observation maps to itself', async () => {
+  it('narrows an observation only once: a recorded observation maps to itself', async () => {
     const once = observationsOf(await rawObservationsOf(name));
     const again = once.map(({ seq, ...rawObservation }) => observe(rawObservation, seq, { logText: false }));
     expect(again).toEqual(once);
@@ -84,12 +84,12 @@ describe.each(recordingNames)('reducing %s', (name) => {
 });
 
 /** The report without the numbers of the observations that prove it. */
-function said(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(said);
+function withoutEvidence(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEvidence);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => key !== 'evidence' && key !== 'observations')
-      .map(([key, item]) => [key, said(item)]),
+      .map(([key, item]) => [key, withoutEvidence(item)]),
   );
 }

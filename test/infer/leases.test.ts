@@ -1,4 +1,4 @@
-/** The node's Lease bounds its clock if there is no Killing, but not if the Lease was late or the clock was set. */
+/** Without a Killing, the node's Lease bounds its clock, unless the Lease is late or the clock was set. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, Story } from '../sim/story.ts';
@@ -19,7 +19,7 @@ import { observationsOf, traceOf } from '../helpers/recordings.ts';
 const graceful = { ...plainStory().pod, graceSeconds: 30 };
 const dies: AppStory = { onSignal: { kind: 'dies' }, lost: false, lines: [] };
 
-/** The namespace is being deleted, so no Event can be written. */
+/** The namespace is being deleted, so it accepts no Events. */
 const inNamespace = (app: AppStory): Partial<Story> =>
   alone({ app }, { trigger: { kind: 'namespace-deletion', atMs: 1240 }, pod: graceful });
 
@@ -40,71 +40,71 @@ function spanOfExit(rawObservations: readonly RawObservation[]) {
   return { lo, hi, seconds: (hi - lo) / 1000 };
 }
 
-function expectHeld(rawObservations: readonly RawObservation[], at: number): void {
+function expectContained(rawObservations: readonly RawObservation[], at: number): void {
   const { lo, hi } = spanOfExit(rawObservations);
   expect(lo).toBeLessThanOrEqual(at);
   expect(hi + 1).toBeGreaterThanOrEqual(at);
 }
 
-/** The renewals of the Lease arrive this much later. */
-const heldBack = (rawObservations: readonly RawObservation[], by: (at: number) => number): RawObservation[] =>
+/** The renewals of the Lease arrive at the time that `by` returns. */
+const delayed = (rawObservations: readonly RawObservation[], by: (at: number) => number): RawObservation[] =>
   adding(
     rawObservations.map((one) => (one.kind === 'changed' && one.stream === 'lease' ? { ...one, at: by(one.at) } : one)),
   );
 
-describe('a renewal that a watch reported as it came', () => {
+describe('a Lease renewal that arrives on time', () => {
   it.each([
-    ['dies of its signal', dies],
+    ['exits at once', dies],
     ['drains and exits with 143', drains(3000, 143)],
     ['drains', drains(3000, 0)],
     ['is killed', ignoresSignal],
-  ])('dates the exit where the namespace is deleted, of an application that %s', (_, app) => {
+  ])('dates the exit of an application that %s in a deleted namespace', (_, app) => {
     const story = inNamespace(app);
     expect(spanOfExit(storyObservations(story)).seconds).toBeLessThan(5);
-    expectHeld(storyObservations(story), exitIn(story));
+    expectContained(storyObservations(story), exitIn(story));
   });
 
   it.each([
     ['signalled', drains(3000, 143)],
     ['killed', ignoresSignal],
-  ])('tells that it was %s, where the Killing was lost', (outcome, app) => {
+  ])('shows that the container was %s if the Killing is lost', (outcome, app) => {
     const story = alone({ app }, { pod: graceful });
     const rawObservations = withoutKillings(storyObservations(story));
     const report = judged(rawObservations);
     expect(containerOf(report).outcome).toBe(outcome);
     expect(spanOfExit(rawObservations).seconds).toBeLessThan(3);
-    expectHeld(rawObservations, exitIn(story));
+    expectContained(rawObservations, exitIn(story));
     expect(report.assumes.map(({ name }) => name)).toEqual(expect.arrayContaining(['delivery-lag', 'event-lag']));
   });
 });
 
-describe('a renewal is not believed', () => {
+describe('the exit’s interval contains the truth', () => {
   const story = alone({ app: ignoresSignal }, { pod: graceful });
   const at = exitIn(story);
   const rawObservations = withoutKillings(storyObservations(story));
 
-  it.each([3, 5, 9, 14, 25])('where the node held it back for %i s', (seconds) => {
-    expectHeld(
-      heldBack(rawObservations, (when) => when + seconds * 1000),
+  it.each([3, 5, 9, 14, 25])('if the Lease renewals arrive %i s late', (seconds) => {
+    expectContained(
+      delayed(rawObservations, (when) => when + seconds * 1000),
       at,
     );
     const second = changesOf(rawObservations, 'lease')[1]?.at;
-    expectHeld(
-      heldBack(rawObservations, (when) => (when === second ? when + seconds * 1000 : when)),
+    expectContained(
+      delayed(rawObservations, (when) => (when === second ? when + seconds * 1000 : when)),
       at,
     );
   });
 
-  it('as of its arrival where its stream had just been resumed', () => {
+  it('if the Lease stream was resumed just before a renewal arrives', () => {
     const [first] = changesOf(rawObservations, 'lease');
     const cut = (first?.at ?? 0) + 8000;
-    const late = heldBack(rawObservations, (when) => (when === first?.at ? cut : when));
+    const late = delayed(rawObservations, (when) => (when === first?.at ? cut : when));
     const resumed: RawObservation = { at: cut, kind: 'resumed', stream: 'lease', since: cut - 9000 };
     const cutAt = late.findIndex((one) => one.at >= cut);
-    expectHeld(late.toSpliced(cutAt, 0, resumed), at);
+    expectContained(late.toSpliced(cutAt, 0, resumed), at);
   });
 
-  it('of a node of which no news came, from then on', () => {
+  it('if the node is NotReady and its renewals arrive late', () => {
     const second = changesOf(rawObservations, 'lease')[1];
     const node = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'node');
     const [object] = node?.kind === 'listed' ? (node.objects as { status: object }[]) : [];
@@ -116,13 +116,13 @@ describe('a renewal is not believed', () => {
       change: 'MODIFIED',
       object: unknown,
     };
-    expectHeld(
-      heldBack(adding(rawObservations, away), (when) => when + 2000),
+    expectContained(
+      delayed(adding(rawObservations, away), (when) => when + 2000),
       at,
     );
   });
 
-  it.each([-100, -20, -4, 4, 20, 100])('of a clock that was set by %i s', (seconds) => {
+  it.each([-100, -20, -4, 4, 20, 100])('if the node’s clock was set by %i s', (seconds) => {
     const shifted = (stamp: unknown) => new Date(Date.parse(String(stamp)) + seconds * 1000).toISOString();
     const since = at - 10_000;
     const leases = editing(rawObservations, 'lease', (lease, one) =>
@@ -135,11 +135,11 @@ describe('a renewal is not believed', () => {
       );
       return JSON.parse(text) as typeof pod;
     });
-    expectHeld(set, at);
+    expectContained(set, at);
   });
 });
 
-it('of a long watch only the last renewals are kept', () => {
+it('a long run keeps only the last Lease renewals', () => {
   const rawObservations = storyObservations(alone({ app: drains(3000, 0) }));
   const [first] = changesOf(rawObservations, 'lease');
   if (!first) throw new Error('the story has no Lease');

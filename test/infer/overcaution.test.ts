@@ -1,4 +1,4 @@
-/** Cases that try to make podexit say less than it knows, by doubts without a reason. */
+/** Cases that try to make podexit report less than it knows, because of doubts without a reason. */
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { Story } from '../sim/story.ts';
@@ -31,7 +31,7 @@ const widthOf = (report: ExitReport, name = 'app'): number => {
 
 const causesOf = ({ gaps }: ExitReport) => gaps.map(({ cause }) => cause);
 
-/** The log's end (of one container, or of each) arrives this much later. */
+/** The end of the log (of one container, or of each) arrives this much later. */
 const endingLate = (rawObservations: readonly RawObservation[], byMs: number, name?: string): RawObservation[] =>
   rawObservations
     .map((one) =>
@@ -47,27 +47,30 @@ const two = (): Partial<Story> => ({
   ],
 });
 
-describe("a log's end that is reported late is no clock that was set", () => {
-  it.each(['web', 'legacy', undefined])('of several containers: %s', (name) => {
-    const report = judged(endingLate(storyObservations(two()), 5000, name));
-    expect(causesOf(report)).not.toContain('clock-doubtful');
-    expect(containerOf(report, 'legacy').outcome).toBe('killed');
-    expect(widthOf(report, 'web')).toBeLessThan(1.1);
-  });
+describe('a log end that arrives late', () => {
+  it.each(['web', 'legacy', undefined])(
+    'does not put the clock in doubt if there are several containers (late: %s)',
+    (name) => {
+      const report = judged(endingLate(storyObservations(two()), 5000, name));
+      expect(causesOf(report)).not.toContain('clock-doubtful');
+      expect(containerOf(report, 'legacy').outcome).toBe('killed');
+      expect(widthOf(report, 'web')).toBeLessThan(1.1);
+    },
+  );
 
-  it.each(['multi-container', 'finalizer'])('in the recording %s', async (name) => {
+  it.each(['multi-container', 'finalizer'])('does not put the clock in doubt in the recording %s', async (name) => {
     const rawObservations = await recorded(name);
     const report = judged(endingLate(rawObservations, 5000));
     expect(causesOf(report)).not.toContain('clock-doubtful');
     expect(report.verdict.outcome).toBe(judged(rawObservations).verdict.outcome);
   });
 
-  it('where volumes and cgroup were slow to go', () => {
+  it('does not widen the exit if the clean-up of volumes and cgroups is slow', () => {
     const rawObservations = storyObservations(alone({ app: drains(1000, 143) }, kubelet({ cleanupMs: [6000, 6000] })));
     expect(widthOf(judged(endingLate(rawObservations, 4600)))).toBeLessThan(0.3);
   });
 
-  it('where its connection broke, and was made anew after the exit, while the sandbox was slow to stop', () => {
+  it('does not put the clock in doubt if its connection broke and the sandbox is slow to stop', () => {
     const rawObservations = storyObservations(alone({ app: drains(1000) }, kubelet({ sandboxMs: [7000, 7000] })));
     const end = rawObservations.find(({ kind }) => kind === 'log-ended')?.at ?? NaN;
     const { at } = markedIn(rawObservations);
@@ -86,7 +89,7 @@ describe("a log's end that is reported late is no clock that was set", () => {
     expect(widthOf(report)).toBeLessThan(1.1);
   });
 
-  it('where podexit itself stood still', () => {
+  it('does not put the clock in doubt if podexit itself stood still', () => {
     const rawObservations = storyObservations(alone({ app: drains(2000) }));
     const { at } = markedIn(rawObservations);
     const [since, to] = [at + 1000, at + 8000];
@@ -99,7 +102,7 @@ describe("a log's end that is reported late is no clock that was set", () => {
     expect(widthOf(report)).toBeLessThan(0.5);
   });
 
-  it('but where the last status is as late it may be one, whichever container its stamps call the last', () => {
+  it('puts the clock in doubt if the last status is just as late', () => {
     const still = { offsetMs: 0, driftPpm: 0 };
     const node = { ...still, step: { atMs: 4000, byMs: -8000 } };
     const clocks = { api: still, controller: still, client: still, node };
@@ -109,7 +112,7 @@ describe("a log's end that is reported late is no clock that was set", () => {
   });
 });
 
-/** The same deletion, with another grace. */
+/** The same deletion with another grace period. */
 function lasting(one: Raw, grace: number): Raw {
   const { deletionTimestamp, deletionGracePeriodSeconds } = one.metadata;
   if (typeof deletionGracePeriodSeconds !== 'number' || deletionGracePeriodSeconds === 0) return one;
@@ -122,12 +125,12 @@ function lasting(one: Raw, grace: number): Raw {
   return { ...one, metadata };
 }
 
-describe('what an answer tells waits for no watch', () => {
+describe('the response to the DELETE', () => {
   const change = { ...alone({ app: drains(3000) }), ...asked(5), ...pod({ graceSeconds: 30 }) };
   const graceOf = (rawObservations: RawObservation[]) =>
     judged(rawObservations).phases.find(({ name }) => name === 'drain')?.ofGrace;
 
-  it.each([4, 200])('the watch was taken up again just before, and brought it %i ms after', (ms) => {
+  it.each([4, 200])('is enough if the watch resumed just before and brings the change %i ms later', (ms) => {
     const rawObservations = storyObservations({
       ...change,
       network: { ...plainStory().network, watchMs: { pods: [ms, ms] } },
@@ -137,7 +140,7 @@ describe('what an answer tells waits for no watch', () => {
     expect(graceOf(adding(rawObservations, resumed))).toEqual(graceOf(rawObservations));
   });
 
-  it('nor does what we looked up because the answer was lost', () => {
+  it('may be lost if a GET then returns the pod', () => {
     const rawObservations = storyObservations(change);
     const answer = rawObservations.find((one) => one.kind === 'answered');
     const { at } = markedIn(rawObservations);
@@ -151,7 +154,7 @@ describe('what an answer tells waits for no watch', () => {
     expect(graceOf(story)?.min).toBeGreaterThan(0.5);
   });
 
-  it('but a list after a gap may hide what came before it', () => {
+  it('is not enough if a list after a gap may hide earlier changes', () => {
     const rawObservations = storyObservations(change);
     const { at } = markedIn(rawObservations);
     const gap = { at: at + 400, kind: 'gap', stream: 'pod', from: at - 1200, to: at + 400, cause: 'expired' } as const;
@@ -160,8 +163,8 @@ describe('what an answer tells waits for no watch', () => {
   });
 });
 
-describe('a DELETE that was sent again', () => {
-  /** The first try was executed late, and the second one's answer has the pod as the kubelet acknowledged it. */
+describe('a DELETE that is sent twice', () => {
+  /** The server executes the first DELETE late; the second response has the pod after the kubelet's acknowledgment. */
   function twice(edit: (one: Raw) => Raw = (one) => one): RawObservation[] {
     const rawObservations = storyObservations({ network: { ...plainStory().network, watchMs: { pods: [150, 150] } } });
     const request = rawObservations.find((one) => one.kind === 'requested');
@@ -183,21 +186,21 @@ describe('a DELETE that was sent again', () => {
     return editing(story, 'pod', edit);
   }
 
-  it('may have been executed at the first try', () => {
+  it('may have been executed the first time', () => {
     const report = judged(twice());
     expect(report.trigger.kind).toBe('this-command');
     expect(findingCodes(report)).not.toContain('deleted-before');
   });
 
-  it('came too late at either try where the grace is another one', () => {
+  it('came too late both times if the pod has another grace period', () => {
     const report = judged(twice((one) => lasting(one, 20)));
     expect(report.trigger.kind).toBe('unknown');
     expect(findingCodes(report)).toContain('deleted-before');
   });
 });
 
-describe('API servers whose clocks are apart', () => {
-  it.each([300, 500, 800])('by %i ms make no deletion of ours another one', (skew) => {
+describe('API servers whose clocks differ', () => {
+  it.each([300, 500, 800])('by %i ms do not make our deletion look like another client’s', (skew) => {
     for (let ms = 0; ms < 1000; ms += 125) {
       const rawObservations = storyObservations({ beganAt: Date.UTC(2026, 10, 20, 23, 4, 28, ms) });
       const sent = rawObservations.find((one) => one.kind === 'requested')?.at ?? NaN;

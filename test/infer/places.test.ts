@@ -1,4 +1,4 @@
-/** Cases that could make a false cause or a false replacement be reported. */
+/** Cases in which podexit could report a false cause or a false replacement. */
 import { describe, expect, it } from 'vitest';
 import { endingOf } from '../../src/run/trace-end.ts';
 import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
@@ -7,7 +7,7 @@ import { drains } from '../sim/plain-story.ts';
 import { ownedCase, successfulDelete } from '../helpers/owned.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 
-describe('a pod of the same owner in another place', () => {
+describe('a new pod of the same owner', () => {
   /** While our pod drains, another pod is created and becomes ready. */
   function beside(kind: string, other: { name: string; node: string; index?: string }) {
     const { at, rawObservations } = ownedCase(kind, 'api', { spec: { replicas: 3 } }, alone({ app: drains(4000) }));
@@ -51,13 +51,13 @@ describe('a pod of the same owner in another place', () => {
     ['StatefulSet', { name: 'api-3', node: 'node1' }],
     ['DaemonSet', { name: 'api-zzzzz', node: 'node9' }],
     ['Job', { name: 'api-1-zzzzz', node: 'node1', index: '1' }],
-  ])('of a %s is not the replacement, and is not waited for', (kind, other) => {
+  ])('of a %s in another slot is not the replacement, and podexit keeps waiting', (kind, other) => {
     const rawObservations = beside(kind, other);
     expect(judged(rawObservations).replacement).toBeUndefined();
     expect(endingOf(traceOf(observationsOf(rawObservations))).kind).toBe('open');
   });
 
-  it('is reported also where the controller deleted the pod for an unknown reason: places show which pod replaces it', () => {
+  it('in the same slot is the replacement even if the controller deleted the pod for an unknown reason', () => {
     const rawObservations = beside('DaemonSet', { name: 'api-zzzzz', node: 'node1' });
     const { at, object } = markedIn(rawObservations);
     const message = `Deleted pod: ${object.metadata.name}`;
@@ -70,7 +70,7 @@ describe('a pod of the same owner in another place', () => {
     ['DaemonSet', { name: 'api-zzzzz', node: 'node1' }],
     ['Job', { name: 'api-0-zzzzz', node: 'node9', index: '0' }],
     ['ReplicaSet', { name: 'api-zzzzz', node: 'node9' }],
-  ])('of a %s in the same one, or where there are none, is', (kind, other) => {
+  ])('of a %s in the same slot, or of an owner without slots, is the replacement', (kind, other) => {
     const rawObservations = beside(kind, other);
     expect(judged(rawObservations).replacement?.name).toBe(other.name);
     expect(endingOf(traceOf(observationsOf(rawObservations))).kind).not.toBe('open');

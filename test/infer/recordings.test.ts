@@ -92,7 +92,7 @@ describe.each(Object.entries(expectedOfSeries))('each pod of the recording %s', 
   });
 });
 
-describe('what the table says beyond outcomes', () => {
+describe('the details of single recordings', () => {
   const at = async (name: string, id: string) => {
     const { marks } = await reportOfRecording(name);
     const zero = marks.find((mark) => mark.name === 'requested') ?? marks.find((mark) => mark.name === 'accepted');
@@ -102,12 +102,12 @@ describe('what the table says beyond outcomes', () => {
     return { earliest: offset(mark.at.earliest), latest: offset(mark.at.latest) };
   };
 
-  it('graceful-exit: the replacement is ready before the old pod is gone', async () => {
+  it('graceful-exit: the replacement is ready before the old pod is removed', async () => {
     const ready = await at('graceful-exit', 'replacement-ready/checkout-754699c75f-rqfbr');
     expect(ready.latest).toBeLessThan((await at('graceful-exit', 'removed')).earliest);
   });
 
-  it('prestop-exceeds-grace: signal at +5 s, exit at +6.1, removed at +7.2', async () => {
+  it('prestop-exceeds-grace: signal at +5 s, exit at +6.1 s, removed at +7.2 s', async () => {
     const signal = await at('prestop-exceeds-grace', 'stop-signal/app');
     expect(signal.earliest).toBeGreaterThan(4.9);
     expect(signal.latest).toBeLessThan(5.2);
@@ -117,21 +117,21 @@ describe('what the table says beyond outcomes', () => {
     expect((await at('prestop-exceeds-grace', 'removed')).latest).toBeCloseTo(7.217, 2);
   });
 
-  it('finalizer: example.com/audit held it about 5.56 s', async () => {
+  it('finalizer: example.com/audit held the pod for about 5.56 s', async () => {
     const { verdict } = await reportOfRecording('finalizer');
     expect(verdict.findings.find((finding) => finding.code === 'finalizer-held')?.message).toMatch(
       /finalizer example\.com\/audit held the pod for 5\.6s/,
     );
   });
 
-  it('force-delete: it ran on for about 2 s, and its log ended within a second of that', async () => {
+  it('force-delete: the container ran on for about 2 s, and its log ended within a second of that', async () => {
     const { verdict } = await reportOfRecording('force-delete');
     expect(verdict.findings.find((finding) => finding.code === 'force-deleted')?.message).toContain(
       'kept running for about 1–2s',
     );
   });
 
-  it.each(['pending', 'completed', 'crashloop'])('%s: no kubelet had anything to stop', async (name) => {
+  it.each(['pending', 'completed', 'crashloop'])('%s: the kubelet had nothing to stop', async (name) => {
     const { marks, phases } = await reportOfRecording(name);
     expect(marks.filter((mark) => ['stopping', 'stop-signal', 'kill', 'exited'].includes(mark.name))).toEqual([]);
     expect(phases.filter((phase) => ['prestop', 'drain', 'overtime'].includes(phase.name))).toEqual([]);
@@ -145,7 +145,7 @@ describe('what the table says beyond outcomes', () => {
     expect(names.indexOf('replacement-created')).toBeGreaterThan(names.indexOf('removed'));
   });
 
-  it('node-down: silent for at least 62 s, and the end of the log at +42.6 s is not taken for an exit', async () => {
+  it('node-down: the node was silent for at least 62 s, and the end of the log at +42.6 s is not an exit', async () => {
     const { verdict } = await reportOfRecording('node-down');
     const silent = /did not respond for ([\d.]+)s/.exec(
       verdict.findings.find((finding) => finding.code === 'node-silent')?.message ?? '',
@@ -154,7 +154,7 @@ describe('what the table says beyond outcomes', () => {
     expect((await at('node-down', 'exited/app')).earliest).toBeGreaterThan(60);
   });
 
-  it('kubelet-restart: one stop signal, at +1.1, and an exit at +10.1 in spite of the log that ended at +1.8', async () => {
+  it('kubelet-restart: one stop signal at +1.1 s, and an exit at +10.1 s though the log ended at +1.8 s', async () => {
     const { marks } = await reportOfRecording('kubelet-restart');
     expect(marks.filter((mark) => mark.name === 'stop-signal')).toHaveLength(1);
     expect((await at('kubelet-restart', 'stop-signal/app')).latest).toBeLessThan(1.2);
@@ -163,14 +163,14 @@ describe('what the table says beyond outcomes', () => {
     expect(exit.latest).toBeLessThan(10.3);
   });
 
-  it('grace-shortened: the kubelet began at +2 s and the kill came 30 s later', async () => {
+  it('grace-shortened: the kubelet started termination at +2 s and the kill came 30 s later', async () => {
     expect((await at('grace-shortened', 'stopping/app')).latest).toBeCloseTo(1.985, 2);
     const kill = await at('grace-shortened', 'kill/app');
     expect(kill.earliest).toBeGreaterThan(29.9);
     expect(kill.latest).toBeGreaterThan(32);
   });
 
-  it('two-services: the one that publishes not-ready addresses is named', async () => {
+  it('two-services: the report names the Service that publishes not-ready addresses', async () => {
     const { verdict } = await reportOfRecording('two-services');
     expect(verdict.findings.find((finding) => finding.code === 'stays-ready')?.message).toContain('internal');
   });

@@ -1,9 +1,9 @@
-/** A replacement that could be dated too late: the pod's own list has it before the list of its siblings. */
+/** A replacement that podexit could date too late: the pod's own list has it before the list of its siblings. */
 import { expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { changesOf, judged, storyObservations } from '../helpers/cases.ts';
 
-it('dates a successor that a new list of the pod has by the gap of that stream', () => {
+it('the gap before a new list of the pod dates a successor of the same name in that list', () => {
   const all = storyObservations({ owner: { kind: 'statefulset', name: 'api', readyAfterMs: 300 } });
   const own = changesOf(all, 'pod');
   const gone = own.find(({ change }) => change === 'DELETED');

@@ -1,4 +1,4 @@
-/** The replacement, step by step: created, scheduled, started, ready. Each timestamp is of the clock that wrote it. */
+/** The replacement step by step: created, scheduled, started, ready. Each has the clock that wrote its timestamp. */
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/model/report.ts';
 import type { Raw } from '../helpers/cases.ts';
@@ -22,7 +22,7 @@ const widthOf = (instant: Instant | undefined): number =>
   instant ? Date.parse(instant.latest) - Date.parse(instant.earliest) : NaN;
 
 describe('a replacement', () => {
-  it('comes step by step, and the report has what the marks have', () => {
+  it('is reported step by step, and its times are those of the marks', () => {
     const report = judged(graceful);
     const steps = [known?.createdAt, known?.scheduledAt, known?.startedAt, known?.readyAt];
     const latest = steps.map((step) => Date.parse(step?.latest ?? ''));
@@ -32,18 +32,18 @@ describe('a replacement', () => {
     expect(steps.every((step) => step?.evidence.length)).toBe(true);
   });
 
-  it('has the name of its predecessor in a StatefulSet, and is another pod all the same', async () => {
+  it('has the name of its predecessor in a StatefulSet, but another uid', async () => {
     const { pod, replacement } = judged(await recorded('statefulset'));
     expect(replacement?.name).toBe(pod.name);
     expect(replacement?.uid).not.toBe(pod.uid);
     expect(replacement?.scheduledAt).toBeDefined();
   });
 
-  it('is dated by the clock of the node that both share', () => {
+  it('is dated by the node’s clock if it runs on the same node', () => {
     expect(widthOf(known?.startedAt)).toBeLessThan(200);
   });
 
-  it('is not dated by a clock of which nothing is known: it runs on another node', () => {
+  it('is not dated by the clock of another node, which is unknown', () => {
     const elsewhere = withReplacement((pod, statuses) => {
       pod.spec['nodeName'] = 'another';
       for (const { state } of statuses)

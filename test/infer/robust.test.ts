@@ -1,6 +1,6 @@
 /**
- * Whatever clocks and networks do to a recording: no interval misses the truth, no outcome changes (except to unknown),
- * and most instants stay narrow enough to be useful. Seeded: a failure names its seed.
+ * Recordings with distorted clocks and networks: every interval contains the truth, no outcome changes (except to
+ * unknown), and most instants stay narrow enough to be useful. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
 import { narrowToPod } from '../../src/run/raw-replay.ts';
@@ -47,7 +47,7 @@ const cases: Record<string, (random: () => number, start: number, end: number) =
   }),
 };
 
-it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is negative', async (name) => {
+it.each(Object.keys(cases))('%s: every instant contains the truth, and no duration is negative', async (name) => {
   const missed: string[] = [];
   let held = 0;
   let useful = 0;
@@ -74,7 +74,7 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
     }
   }
   expect(missed).toEqual([]);
-  // 55 instants are known of the recordings together.
+  // The truth of all recordings together has 55 instants.
   expect(held).toBeGreaterThan(seeds * 46);
   expect(useful).toBeGreaterThan(seeds * 40);
 });
@@ -82,7 +82,7 @@ it.each(Object.keys(cases))('%s: no instant misses the truth and no duration is 
 /** ms. */
 const usefulMs = 5000;
 
-/** With less evidence an outcome can become unknown, but not another one. */
+/** With less evidence an outcome may become unknown, but not any other outcome. */
 const otherOutcomes = ({ containers }: ExitReport, recording: string): string[] =>
   containers.flatMap(({ name, outcome }) =>
     [expected[recording]?.containers[name], 'unknown'].includes(outcome) ? [] : [`${name} ${outcome}`],

@@ -1,10 +1,10 @@
-/** Cases that try to make podexit report a false sentence: each a recording with one change. */
+/** Cases that try to make podexit report something false: each is a recording with one change. */
 import { describe, expect, it } from 'vitest';
 import { adding, attached, changed, judged, markedIn, recorded, stampOf } from '../helpers/cases.ts';
 import { podBefore } from '../helpers/raw-edits.ts';
 
-describe('routes and successors', () => {
-  it('a sibling that was there before the deletion takes over only in a rollout', async () => {
+describe('an older sibling', () => {
+  it('from before the deletion is the replacement only in a rollout', async () => {
     const rawObservations = attached(await recorded('graceful-exit'));
     const { at, object } = markedIn(rawObservations);
     const { deletionTimestamp: _, ...metadata } = podBefore(rawObservations).metadata;

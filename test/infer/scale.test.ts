@@ -18,25 +18,25 @@ describe('a workload of 5000 pods', () => {
   );
 });
 
-describe('of the log lines of a chatty pod', () => {
+describe('the log lines of a chatty pod', () => {
   const line = (at: number, namesSignal = false) =>
     ({ kind: 'line', container: 'app', time: '', namesSignal, seq: at, at }) as Observation;
   const at = (now: number) => ({ ...emptyTrace, now });
-  /** Indexes of the lines after which the trace is concluded again, by their times. */
-  const looked = (...times: number[]): number[] => {
+  /** The times of the lines after which podexit draws its conclusions again. */
+  const evaluated = (...times: number[]): number[] => {
     const isWorthIt = createChatterLimit();
     return times.filter((now) => isWorthIt(at(now), line(now)));
   };
 
-  it('the few that an exit brings are looked at at once', () =>
-    expect(looked(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]));
+  it('are evaluated at once if there are only a few, as at an exit', () =>
+    expect(evaluated(1000, 1001, 1002, 1200, 1201)).toEqual([1000, 1001, 1002, 1200, 1201]));
 
-  it('what comes on top of them is left for the next look', () =>
-    expect(looked(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150)).toEqual([
+  it('are left for the next evaluation if there are more', () =>
+    expect(evaluated(1000, 1001, 1002, 1003, 1050, 1099, 1100, 1101, 1102, 1150)).toEqual([
       1000, 1001, 1002, 1100, 1101, 1102,
     ]));
 
-  it('one that names a signal is looked at whenever it comes', () => {
+  it('are evaluated at once if they name a signal', () => {
     const isWorthIt = createChatterLimit();
     const times = [1000, 1001, 1002, 1003];
     expect(times.map((now) => isWorthIt(at(now), line(now)))).toEqual([true, true, true, false]);

@@ -1,4 +1,4 @@
-/** Siblings that a server reports late, or in a list nobody asked for: which of them is a replacement? */
+/** Siblings that arrive late or in an additional list: which of them is a replacement? */
 import { describe, expect, it } from 'vitest';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
@@ -8,7 +8,7 @@ import { adding, attached, changed, changesOf, judged, markedIn, recorded, witho
 
 const pad = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** The second of the deletion (ms, API server's clock), and when the run saw it. */
+/** The second of the deletion (ms, API server's clock), and when the run received it. */
 function deletionIn(rawObservations: readonly RawObservation[]): { second: number; at: number; version: bigint } {
   const { object, at } = markedIn(rawObservations);
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = object.metadata;
@@ -33,19 +33,19 @@ async function listedLate(created: number, behind = 1000n): Promise<RawObservati
   return adding(without(rawObservations, 'siblings'), list);
 }
 
-describe('a first list of siblings that comes after the DELETE', () => {
+describe('a sibling in a first list after the DELETE', () => {
   it.each([
-    ['created later: the replacement', 1, true],
-    ['created in the same second: nobody knows', 0, false],
-    ['created earlier: it had work of its own', -1, false],
-  ])('%s', async (_, created, isTold) => {
+    ['is the replacement if it was created later', 1, true],
+    ['is not reported as the replacement if it was created in the same second', 0, false],
+    ['is not the replacement if it was created earlier', -1, false],
+  ])('%s', async (_, created, isReported) => {
     const rawObservations = await listedLate(created);
     for (const report of [judged(rawObservations), judged(attached(rawObservations))]) {
-      expect(report.replacement !== undefined).toBe(isTold);
+      expect(report.replacement !== undefined).toBe(isReported);
       if (!report.replacement) continue;
       const accepted = report.marks.find(({ name }) => name === 'accepted');
       const { createdAt, readyAt } = report.replacement;
-      // It was there when the list was made; since when it was ready, the list does not tell.
+      // The list shows that it exists and is ready, but not since when it is ready.
       const list = rawObservations.find((one) => one.kind === 'listed' && one.stream === 'siblings');
       expect(Date.parse(createdAt.latest)).toBeLessThanOrEqual((list?.at ?? 0) + 1);
       expect(Date.parse(createdAt.earliest)).toBeGreaterThanOrEqual(Date.parse(accepted?.at.earliest ?? ''));
@@ -53,8 +53,8 @@ describe('a first list of siblings that comes after the DELETE', () => {
     }
   });
 
-  // As the README's `deploy/x --attach` with a rollout meets it: the second pod goes while the first one's siblings are asked for.
-  it('of a pod created in the same second: then one that comes later is not reported as the replacement', async () => {
+  // As in the README's `deploy/x --attach` during a rollout: the second pod is deleted while podexit lists siblings.
+  it('created in the same second hides whether a later pod is the replacement', async () => {
     const late = await listedLate(0);
     const list = late.find((one) => one.kind === 'listed' && one.stream === 'siblings');
     const first = (list?.kind === 'listed' ? list.objects[0] : {}) as ReturnType<typeof markedIn>['object'];
@@ -66,11 +66,11 @@ describe('a first list of siblings that comes after the DELETE', () => {
     expect(judged(adding(without(late, 'siblings'), comes)).replacement?.name).toBe('checkout-later');
   });
 
-  it('one that has not changed since before the deletion is old, whatever its stamp', async () => {
+  it('is old if its resourceVersion is from before the deletion, whatever its creationTimestamp', async () => {
     expect(judged(await listedLate(1, -1n)).replacement).toBeUndefined();
   });
 
-  it('may have come after a deletion that was under way already: the state that a run finds first may be younger than it', async () => {
+  it('may be the replacement if the run starts after the deletion, because its first state may be newer', async () => {
     const late = await listedLate(1, -1n);
     const marked = markedIn(late);
     const found = attached(late).map((one): RawObservation =>
@@ -80,9 +80,9 @@ describe('a first list of siblings that comes after the DELETE', () => {
   });
 
   it.each([
-    ['before the deletion was seen: nothing is known of its order', -1000, true],
-    ['only later', 100, false],
-  ])('by a version, where something of the pod was missed %s', async (_, from, isTold) => {
+    ['before the deletion, so that its order is unknown', -1000, true],
+    ['only after the deletion', 100, false],
+  ])('with an old resourceVersion is judged right if the pod’s stream has a gap %s', async (_, from, isReported) => {
     const late = attached(await listedLate(1, -1n));
     const { at } = deletionIn(late);
     const gap: RawObservation = {
@@ -93,11 +93,11 @@ describe('a first list of siblings that comes after the DELETE', () => {
       to: at + from + 500,
       cause: 'expired',
     };
-    expect(judged(adding(late, gap)).replacement !== undefined).toBe(isTold);
+    expect(judged(adding(late, gap)).replacement !== undefined).toBe(isReported);
   });
 });
 
-describe('who was listed with the pod before the DELETE', () => {
+describe('a list of uids from before the DELETE', () => {
   /** A sibling in a late list, created in the same second as the deletion. */
   async function counted(uids: (own: string, sibling: string) => string[], behind: bigint): Promise<RawObservation[]> {
     const rawObservations = await listedLate(0);
@@ -115,7 +115,7 @@ describe('who was listed with the pod before the DELETE', () => {
   }
   const uidOf = (pod: unknown): string => String((pod as { metadata: { uid: string } }).metadata.uid);
 
-  it('is not its replacement, and who was not came for it', async () => {
+  it('excludes its siblings as replacements, and admits a sibling that it does not hold', async () => {
     const came = judged(await counted((own) => [own], 1n)).replacement;
     expect(came).toBeDefined();
     const { at } = deletionIn(await counted((own) => [own], 1n));
@@ -123,7 +123,7 @@ describe('who was listed with the pod before the DELETE', () => {
     expect(judged(await counted((own, sibling) => [own, sibling], 1n)).replacement).toBeUndefined();
   });
 
-  it('says nothing where the list was made after the deletion, or was of others', async () => {
+  it('shows nothing if it is from after the deletion or does not hold the pod', async () => {
     expect(judged(await counted((own) => [own], 0n)).replacement).toBeUndefined();
     expect(judged(await counted(() => [], 1n)).replacement).toBeUndefined();
   });
@@ -152,7 +152,7 @@ describe('a pod of another name or namespace on the pod’s stream', () => {
   );
 });
 
-describe('a workload of thousands', () => {
+describe('a list of thousands of siblings', () => {
   /**
    * CPU time of the list (ms), the best of some tries: on a busy machine, wall-clock time would measure other
    * processes.
@@ -174,7 +174,7 @@ describe('a workload of thousands', () => {
     return Math.min(...tries);
   };
 
-  it('costs what each of its pods costs: to list eight times as many takes no sixty-four times as long', () => {
+  it('takes time in proportion to its length, not to the square of it', () => {
     expect(timeOf(4000) / timeOf(500)).toBeLessThan(32);
   });
 });

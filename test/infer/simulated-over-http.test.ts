@@ -1,4 +1,4 @@
-/** Some dozens of the simulated exits, played in real time by the loopback server to the real cluster code. */
+/** Some simulated exits, which the loopback server plays in real time to the real cluster code. */
 import { expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import { randomStory } from '../sim/random-story.ts';
@@ -21,8 +21,8 @@ const withOneClock = (story: Story): Story => ({
 });
 
 /**
- * Stories that the server cannot play: our second DELETE, a node that never comes back, a pod that is never removed,
- * and a slow DELETE, as the server takes the time of its answer for the acceptance.
+ * The server cannot play our second DELETE, a node that never comes back, a pod that is never removed, and a slow
+ * DELETE: it takes the time of its response as the time of acceptance.
  */
 const isPlayable = ({ faults, trigger, network }: Story): boolean =>
   network.requestMs[1] < 20 &&
@@ -30,7 +30,7 @@ const isPlayable = ({ faults, trigger, network }: Story): boolean =>
   trigger.graceSeconds === null &&
   faults.every((fault) => fault.kind === 'log-break');
 
-it(`judges ${stories} simulated exits over HTTP without a miss`, { timeout: 300_000 }, async () => {
+it(`judges ${stories} simulated exits over HTTP without a false claim`, { timeout: 300_000 }, async () => {
   const seeds = Array.from({ length: stories * 40 }, (_, index) => index + 1)
     .filter((seed) => isPlayable(randomStory(seed)) && randomStory(seed).later.length === 0)
     .slice(0, stories);
@@ -40,7 +40,7 @@ it(`judges ${stories} simulated exits over HTTP without a miss`, { timeout: 300_
 });
 
 /** One status reports all exits, in whole seconds: they must stay with their containers. */
-it('keeps apart two containers that end in the same second', async () => {
+it('two containers that exit in the same second keep their own exits', async () => {
   const [one, two] = [plainContainer({ app: drains(300) }), plainContainer({ name: 'two', app: drains(620) })];
   expect(await judgeStory('both', withOneClock(plainStory({ containers: [one, two] })))).toEqual([]);
   expect(await judgeStory('swapped', withOneClock(plainStory({ containers: [two, one] })))).toEqual([]);

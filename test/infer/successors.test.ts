@@ -33,22 +33,22 @@ function another(one: Raw, name: string, after: number): RawObservation {
 
 const surged = changesOf(rollout, 'siblings').find(({ object }) => object.metadata.uid === surge?.uid)?.object as Raw;
 
-describe('a pod of a rollout that is attached to by name', () => {
-  it('has the one that came ahead for it, once it is gone and nobody else has come', () => {
+describe('a pod of a rollout, attached to by name,', () => {
+  it('is replaced by the surge pod if it is removed and no other pod follows', () => {
     expect(surge).toBeDefined();
     const gone = rollout.findIndex((one) => one.kind === 'changed' && one.stream === 'pod' && one.change === 'DELETED');
     expect(judged(rollout.slice(0, gone)).replacement).toBeUndefined();
   });
 
-  it('has the one that came after its deletion, and not one that came ahead', () => {
+  it('is replaced by the pod created after its deletion, not by the surge pod', () => {
     expect(judged(adding(rollout, another(surged, 'later', 60))).replacement?.name).toBe('later');
   });
 
-  it('has none where several came ahead: nobody can tell which of them is for it', () => {
+  it('has no known replacement if there are several surge pods', () => {
     expect(judged(adding(rollout, another(surged, 'second', -300))).replacement).toBeUndefined();
   });
 
-  it('never has one of its own template that was scaled up before', () => {
+  it('is never replaced by a pod of its own template that was scaled up earlier', () => {
     const scaledUp = another(own, 'of-the-old-template', -450);
     expect(judged(adding(rollout, scaledUp)).replacement?.uid).toBe(surge?.uid);
     const only = rollout.filter(
@@ -59,7 +59,7 @@ describe('a pod of a rollout that is attached to by name', () => {
   });
 });
 
-describe('a pod that its ReplicaSet deleted', () => {
+describe('a pod that its ReplicaSet deletes', () => {
   const rawObservations = rollout.filter((one) => !('stream' in one && one.stream === 'owner'));
   const set = (own.metadata['ownerReferences'] as { name: string; uid: string }[])[0];
   const deleted = eventOf(
@@ -72,7 +72,7 @@ describe('a pod that its ReplicaSet deleted', () => {
     (one) => !('stream' in one && ['siblings', 'owner-events'].includes(one.stream)),
   );
 
-  it('has no replacement where nothing tells whether it is a rollout: one that comes may come for another reason', () => {
+  it('has no known replacement if nothing shows whether it is a rollout', () => {
     const known: RawObservation = {
       kind: 'listed',
       at: at - 900,
@@ -80,15 +80,15 @@ describe('a pod that its ReplicaSet deleted', () => {
       resourceVersion: '',
       objects: [own],
     };
-    const somebody = adding(without, known, later);
-    expect(judged(somebody)).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'later' } });
-    const report = judged(adding(somebody, changed(at + 8, 'owner-events', deleted, 'ADDED')));
+    const withSibling = adding(without, known, later);
+    expect(judged(withSibling)).toMatchObject({ trigger: { kind: 'unknown' }, replacement: { name: 'later' } });
+    const report = judged(adding(withSibling, changed(at + 8, 'owner-events', deleted, 'ADDED')));
     expect(report.trigger.kind).toBe('unknown');
     expect(report.replacement).toBeUndefined();
   });
 });
 
-it('a template whose first pod is ready only after a scale-down did not cause it', () => {
+it('a new template whose first pod becomes ready only after a scale-down leaves the trigger unknown', () => {
   const deployment = changesAndLists(rollout).find((owner) => owner.spec['strategy']);
   const more = { ...deployment, spec: { ...deployment?.spec, replicas: Number(deployment?.spec['replicas']) + 1 } };
   const scaledDown = rollout.flatMap((one): RawObservation[] =>
@@ -128,7 +128,7 @@ const changesAndLists = (rawObservations: readonly RawObservation[]): Raw[] =>
         : [],
   );
 
-it('nobody is waited for where the namespace goes with the pod', () => {
+it('podexit waits for no replacement if the namespace is deleted with the pod', () => {
   const story = attached(storyObservations()).map((one) =>
     one.kind === 'began' ? { ...one, waitReplacement: true } : one,
   );

@@ -1,4 +1,4 @@
-/** The laws of the numeric timeline, over every state of every recording. */
+/** Rules that the numeric timeline obeys in every state of every recording. */
 import { expect, it } from 'vitest';
 import { timelineOf } from '../../src/infer/conclude.ts';
 import type { Interval, Timeline } from '../../src/infer/timeline.ts';
@@ -9,19 +9,22 @@ import { observationsOf, recordingNames, rawObservationsOf } from '../helpers/re
 /** Sums of fractions differ by rounding (ms). */
 const tick = 0.01;
 
-it.each(recordingNames)('%s: every shown moment lies in its interval, and no effect before its cause', async (name) => {
-  let trace = emptyTrace;
-  let timelines = 0;
-  for (const observation of observationsOf(await rawObservationsOf(name))) {
-    trace = reduce(trace, observation);
-    const timeline = timelineOf(trace);
-    if (!timeline) continue;
-    timelines += 1;
-    for (const { id, at } of timeline.marks) expect(isInside(at), `${id} at ${observation.seq}`).toBe(true);
-    expect(reversed(timeline)).toEqual([]);
-  }
-  expect(timelines).toBeGreaterThan(0);
-});
+it.each(recordingNames)(
+  '%s: every shown time lies in its interval, and no effect is shown before its cause',
+  async (name) => {
+    let trace = emptyTrace;
+    let timelines = 0;
+    for (const observation of observationsOf(await rawObservationsOf(name))) {
+      trace = reduce(trace, observation);
+      const timeline = timelineOf(trace);
+      if (!timeline) continue;
+      timelines += 1;
+      for (const { id, at } of timeline.marks) expect(isInside(at), `${id} at ${observation.seq}`).toBe(true);
+      expect(reversed(timeline)).toEqual([]);
+    }
+    expect(timelines).toBeGreaterThan(0);
+  },
+);
 
 const isInside = ({ shown, earliest, latest }: Interval): boolean =>
   shown >= earliest - tick && shown <= latest + tick && Number.isFinite(shown);

@@ -1,4 +1,4 @@
-/** Many shapes of routing to a pod: the report of each must match what its slices showed. */
+/** Many ways to route traffic to a pod: each report must match its EndpointSlices. */
 import { expect, it } from 'vitest';
 import { drains } from '../sim/plain-story.ts';
 import type { ServiceStory } from '../sim/story.ts';
@@ -31,7 +31,7 @@ const service = (change: Partial<ServiceStory> = {}): ServiceStory => ({
   ...change,
 });
 
-it('dual-stack: each family is reported, and endpoints of one do not count for the other', () => {
+it('dual-stack: the report has each IP family, and endpoints of one do not count for the other', () => {
   const both = storyReport({ services: [service({ families: ['IPv4', 'IPv6'] })] });
   expect(both.endpoints.map(({ addressType, otherReady }) => [addressType, otherReady]).sort()).toEqual([
     ['IPv4', 1],
@@ -44,7 +44,7 @@ it('dual-stack: each family is reported, and endpoints of one do not count for t
   );
 });
 
-it('dual-stack: a family that has none left is named, where another has some', () => {
+it('dual-stack: the report names the IP family without a ready endpoint if the other one has some', () => {
   const rawObservations = storyObservations({ services: [service({ families: ['IPv4', 'IPv6'], others: 0 })] });
   const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
   const fourHasMore = editing(rawObservations, 'endpointslices', (slice) =>
@@ -58,7 +58,7 @@ it('dual-stack: a family that has none left is named, where another has some', (
   ]);
 });
 
-it('an endpoint that was unrouted did not stay ready, whatever its Service publishes', () => {
+it('an endpoint that became not ready did not stay ready, whatever its Service publishes', () => {
   const rawObservations = storyObservations({ services: [service()] });
   const published = editing(rawObservations, 'services', (one) => ({
     ...one,
@@ -67,7 +67,7 @@ it('an endpoint that was unrouted did not stay ready, whatever its Service publi
   expect(findingCodes(judged(published))).not.toContain('stays-ready');
 });
 
-it('slices that are written one after another leave no Service without endpoints in between', () => {
+it('slices written one after another do not leave the Service without endpoints in between', () => {
   const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const own = changesOf(rawObservations, 'endpointslices')[0];
   const other = (ready: boolean) => ({
@@ -81,7 +81,7 @@ it('slices that are written one after another leave no Service without endpoints
   expect(late(1500)).toContain('no-ready-endpoint');
 });
 
-it('several Services: each is judged by its own endpoints', () => {
+it('several Services: only a Service’s own endpoints count for it', () => {
   const report = storyReport({ services: [service({ name: 'api' }), service({ name: 'admin', others: 0 })] });
   expect(report.endpoints.map((one) => [one.service, one.otherReady]).sort()).toEqual([
     ['admin', 0],
@@ -91,7 +91,7 @@ it('several Services: each is judged by its own endpoints', () => {
   expect(last.map(({ message }) => /Service (\S+)/.exec(message)?.[1])).toEqual(['admin']);
 });
 
-it('several slices of one Service: ready endpoints of the others count', () => {
+it('several slices of one Service: ready endpoints in the other slices count', () => {
   const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const begin = rawObservations[0]?.at ?? 0;
   const slice = changesOf(rawObservations, 'endpointslices')[0]?.object;
@@ -105,13 +105,13 @@ it('several slices of one Service: ready endpoints of the others count', () => {
   expect(findingCodes(report)).not.toContain('last-endpoint');
 });
 
-it('a headless Service routes by its names: it is unrouted like any other', () => {
+it('a headless Service removes an endpoint like any other Service', () => {
   const report = storyReport({ services: [service({ headless: true })] });
   expect(report.endpoints).toHaveLength(1);
   expect(after(report, report.endpoints[0]?.unroutedAt).latest).toBeLessThan(0.2);
 });
 
-it('a Service without a selector, whose slices somebody else writes, is reported where a slice holds the pod', () => {
+it('a Service without a selector is reported if one of its slices holds the pod', () => {
   const foreign = editing(storyObservations(), 'services', (one) => ({
     ...one,
     spec: { ...one.spec, selector: undefined },
@@ -131,7 +131,7 @@ it('a Service without a selector, whose slices somebody else writes, is reported
   expect(report.endpoints[0]?.unroutedAt).toBeDefined();
 });
 
-it('a slice that never held the pod is not reported, nor is one that nobody marks as terminating an unrouted one', () => {
+it('a slice that never held the pod is not reported, and one never marked terminating gives no stays-ready', () => {
   const strangers = editing(storyObservations(), 'endpointslices', (slice) => ({ ...slice, endpoints: null }));
   expect(judged(strangers).endpoints).toEqual([]);
   const still = editing(storyObservations(), 'endpointslices', (slice) => {
@@ -142,7 +142,7 @@ it('a slice that never held the pod is not reported, nor is one that nobody mark
   expect(findingCodes(judged(still))).not.toContain('stays-ready');
 });
 
-it('no Service at all: no lane, no finding about traffic', () => {
+it('without a Service the report has no endpoints and no finding about traffic', () => {
   const report = storyReport({ services: [] });
   expect(report.endpoints).toEqual([]);
   expect(report.phases.filter(({ name }) => name === 'route-removal')).toEqual([]);
@@ -150,7 +150,7 @@ it('no Service at all: no lane, no finding about traffic', () => {
   expect(findingCodes(report).filter((code) => traffic.includes(code))).toEqual([]);
 });
 
-it('conditions that a slice leaves out mean what the API says: ready and serving, not terminating', () => {
+it('an endpoint without conditions counts as ready, serving and not terminating, as in the API', () => {
   const rawObservations = storyObservations({ services: [service({ others: 0 })] });
   const { at } = markedIn(rawObservations);
   const terse = editing(rawObservations, 'endpointslices', (slice, rawObservation) => {
@@ -163,7 +163,7 @@ it('conditions that a slice leaves out mean what the API says: ready and serving
   expect(findingCodes(report)).toContain('last-endpoint');
 });
 
-it('a readiness gate that a load balancer clears while the pod drains makes no exit and takes no container out', () => {
+it('a readiness gate that a load balancer clears during the drain shows neither ready-lost nor an exit', () => {
   const gate = 'target-health.example.com/api';
   const gated = (pod: Raw): Raw => ({ ...pod, spec: { ...pod.spec, readinessGates: [{ conditionType: gate }] } });
   const rawObservations = editing(storyObservations(alone({ app: drains(3000) })), 'pod', gated);
@@ -188,7 +188,7 @@ it('a readiness gate that a load balancer clears while the pod drains makes no e
   expect(report.verdict.outcome).toBe('graceful');
 });
 
-it('a pod that was not ready when it was deleted is not unrouted by it', () => {
+it('an endpoint that is not ready before the deletion is not reported as becoming not ready', () => {
   const rawObservations = editing(storyObservations(), 'endpointslices', (slice) => {
     const endpoints = slice['endpoints'] as { conditions: Record<string, unknown> }[] | null;
     const unready = (one: { conditions: Record<string, unknown> }) => ({
@@ -203,12 +203,12 @@ it('a pod that was not ready when it was deleted is not unrouted by it', () => {
   expect(findingCodes(report)).not.toContain('drain-race');
 });
 
-it('the lead between unrouted and the stop signal makes the race, and a preStop sleep ends it', () => {
+it('a stop signal right after the endpoint removal gives drain-race, and a preStop sleep prevents it', () => {
   expect(findingCodes(storyReport())).toContain('drain-race');
   expect(findingCodes(storyReport(alone({ preStop: { kind: 'sleep', seconds: 3 } })))).not.toContain('drain-race');
 });
 
-it('a race is hard where the application was gone at once', () => {
+it('drain-race is more severe if the application exits at once', () => {
   const severity = (report: ReturnType<typeof judged>) =>
     report.verdict.findings.find(({ code }) => code === 'drain-race')?.severity;
   const dies = { onSignal: { kind: 'dies' as const }, lost: false, lines: [] };
@@ -216,7 +216,7 @@ it('a race is hard where the application was gone at once', () => {
   expect(severity(storyReport(alone({ app: drains(3000) })))).toBe('info');
 });
 
-it('a Service is without a ready endpoint for as long as its slice shows none', () => {
+it('no-ready-endpoint lasts as long as the slice shows no ready endpoint', () => {
   const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
   const report = storyReport({ owner, services: [service({ others: 0 })], tailMs: 6000 });
   const message = report.verdict.findings.find(({ code }) => code === 'no-ready-endpoint')?.message ?? '';
@@ -224,7 +224,7 @@ it('a Service is without a ready endpoint for as long as its slice shows none', 
   expect(report.replacement?.name).toBe(report.pod.name);
 });
 
-it('without the right to read EndpointSlices the lane is missing and nothing is claimed of routes', () => {
+it('without access to EndpointSlices the report claims nothing about endpoints', () => {
   const rawObservations = without(storyObservations(), 'endpointslices');
   const begin = rawObservations[0]?.at ?? 0;
   const report = judged(adding(rawObservations, slicesRefused(begin + 20), listed(begin + 30, 'services')));

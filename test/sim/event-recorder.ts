@@ -32,7 +32,7 @@ export class EventRecorder {
     this.#instance = instance;
   }
 
-  /** Takes the timestamp now, and posts the Event when the queue has got to it. */
+  /** Takes the timestamp now, and posts the Event when it is at the head of the queue. */
   emit(emission: Emission): void {
     const at = this.#world.time.now;
     if (this.#world.story.events.dropped.includes(emission.reason)) return;

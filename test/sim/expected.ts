@@ -81,13 +81,13 @@ function containerOutcomes(container: Container, facts: Facts): string[] {
   if (truth.exitCode === 128 + signalNumbers[story.stopSignal])
     return isUntouched ? ['signalled', 'unknown'] : ['signalled'];
   if (!signalCodes(truth.exitCode ?? 0)) return ['failed'];
-  // It looks like a stop signal, and it is equally unsure whose.
+  // It looks like a stop signal, but its sender is unknown, too.
   return isUntouched ? ['signalled', 'failed', 'unknown'] : ['signalled', 'failed'];
 }
 
 const signalCodes = (code: number): boolean => code >= 129 && code <= 143;
 
-/** Nothing shows in time that the kubelet stopped it, or it exited before that: so it is unsure who sent the signal. */
+/** Nothing shows in time that the kubelet stopped it, or it exited before that: the sender of the signal is unknown. */
 const mayNotBeStopped = ({ truth }: Container, facts: Facts): boolean =>
   facts.dropped('Killing') || facts.mayArriveLate || (truth.exitAt ?? Infinity) < (facts.noticedAt ?? Infinity);
 

@@ -17,7 +17,7 @@ export interface Facts {
   removedAt?: number;
   /** Seconds: the effective grace period of the first stop attempt. */
   grace?: number;
-  /** Each time the kubelet began to stop the pod, with the grace period (s). */
+  /** Each time the kubelet starts to stop the pod, with the grace period (s). */
   stopAttempts: readonly { at: number; grace: number }[];
   /** The trigger's evidence is complete. */
   deletedByTrigger: boolean;
@@ -27,7 +27,7 @@ export interface Facts {
   nodeGone: boolean;
   /** Events and changes of owners may arrive after the recorder has stopped. */
   mayArriveLate: boolean;
-  /** The kubelet froze, restarted or was asked twice: what hooks and the grace period show is ambiguous. */
+  /** The kubelet froze, restarted or got two DELETEs: what hooks and the grace period show is ambiguous. */
   disturbed: boolean;
   instants: TrueInstant[];
 }

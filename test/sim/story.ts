@@ -133,10 +133,10 @@ export type LaterStory =
 
 export type FaultStory =
   | { kind: 'kubelet-restart'; atMs: number; downMs: number }
-  /** The kubelet freezes; containers run on. null: for ever. */
+  /** The kubelet freezes; containers keep running. null: forever. */
   | { kind: 'freeze'; atMs: number; forMs: number | null }
   | { kind: 'log-break'; atMs: number }
-  /** The controller manager freezes: EndpointSlices do not change, no replacement is created. null: for ever. */
+  /** The controller manager freezes: EndpointSlices do not change, no replacement is created. null: forever. */
   | { kind: 'controllers-paused'; atMs: number; forMs: number | null }
   /** The API server is busy: each change is delivered later, by a delay drawn from `lagMs`. */
   | { kind: 'api-busy'; atMs: number; forMs: number; lagMs: Span }

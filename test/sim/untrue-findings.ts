@@ -9,11 +9,11 @@ export const untrueFindings = (world: World, facts: Facts): string[] =>
 const seconds = (from: number | undefined, to: number | undefined): number =>
   from === undefined || to === undefined ? NaN : (to - from) / 1e9;
 
-/** The kubelet began more than `limit` seconds after the DELETE, or never. */
+/** The kubelet reacts more than `limit` seconds after the DELETE, or never. */
 const noticedAfter = (limit: number, { acceptedAt, noticedAt }: Facts): boolean =>
   !(seconds(acceptedAt, noticedAt) <= limit);
 
-/** Hooks may have run several times, or their news came too late: the truth of the last run is not everything. */
+/** Hooks may run several times, or their Events may be late: the truth of the last run is not the whole truth. */
 const isUnclear = (facts: Facts): boolean =>
   facts.disturbed || facts.nodeGone || facts.mayArriveLate || facts.dropped('Killing');
 

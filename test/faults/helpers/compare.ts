@@ -1,16 +1,16 @@
-/** A report under a fault against the one without: what was lost, and what was invented. */
+/** Compares a report under a fault with the one without: what is lost, and what is invented. */
 import type { ExitReport, FindingCode } from '../../../src/model/report.ts';
 import { heldAgainst } from '../../helpers/truth.ts';
 import type { Traced } from './traced.ts';
 
 export interface Difference {
-  /** Something that the run without the fault tells, and that no stated gap explains. */
+  /** Something that the run without the fault reports, and whose absence no reported gap explains. */
   lost: string[];
   /** Something that did not happen, or a gap where nothing was lost. */
   invented: string[];
 }
 
-/** What proves a finding: it may be missing only where a gap of one of these is stated. */
+/** What proves a finding: it may be missing only if the report has a gap of one of these. */
 const provenBy: Partial<Record<FindingCode, string[]>> = {
   'drain-race': ['endpointslices', 'events', 'services', 'pods'],
   'last-endpoint': ['endpointslices', 'services'],
@@ -28,12 +28,12 @@ const provenBy: Partial<Record<FindingCode, string[]>> = {
   'grace-shortened-ignored': ['events', 'pods'],
 };
 
-/** What runs without a fault tell, whatever the sub-second phase of their clocks. */
+/** What runs without a fault report, at different sub-second phases of their clocks. */
 export interface Fair {
   report: ExitReport;
   /** Reported by all of them. */
   always: ReadonlySet<FindingCode>;
-  /** Reported by any: whole-second stamps prove more of the same truth at one phase than at another. */
+  /** Reported by any: whole-second timestamps prove more at one phase than at another. */
   ever: ReadonlySet<FindingCode>;
 }
 
@@ -62,7 +62,7 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   const isMissingProof = (code: FindingCode): boolean =>
     provenBy[code]?.some((resource) => gaps.has(resource)) ?? false;
   const missing = [...fair.always].filter((code) => !codes.has(code) && !isMissingProof(code));
-  // What the rest of the evidence leaves possible is said as a possibility.
+  // The report says "may" or "perhaps" about what the remaining evidence leaves possible.
   const isHedged = (code: FindingCode): boolean =>
     isMissingProof(code) && report.verdict.findings.every((one) => one.code !== code || / perhaps /.test(one.message));
   const added = [...codes].filter(
@@ -84,7 +84,7 @@ export function differenceBetween(fair: Fair, struck: Traced): Difference {
   };
 }
 
-/** That a hook was cut off is known by Events alone; without them nobody can say. */
+/** Only Events show that a hook was cut off. */
 const isSameOutcome = (fair: ExitReport, { verdict }: ExitReport, gaps: ReadonlySet<string>): boolean =>
   verdict.outcome === fair.verdict.outcome ||
   (fair.verdict.outcome === 'overran' && verdict.outcome === 'unknown' && gaps.has('events'));

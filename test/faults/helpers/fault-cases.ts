@@ -1,16 +1,16 @@
-/** The faults of the matrix, as data: what strikes, and when. */
+/** The faults of the matrix, as data: what fails, and when. */
 import type { Fault, FaultKind, Where } from '../../sim/faults/fault.ts';
 
-/** Before the streams are in sync, just after the DELETE, or half way to the first exit. */
+/** Before the streams are in sync, just after the DELETE, or halfway to the first exit. */
 export const positions = ['before sync', 'after the DELETE', 'while it stops'] as const;
 export type Position = (typeof positions)[number];
 
-/** Where in time: `from` is spread into a fault; `few` bounds what would otherwise strike from the start for ever. */
+/** When a fault happens: `from` is spread into a fault; `few` limits a fault that would otherwise never end. */
 export interface Moment {
   position: Position;
   from: Pick<Where, 'afterMs'>;
   few: Pick<Where, 'times'>;
-  /** How often a fault of the request itself strikes: it has no other moment. */
+  /** How often a fault of the DELETE request happens: it has no other position in time. */
   tries: number;
   /** Just before the pod's last change, in ms after the DELETE. */
   lastChangeMs: number;
@@ -36,8 +36,8 @@ export const faultCases: Record<string, MakeFaults> = {
     { kind: 'garbage', ...watch, bytes: '\u0000\u001b]0;x\u0007{"type":\n', ...from },
   ],
   'an empty object as a line': ({ from }) => [{ kind: 'garbage', ...podWatch, bytes: '{}\n', ...from }],
-  'history gone, said in a line': ({ from }) => [{ kind: 'expire', as: 'frame', ...from }],
-  'history gone, said by a status': ({ from }) => [{ kind: 'expire', as: 'status', ...from }],
+  'history gone, reported in a line': ({ from }) => [{ kind: 'expire', as: 'frame', ...from }],
+  'history gone, reported by a status': ({ from }) => [{ kind: 'expire', as: 'status', ...from }],
   '410 to three watches': (moment) => onReopening(moment, { kind: 'status', code: 410, ...watch, times: 3 }),
   '429 with Retry-After': (moment) =>
     onReopening(moment, { kind: 'status', code: 429, retryAfterSeconds: 1, times: 6 }),
@@ -51,7 +51,7 @@ export const faultCases: Record<string, MakeFaults> = {
   'lines 0.3 s late': ({ from }) => [{ kind: 'delay', ms: 300, ...watch, forMs: 60_000, ...from }],
   'the server down for 2 s': ({ from }) => [{ kind: 'down', forMs: 2000, ...from }],
   'the server down for a minute': ({ from }) => [{ kind: 'down', forMs: 60_000, ...from }],
-  // Longer than the report assumes, where the answer to the DELETE shows it; where nothing shows it, less.
+  // Longer than the report assumes if the response to the DELETE shows the lag; shorter if nothing shows it.
   'a server that is behind': ({ position }) =>
     position === 'before sync' ? [{ kind: 'behind', forMs: 5000 }] : [{ kind: 'behind', forMs: 2000, afterMs: 5 }],
   'a server that is three changes behind': (moment) => onReopening(moment, { kind: 'behind', forMs: 800, by: 3 }),
@@ -68,12 +68,10 @@ export const faultCases: Record<string, MakeFaults> = {
   '429 to the DELETE': ({ tries }) => onDeletion({ kind: 'status', code: 429, retryAfterSeconds: 1, times: tries }),
   '500 to the DELETE': ({ tries }) => onDeletion({ kind: 'status', code: 500, times: tries }),
   'a keep-alive race with the DELETE': ({ tries }) => onDeletion({ kind: 'keepalive-race', times: tries }),
-  'an answer to the DELETE that comes before the deed': ({ tries }) => [
-    { kind: 'delete-ignored', thenMs: 150 * tries },
-  ],
+  'a DELETE that is answered before it is executed': ({ tries }) => [{ kind: 'delete-ignored', thenMs: 150 * tries }],
 };
 
-/** A status meets a request, so later ones need streams that are opened again. */
+/** A status answers a request, so after the start a stream must first break and be opened again. */
 function onReopening({ from }: Moment, fault: Fault): Fault[] {
   return from.afterMs === undefined
     ? [fault]

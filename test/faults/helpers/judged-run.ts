@@ -1,4 +1,4 @@
-/** A run under faults against what really happened: no outcome but the true one or `unknown`, and every truth inside. */
+/** Judges a run under faults: each outcome is true or `unknown`, and each interval contains the truth. */
 import type { Scenario } from '../../../src/demo/scenario.ts';
 import { heldAgainst } from '../../helpers/truth.ts';
 import type { Traced } from './traced.ts';
@@ -6,15 +6,15 @@ import { modeFor } from './traced.ts';
 
 export interface JudgedRun {
   /**
-   * Outcomes that are neither the wanted one nor `unknown`, of the pod or of a container, where no sentence says "probably";
-   * a run without a report.
+   * Outcomes of the pod or of a container that are neither the wanted one nor `unknown`, unless the report says
+   * "probably"; or a run without a report.
    */
   wrong: string[];
-  /** The wanted outcome is only the less likely of two, and the report says so. */
+  /** The report says that the wanted outcome is the less likely of two. */
   isHedged: boolean;
-  /** Truths outside their interval. */
+  /** True times outside their interval. */
   missed: string[];
-  /** The outcome of the pod is `unknown` although it is known without the faults. */
+  /** The pod's outcome is `unknown`, although it is known without the faults. */
   isUnknown: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../sim/faults/fault.ts';
 
-/** What a server may say to a question that tells nothing of what was asked for. */
+/** Responses that contain nothing about the requested object. */
 export const noAnswers = (retryAfterSeconds: number): [how: string, Fault][] => [
   ['403', { kind: 'status', code: 403 }],
   ['429', { kind: 'status', code: 429, retryAfterSeconds }],

@@ -1,14 +1,14 @@
-/** Faults drawn at random, of any kind that a cluster or a network may have, at any time of an exit. */
+/** Random faults of any kind that a cluster or a network may have, at any time of an exit. */
 import type { Fault, FaultKind, Where } from '../../sim/faults/fault.ts';
 
 type Random = () => number;
 
 const between = (random: Random, from: number, to: number): number => Math.round(from + random() * (to - from));
-/** Short ones are the more frequent, by their order of magnitude. */
+/** Short times are more frequent: the order of magnitude is drawn first. */
 const lasting = (random: Random, from: number, to: number): number => Math.round(from * (to / from) ** random());
 const pick = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
 
-/** Streams that a fault may be about; undefined: all. */
+/** Streams that a fault may affect; undefined: all. */
 const streams = [undefined, 'pods', 'endpointslices', 'events', 'nodes', 'leases', 'log'] as const;
 
 const about = (random: Random): Where => {
@@ -38,7 +38,7 @@ const makers: ((random: Random, from: Pick<Where, 'afterMs'>) => Fault[])[] = [
   (random, from) => [{ kind: 'half-line', ...about(random), ...from, times: between(random, 1, 3) }],
   (random, from) => [{ kind: 'garbage', ...about(random), bytes: '\u0000\u001b]0;x\u0007{"type":\n', ...from }],
   (random, from) => [{ kind: 'expire', as: pick(random, ['frame', 'status'] as const), ...from }],
-  // Less than `delivery-lag`.
+  // Shorter than `delivery-lag`.
   (random, from) => [{ kind: 'delay', ms: between(random, 50, 2000), verb: 'watch', forMs: 60_000, ...from }],
   (random, from) => [{ kind: 'behind', forMs: between(random, 200, 2000), ...from }],
   (random, from) => reopened(from, status(random)),
@@ -55,7 +55,7 @@ const status = (random: Random): Fault => ({
   times: between(random, 1, 6),
 });
 
-/** A status meets a request, so a later one needs streams that are opened again. */
+/** A status answers a request, so after the start a stream must first break and be opened again. */
 const reopened = (from: Pick<Where, 'afterMs'>, fault: Fault): Fault[] => [
   { kind: 'drop', ...from },
   { ...fault, ...from },

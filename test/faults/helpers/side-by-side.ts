@@ -1,4 +1,4 @@
-/** Does many things at once, but not all. Results stand in the order of the things. */
+/** Processes a limited number of items in parallel. Results are in the order of the items. */
 export async function sideBySide<T, R>(
   things: readonly T[],
   most: number,

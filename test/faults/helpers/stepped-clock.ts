@@ -1,18 +1,18 @@
 import type { Clock } from '../../../src/run/clock.ts';
 
 export interface SteppedClock extends Clock {
-  /** Lets the clock run until the promise settles, a timer at a time, whenever both sides of the sockets are idle. */
+  /** Runs the clock until the promise settles, one timer at a time, whenever both sides of the sockets are idle. */
   runUntil(done: Promise<unknown>): Promise<void>;
 }
 
-/** Turns of the event loop without a look at the clock after which nothing is under way on the loopback interface. */
+/** After this many event loop turns in which nothing reads the clock, the loopback interface is idle. */
 const idleTurns = 40;
-/** Real ms: nothing that a test does lasts so long. */
+/** Real ms: no operation of a test takes this long. */
 const hangs = 600_000;
 
 /**
- * Time for one session and its server: it stands still while anything happens (whoever handles bytes asks what time it
- * is) and leaps to the next timer when nothing does. Many of them run side by side in one process.
+ * Time for one run and its server: it stands still while anything happens (code that handles bytes reads the clock) and
+ * jumps to the next timer when nothing does. Many of these clocks run side by side in one process.
  */
 export function createSteppedClock(start: number): SteppedClock {
   const timers = new Set<{ due: number; run: () => void }>();

@@ -1,4 +1,4 @@
-/** One live run against the loopback server: the real src/kube, source, loop and report, in time of its own. */
+/** One live run against the loopback server: the real src/kube, source, loop and report, on a clock of its own. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,11 +21,11 @@ import { seeded } from '../../helpers/seeded.ts';
 import { createSteppedClock } from './stepped-clock.ts';
 
 export interface Traced {
-  /** Undefined where the run failed before it saw the pod. */
+  /** Undefined if the run fails before it receives the pod. */
   report: ExitReport | undefined;
   trace: Trace | undefined;
   observations: Observation[];
-  /** How the run failed. */
+  /** The error with which the run fails. */
   error?: Error & { code?: string };
   warnings: string[];
   deletesAccepted: number;
@@ -38,12 +38,12 @@ export interface Traced {
 export interface TracedOptions {
   server?: Partial<FaultyOptions>;
   live?: Partial<LiveOptions>;
-  /** Sees the run while it goes on. */
+  /** Observes the run while it lasts. */
   watch?: (running: { server: Loopback; clock: Clock; live: Live }, observation: Observation) => void;
-  /** Before the first request. */
+  /** Runs before the first request. */
   prepare?: (server: Loopback, clock: Clock) => void;
   seed?: number;
-  /** ms that the run begins later in its second: what whole-second stamps can prove depends on it. */
+  /** The run starts this many ms later in its second: what whole-second timestamps prove depends on it. */
   phaseMs?: number;
 }
 
@@ -133,7 +133,7 @@ type Request = { path: string; body?: { gracePeriodSeconds?: number } };
 const requestOf = ({ rows }: Scenario): Request | undefined =>
   rows.find((row) => row.type === 'request') as Request | undefined;
 
-/** As the recorder did it: a DELETE of the pod, an eviction, or something else that we attach to. */
+/** What the recorder did: a DELETE of the pod, an eviction, or something else, to which we attach. */
 export function modeFor(scenario: Scenario, pod: string): LiveOptions['mode'] {
   const path = requestOf(scenario)?.path ?? '';
   if (path.endsWith(`/pods/${pod}/eviction`)) return 'evict';

@@ -1,4 +1,4 @@
-/** A HorizontalPodAutoscaler's Event has the new number of replicas, but not the workload: when is it named? */
+/** A HorizontalPodAutoscaler's Event has the new number of replicas, but not the workload: when is the HPA named? */
 import { expect, it } from 'vitest';
 import { adding, changed, changesOf, eventOf, judged, storyObservations } from '../../helpers/cases.ts';
 import { plainStory } from '../../sim/plain-story.ts';
@@ -6,7 +6,7 @@ import type { Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 
 const owner: Story['owner'] = { kind: 'deployment', name: 'api', replicas: 3, readyAfterMs: 500 };
-/** To two replicas. */
+/** The Deployment scales down to two replicas. */
 const scaled = storyObservations({ ...plainStory(), owner, trigger: { kind: 'scale-down', atMs: 1240 } });
 const loweredAt = changesOf(scaled, 'owner').find(({ object }) => object['kind'] === 'Deployment')?.at ?? NaN;
 
@@ -18,7 +18,7 @@ const rescaled = (name: string, message: string, at = loweredAt - 5): RawObserva
 
 const noteOf = (...events: RawObservation[]) => judged(adding(scaled, ...events)).trigger;
 
-it('names the one that set just the number that the Deployment came to want', () => {
+it('the report names the HPA that set exactly the number that the Deployment then wants', () => {
   const { kind, note, evidence } = noteOf(rescaled('web-hpa', 'New size: 2; reason: All metrics below target'));
   expect([kind, note]).toEqual(['scale-down', 'by HorizontalPodAutoscaler web-hpa']);
   expect(evidence.length).toBeGreaterThan(judged(scaled).trigger.evidence.length);
@@ -26,13 +26,16 @@ it('names the one that set just the number that the Deployment came to want', ()
 
 it.each([
   ['set another number', [rescaled('web-hpa', 'New size: 5; reason: cpu above target')]],
-  ['did so long before', [rescaled('web-hpa', 'New size: 2; reason: All metrics below target', loweredAt - 60_000)]],
-  ['says no number', [rescaled('web-hpa', 'New size: two')]],
   [
-    'is one of two that set it',
+    'set the number long before',
+    [rescaled('web-hpa', 'New size: 2; reason: All metrics below target', loweredAt - 60_000)],
+  ],
+  ['reports no number', [rescaled('web-hpa', 'New size: two')]],
+  [
+    'is one of two that set the number',
     [rescaled('a', 'New size: 2; reason: x'), rescaled('b', 'New size: 2; reason: x', loweredAt - 6)],
   ],
-])('names none that %s', (_, events) => {
+])('the report names no HPA that %s', (_, events) => {
   expect(noteOf(...events)).toMatchObject({ kind: 'scale-down' });
   expect(noteOf(...events).note).toBeUndefined();
 });

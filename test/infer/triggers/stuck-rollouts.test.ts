@@ -67,23 +67,23 @@ const grown = (when: number): Raw =>
 
 const kindOf = (rawObservations: readonly RawObservation[]) => judged(rawObservations).trigger.kind;
 
-/** Nobody scaled the Deployment. */
+/** The Deployment keeps its number of replicas. */
 const unscaled = (rawObservations: readonly RawObservation[]): RawObservation[] =>
   editing(rawObservations, 'owner', (object) =>
     object['kind'] === 'Deployment' ? { ...object, spec: { ...object.spec, replicas: 3 } } : object,
   );
 
-describe('a Deployment that wants fewer than before', () => {
+describe('a Deployment that wants fewer replicas than before', () => {
   const stuck = listing(scaled, 'siblings', newer(begin - 100_000));
 
-  it('scales down, also where an older rollout is stuck', () => {
+  it('scales down even if an older rollout is stuck', () => {
     expect(kindOf(scaled)).toBe('scale-down');
     expect(kindOf(stuck)).toBe('scale-down');
     expect(kindOf(listing(stuck, 'owner-events', grown(begin - 100_000)))).toBe('scale-down');
     expect(kindOf(listing(scaled, 'siblings', newer(begin - 900_000, begin - 800_000)))).toBe('scale-down');
   });
 
-  it('rolls out where a pod of the newer template became ready after that, and then ours went', () => {
+  it('rolls out if a pod of the newer template then becomes ready just before the deletion', () => {
     const ready = changed(at - 1, 'siblings', newer(begin - 100_000, at - 1));
     expect(loweredAt).toBeLessThanOrEqual(at - 1);
     expect(kindOf(adding(stuck, ready))).toBe('rollout');
@@ -96,8 +96,8 @@ describe('a Deployment that wants fewer than before', () => {
     ],
     ['was ready a moment ago', listing(scaled, 'siblings', newer(begin - 60_000, begin - 3000))],
     ['was created a moment ago', listing(scaled, 'siblings', newer(begin - 3000))],
-    ['was asked for a moment ago', listing(stuck, 'owner-events', grown(begin - 3000))],
-  ])('does either, where a pod of the newer template %s: both are evidence', (_, rawObservations) => {
+    ['was requested a moment ago', listing(stuck, 'owner-events', grown(begin - 3000))],
+  ])('may scale down or roll out if a pod of the newer template %s: the evidence has both', (_, rawObservations) => {
     const report = judged(rawObservations);
     expect(report.trigger.kind).toBe('unknown');
     expect(linesOf(report)).toContain('Deployment api scaled to 2');
@@ -105,11 +105,11 @@ describe('a Deployment that wants fewer than before', () => {
   });
 });
 
-it('a Deployment that wants as many as before rolls out, however long its newer template has been there', () => {
+it('a Deployment that wants as many replicas as before rolls out, however old its newer template is', () => {
   expect(kindOf(unscaled(listing(scaled, 'siblings', newer(begin - 100_000))))).toBe('rollout');
 });
 
-it('where the Deployment cannot be seen, a template that has been there for long proves nothing', () => {
+it('without access to the Deployment, a newer template that is old proves nothing', () => {
   const unseen = editing(scaled, 'owner', (object) => (object['kind'] === 'Deployment' ? undefined : object));
   expect(kindOf(listing(unseen, 'siblings', newer(begin - 100_000)))).toBe('unknown');
   expect(kindOf(listing(unseen, 'siblings', newer(begin - 3000)))).toBe('rollout');

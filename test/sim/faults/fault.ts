@@ -1,7 +1,7 @@
 import type { Verb } from '../../../src/demo/http/api-request.ts';
 
 /**
- * Which requests a fault strikes, and when. Default: all requests, from the start, for ever.
+ * Which requests a fault affects, and when. Default: all requests, from the start, forever.
  * Times are milliseconds of the server's clock.
  */
 export interface Where {
@@ -10,11 +10,11 @@ export interface Where {
   /** `log` and `evict`: requests for these subresources of a pod. */
   verb?: Verb | 'log' | 'evict';
   name?: string;
-  /** Counted from the arrival of the DELETE, when the pod's end begins. Absent: from the server's start. */
+  /** Counts from the arrival of the DELETE. Absent: the fault starts with the server. */
   afterMs?: number;
-  /** How long it lasts; absent: for ever. */
+  /** How long it lasts; absent: forever. */
   forMs?: number;
-  /** How many requests, streams or lines it strikes; absent: all. */
+  /** How many requests, streams or lines it affects; absent: all. */
   times?: number;
   /** Spares that many matching requests, streams or lines first. */
   skip?: number;

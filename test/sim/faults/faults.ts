@@ -10,7 +10,7 @@ import type { Fault } from './fault.ts';
 import { createQueue, onLine, type Queue } from './on-line.ts';
 import { onRequest } from './on-request.ts';
 
-/** Applies faults to a server. If several strike at once, the first in the list wins. */
+/** Applies faults to a server. If several apply at once, the first in the list wins. */
 export function createFaults(faults: readonly Fault[], cluster: Cluster): Interference {
   const { clock, player } = cluster;
   const all = faults.map(arm);
@@ -88,7 +88,7 @@ function checkRevision({ request }: Exchange, { log }: Cluster): void {
   if (revision > 0 && revision < log.compactedTo) throw new Refusal(tooOld(revision, log.compactedTo));
 }
 
-/** A fault with `afterMs` and no `forMs` strikes only the streams that are open then, none that is opened later. */
+/** A fault with `afterMs` and no `forMs` affects only the streams that are open then, not later ones. */
 function strikesNewStreams({ fault }: Armed): boolean {
   return fault.afterMs === undefined || fault.forMs !== undefined;
 }

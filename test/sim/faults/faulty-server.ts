@@ -18,7 +18,7 @@ export async function startLoopback({ faults = [], ...options }: FaultyOptions):
     };
   };
   const makeServer = options.tls && overTls(options.tls);
-  // A server that goes down comes back on its port, which no other process may get meanwhile.
+  // A server that goes down comes back on the same port, so no other process may take it meanwhile.
   const kept =
     options.port === undefined && faults.some(({ kind }) => kind === 'down') ? await keepFreePort() : undefined;
   const server = await startServer({ ...options, port: kept?.port ?? options.port, interfere, makeServer });

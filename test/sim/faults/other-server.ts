@@ -14,7 +14,7 @@ export interface OtherServer {
   token?: string;
   /** How `sendInitialEvents` is treated: as in a new server, refused by the feature gate, or ignored as unknown. */
   streamingLists?: 'serve' | 'refuse' | 'ignore';
-  /** What /version says. */
+  /** The version that /version returns. */
   version?: string;
   /** The servers behind the proxies of Services and pods. */
   backends?: Backends;
@@ -35,7 +35,7 @@ export const overTls =
   (listener) =>
     tls.http2 === true
       ? createSecureServer({ ...tls, allowHTTP1: true }, (request, response) => {
-          // A cut stream is part of the play, not an error.
+          // A broken stream is part of the fault, not an error.
           request.stream?.on('error', () => undefined);
           // Node's HTTP/2 server passes compatible requests and responses to the listener.
           (listener as (...parts: unknown[]) => void)(request, response);
@@ -51,7 +51,7 @@ export function kubeconfigFor(plain: string, url: string, { tls, token }: OtherS
   return JSON.stringify(config);
 }
 
-/** Serves a request like such a server. */
+/** Serves a request with these differences. */
 export async function serveAsOther(
   other: OtherServer,
   cluster: Cluster,

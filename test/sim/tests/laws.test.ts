@@ -1,4 +1,4 @@
-/** Laws that hold for every story. A failing seed prints its story. */
+/** Rules that every story obeys. A failing seed prints its story. */
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../clock.ts';
 import type { Pod } from '../objects.ts';
@@ -123,14 +123,14 @@ describe('the simulated kubelet', () => {
         const undisturbed = story.faults.length === 0 && story.kubelet.failedKills === 0;
         if (!undisturbed || one.sigkill_sent === undefined || one.stop_signal_sent === undefined) continue;
         const waited = Number(nanoseconds(one.sigkill_sent) - nanoseconds(one.stop_signal_sent)) / 1e9;
-        // A drifting clock may show the timeout shorter than it was.
+        // A drifting clock may show a shorter timeout.
         expect(waited).toBeGreaterThanOrEqual(one.timeout_s * (1 - 1e-4));
         expect(one.exited! > one.sigkill_sent).toBe(true);
       }
     });
   });
 
-  it('prints what truth says, floored to seconds of the node clock', () => {
+  it('writes the true times, floored to seconds of the node clock', () => {
     everyStory((one, story) => {
       const last = ofThePod(one, story).at(-1)?.event.object;
       const statuses = [...(last?.status.containerStatuses ?? []), ...(last?.status.initContainerStatuses ?? [])];
@@ -143,7 +143,7 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  it('names Killing with the nanosecond at which the kubelet began, never before it could know', () => {
+  it('names Killing Events after the nanosecond of the kubelet’s reaction, never before it can know', () => {
     everyStory((one, story) => {
       const events = watches(one.rows, 'events').map(
         (row) => row.event.object as unknown as { reason: string; metadata: { name: string } },
@@ -158,7 +158,7 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  it('lets controllers delete only where the story says so', () => {
+  it('lets controllers delete only if the story says so', () => {
     everyStory(({ rows }, story) => {
       const deletes = watches(rows, 'events').filter(
         (row) => (row.event.object as { reason?: string }).reason === 'SuccessfulDelete',
@@ -167,7 +167,7 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  it('is quick: a story is simulated in at most eight times what its text takes to be written and read', () => {
+  it('simulates a story in at most eight times the time of writing and parsing its JSON', () => {
     // The best ratio of three, so that a busy machine does not fail the test; about 2.5 on an idle one.
     const ratios = [5001, 5101, 5201].map((first) => {
       const began = performance.now();

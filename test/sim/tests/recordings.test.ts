@@ -22,7 +22,7 @@ const truthOf = (scenario: string): Truth[] =>
   JSON.parse(readFileSync(new URL(`${scenario}.truth.json`, folder), 'utf8')) as Truth[];
 
 describe('a simulated story', () => {
-  it('has its counterpart for every recording', () => {
+  it('exists for every recording', () => {
     const scenarios = readdirSync(folder).flatMap((file) => (file.endsWith('.ndjson') ? [file.slice(0, -7)] : []));
     expect(Object.keys(stories).sort()).toEqual(scenarios.sort());
   });

@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** A server and its clients, or commands, in real time: they mostly wait, so more of them run at once; a stall that costs a run its streams is tried once more. */
+/**
+ * Servers and clients, or commands, in real time. They mostly wait, so many run at once. One retry, because a stall of the
+ * machine can break the streams of a run.
+ */
 const waiting = [
   'test/{cli,demo}/**/*.test.ts',
   'test/kube/{http2,exec-plugin}.test.ts',
@@ -9,10 +12,10 @@ const waiting = [
   'test/rollout/{held-up,ndjson,progress}.test.ts',
 ];
 
-/** They hold clocks to 100 ms, and to how long their own process got no turn: what a stall of the machine still breaks is tried once more. */
+/** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */
 const timed = ['test/probe/**/*.test.ts', 'test/cli/many-pods.test.ts'];
 
-/** Nothing here leaves state behind in a module: a world of its own for each file would cost more than most of their tests. */
+/** No test leaves state in a module. A module graph for each file would take longer than most tests. */
 const shared = { isolate: false };
 
 export default defineConfig({
@@ -20,7 +23,7 @@ export default defineConfig({
     testTimeout: 90_000,
     maxConcurrency: 8,
     globalSetup: 'test/helpers/temporary-folder.ts',
-    // A sweep leaves little but young garbage; with V8's usual room for it collecting takes a tenth of the time.
+    // Tests with many cases make much short-lived garbage: with V8's default size, collecting it takes a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
     // For two cores, which is what a small CI machine has. One group after the other: timing tests need a quiet machine.
     projects: [

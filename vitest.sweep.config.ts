@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests with many more seeds or cases than a change waits for, and all that only belongs here (`*.sweep.ts`). */
+/** Tests that run here with many more seeds or cases than in `npm test`. `*.sweep.ts` run only here. */
 const long = [
   'test/cli/over-http.test.ts',
   'test/fuzz/*.test.ts',

@@ -74,7 +74,7 @@ export class Kubelet {
     this.#down = true;
   }
 
-  /** A new kubelet process: it counts Events and grace periods anew, and finds the pod already terminating. */
+  /** A new kubelet process: its Event counts and grace periods restart, and it finds the pod already terminating. */
   comeBack(node: KubeObject): void {
     this.#down = false;
     this.#events = this.#newRecorder();

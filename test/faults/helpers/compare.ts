@@ -46,7 +46,7 @@ export function fairOf(runs: readonly Traced[]): Fair {
   if (!report) throw new Error('there is no run to compare with');
   const codes = reports.map(codesOf);
   if (others.some((other) => other.verdict.outcome !== report.verdict.outcome))
-    throw new Error('runs without a fault tell different outcomes');
+    throw new Error('runs without a fault report different outcomes');
   return {
     report,
     always: new Set([...codesOf(report)].filter((code) => codes.every((one) => one.has(code)))),

@@ -12,7 +12,7 @@ import type { Case, Edit, Expectation } from './case.ts';
 import {
   also,
   attach,
-  coming,
+  startingAfter,
   deletionIn,
   each,
   eachStatus,
@@ -24,7 +24,7 @@ import {
 
 const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...change });
 /** The run starts 0.3 s before the object is removed, and receives no Killing. */
-const atTheEnd: Edit[] = [attach, noEvents, coming(({ removed }) => removed - 300)];
+const atTheEnd: Edit[] = [attach, noEvents, startingAfter(({ removed }) => removed - 300)];
 const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));
 /** The kubelet makes up the exit of this container (trap 24). */
 const lostTrackOf = (container: string): Edit =>
@@ -44,7 +44,7 @@ const held: Partial<Story> = watched({
   ...pod({ finalizers: ['example.com/audit'] }),
   later: [{ kind: 'remove-finalizers', atMs: 30_000 }],
 });
-const whileHeld: Edit[] = [attach, withoutStreams('events'), coming(({ removed }) => removed - 5000)];
+const whileHeld: Edit[] = [attach, withoutStreams('events'), startingAfter(({ removed }) => removed - 5000)];
 
 const finished: Case[] = [
   ...[
@@ -108,7 +108,7 @@ const reactedBefore: Case[] = [
   {
     sentence: 'may be as old as the deletion if only its status is found',
     of: noticing(5),
-    edit: [attach, noEvents, coming(14_000)],
+    edit: [attach, noEvents, startingAfter(14_000)],
     expect: {
       marks: { acknowledged: true },
       holds: (report, rawObservations) => {
@@ -124,19 +124,19 @@ const reactedBefore: Case[] = [
   ].map(([how, edit]): Case => ({
     sentence: `gives no node-silent finding (${how})`,
     of: noticing(10),
-    edit: [attach, ...edit, coming(14_000)],
+    edit: [attach, ...edit, startingAfter(14_000)],
     expect: { without: ['node-silent'] },
   })),
   {
     sentence: 'proves with its first Event how long the kubelet did not respond',
     of: noticing(20_000),
-    edit: [attach, unacknowledged, coming(24_000)],
+    edit: [attach, unacknowledged, startingAfter(24_000)],
     expect: { says: { 'node-silent': /did not respond for at least 1/ } },
   },
   {
     sentence: 'that is missing after 14 s gives a node-silent finding',
     of: noticing(20_000),
-    edit: [attach, coming(14_000)],
+    edit: [attach, startingAfter(14_000)],
     expect: { findings: ['node-silent'] },
   },
 ];

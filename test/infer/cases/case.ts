@@ -61,7 +61,7 @@ export interface Expectation {
   /** A finding's message, with its advice on a line of its own. */
   says?: Readonly<Record<string, RegExp>>;
   /** No finding says this. */
-  unsaid?: RegExp;
+  noMessage?: RegExp;
   severity?: Readonly<Record<string, string>>;
   phases?: readonly string[];
   noPhases?: readonly string[];
@@ -83,7 +83,7 @@ export interface Expectation {
   /** With these edits added, all outcomes stay the same. */
   same?: readonly Edit[];
   /** During the run, no claim was withdrawn. */
-  lasts?: true;
+  neverWithdraws?: true;
   /** Anything else. `untouched`: the report without the edits. */
   holds?: (report: ExitReport, rawObservations: readonly RawObservation[], untouched: () => ExitReport) => void;
 }

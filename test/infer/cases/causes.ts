@@ -353,7 +353,7 @@ const endpoints: Case[] = [
     sentence: 'no finding names a Service that never selected the pod',
     of: 'graceful-exit',
     edit: [ofAnotherService],
-    expect: { unsaid: /external-db/ },
+    expect: { noMessage: /external-db/ },
   },
   {
     sentence: 'an endpoint that moves to another slice before the deletion is removed only from the second one',

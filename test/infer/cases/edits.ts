@@ -83,7 +83,7 @@ export const also =
   };
 
 /** The run starts this long after the deletion. Its first lists hold what exists by then. */
-export const coming =
+export const startingAfter =
   (ms: number | ((deletion: Deletion) => number)): Edit =>
   (all) => {
     const deletion = deletionIn(all);
@@ -101,8 +101,8 @@ export const eachStatus = (change: (status: ReturnType<typeof statusesIn>[number
 export interface Deletion {
   /** The client time of its first state, ms. */
   at: number;
-  /** The client time at which the run started, ms. */
-  began: number;
+  /** The client time at which the run starts, ms. */
+  runStart: number;
   pod: Raw;
   /** The client time at which its removal was received, ms; NaN if it was not. */
   removed: number;
@@ -167,5 +167,5 @@ export const owned =
 export function deletionIn(all: Parameters<Edit>[0]): Deletion {
   const { at, object } = markedIn(all);
   const removed = changesOf(all, 'pod').find((one) => one.change === 'DELETED')?.at ?? NaN;
-  return { at, began: all[0]?.at ?? 0, pod: object, removed };
+  return { at, runStart: all[0]?.at ?? 0, pod: object, removed };
 }

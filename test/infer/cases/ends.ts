@@ -92,7 +92,7 @@ const webAlone = {
   outcome: 'forced',
   containers: { web: { outcome: 'abandoned' }, worker: { outcome: 'unknown' } },
   says: { 'force-deleted': /web kept running/ },
-  unsaid: /worker/,
+  noMessage: /worker/,
 } as const;
 
 const byForce: Case[] = [
@@ -127,7 +127,7 @@ const byForce: Case[] = [
         return all.map((one) => (isIts(one) ? { ...one, clean: false } : one));
       },
     ],
-    expect: { containers: { worker: { outcome: 'abandoned' } }, unsaid: /worker kept running/ },
+    expect: { containers: { worker: { outcome: 'abandoned' } }, noMessage: /worker kept running/ },
   },
   {
     sentence: 'a sidecar that keeps running is enough for a forced outcome',
@@ -325,7 +325,7 @@ const sidecars: Case[] = [
         ...besideMain(drain, { bootLine: 'tail', lines: [{ atMs: 160, text: 'SIGTERM received, draining' }] }, logged),
         trigger: { kind: 'this-command', atMs: 1640, graceSeconds: null, uid: false },
       },
-      expect: { truth: true, lasts: true },
+      expect: { truth: true, neverWithdraws: true },
     })),
   ),
   ...[0, 500, 900].map((ms): Case => ({

@@ -6,7 +6,7 @@ import { alone, changed, changesOf, ignoresSignal, listed, markOf, stampOf } fro
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
 import type { Case, Edit } from './case.ts';
-import { also, arriving, attach, coming, each, ending, only, withoutStreams } from './edits.ts';
+import { also, arriving, attach, startingAfter, each, ending, only, withoutStreams } from './edits.ts';
 
 const exits137 = (afterMs: number): AppStory => ({
   onSignal: { kind: 'exits', afterMs, code: 137 },
@@ -166,7 +166,7 @@ const changedBeforeAttach: Case[] = [
   {
     sentence: 'a drain within the first grace period does not exceed the lowered one',
     of: loweredByOther(drains(20_000)),
-    edit: [attach, coming(5000)],
+    edit: [attach, startingAfter(5000)],
     expect: {
       outcome: 'graceful',
       without: ['grace-nearly-spent'],
@@ -177,13 +177,13 @@ const changedBeforeAttach: Case[] = [
   {
     sentence: '137 at the end of the first grace period is a kill',
     of: loweredByOther(ignoresSignal),
-    edit: [attach, coming(5000)],
+    edit: [attach, startingAfter(5000)],
     expect: { containers: { app: { outcome: 'killed' } } },
   },
   {
     sentence: '137 between the ends of both grace periods is unknown',
     of: loweredByOther(exits137(15_000)),
-    edit: [attach, coming(5000)],
+    edit: [attach, startingAfter(5000)],
     expect: { containers: { app: { outcome: 'unknown' } } },
   },
   {
@@ -207,7 +207,7 @@ const changedBeforeAttach: Case[] = [
       trigger: { kind: 'unknown', atMs: 1240, graceSeconds: 3 },
       later: [{ kind: 'remove-finalizers', atMs: 40_000 }],
     }),
-    edit: [attach, coming(20_000)],
+    edit: [attach, startingAfter(20_000)],
     expect: {
       containers: { app: { outcome: 'completed' } },
       findings: ['finalizer-held'],
@@ -218,8 +218,8 @@ const changedBeforeAttach: Case[] = [
     ([what, app, outcome]): Case => ({
       sentence: `the first grace period may have been longer than all that podexit received: the application ${what}`,
       of: raised(app),
-      edit: [attach, coming(3000)],
-      expect: { outcome, without: ['grace-nearly-spent'], noPhases: ['overtime'], unsaid: /its grace of/ },
+      edit: [attach, startingAfter(3000)],
+      expect: { outcome, without: ['grace-nearly-spent'], noPhases: ['overtime'], noMessage: /its grace of/ },
     }),
   ),
 ];
@@ -240,7 +240,7 @@ const shorterThanSpec: Case[] = [
   ...[500, 3000].map((ms): Case => ({
     sentence: `an attach that starts ${ms} ms after the deletion reports the kill at the end of that grace period`,
     of: { ...alone({ app: ignoresSignal }), ...somebody },
-    edit: [attach, ownIs30, coming(ms)],
+    edit: [attach, ownIs30, startingAfter(ms)],
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   })),
   ...[[5000, 'failed'] as const, [15_000, 'unknown'] as const].map(([ms, outcome]): Case => ({
@@ -298,7 +298,7 @@ const zero: Case[] = [
       attach,
       (all) => {
         const final = changesOf(all, 'pod').find(({ object }) => object.metadata['deletionGracePeriodSeconds'] === 0);
-        return coming(({ at }) => (final?.at ?? at) + 16_000)(all);
+        return startingAfter(({ at }) => (final?.at ?? at) + 16_000)(all);
       },
     ],
     expect: { says: { 'finalizer-held': /^finalizer \S+ held the pod for at least 1\d/ } },

@@ -38,7 +38,7 @@ const endedWithContainer: Case[] = [
   ...[150, 250].map((forMs): Case => ({
     sentence: `is reported as failed with both possible reasons if neither can be excluded (${forMs} ms)`,
     of: quitting(forMs),
-    expect: { says: { 'prestop-failed': /by itself or because app exited just then/ }, unsaid: /SIGTERM followed/ },
+    expect: { says: { 'prestop-failed': /by itself or because app exited just then/ }, noMessage: /SIGTERM followed/ },
   })),
 ];
 
@@ -160,7 +160,7 @@ const listedBefore =
   (reason: string, ago: number, count = 1): Edit =>
   (all) => {
     const old = aboutPod(reason, '', -ago, { count, firstMs: -ago - 1000 * (count - 1) });
-    return also((deletion) => listed(deletion.began + 40, 'events', old(deletion)))(all);
+    return also((deletion) => listed(deletion.runStart + 40, 'events', old(deletion)))(all);
   };
 
 const endingBefore = (code: number, atMs = 700): AppStory => ({
@@ -242,7 +242,7 @@ const killingLost: Partial<Story> = {
   ...kubelet({ ackMs: [700, 800] }),
   ...noKilling,
 };
-const began = (all: readonly RawObservation[]): number => all[0]?.at ?? 0;
+const runStartOf = (all: readonly RawObservation[]): number => all[0]?.at ?? 0;
 const lostEvents = (from: number, to?: number): RawObservation => ({
   ...{ kind: 'gap', at: from, stream: 'events', from, cause: 'disconnected' },
   ...(to !== undefined && { to }),
@@ -277,7 +277,7 @@ const killingNotReceived: Case[] = [
       return also((deletion) => {
         const one = started(deletion);
         const metadata = { ...one.metadata, name: `${one.metadata.name}${index}`, uid: `started-${index}` };
-        return changed(began(all), 'events', { ...one, metadata });
+        return changed(runStartOf(all), 'events', { ...one, metadata });
       })(all);
     }),
     expect: { outcome: 'graceful', exitCode: 0, containers: { app: { outcome: 'signalled' } } },

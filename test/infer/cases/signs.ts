@@ -48,8 +48,8 @@ const eventsLost =
       from: at + ms,
       cause: 'disconnected',
     }))(all);
-const eventsRefused = also(({ began }): RawObservation => ({
-  ...slicesRefused(began),
+const eventsRefused = also(({ runStart }): RawObservation => ({
+  ...slicesRefused(runStart),
   stream: 'events',
   resource: 'events',
   group: '',

@@ -21,7 +21,7 @@ export function walk(topic: string, cases: readonly Case[]): void {
       check(report, wanted);
       if (wanted.truth && typeof of !== 'string') checkTruth(report, of, edit.length > 0);
       if (wanted.same) expect(outcomesOf(judged(edited(rawObservations, wanted.same)))).toEqual(outcomesOf(report));
-      if (wanted.lasts) expect(brokenIn(rawObservations)).toEqual([]);
+      if (wanted.neverWithdraws) expect(brokenIn(rawObservations)).toEqual([]);
       wanted.holds?.(report, rawObservations, () => judged(original));
     });
   });
@@ -52,7 +52,7 @@ function check(report: ExitReport, wanted: Expectation): void {
   for (const code of wanted.findings ?? []) expect(codes).toContain(code);
   for (const code of wanted.without ?? []) expect(codes).not.toContain(code);
   for (const [code, words] of Object.entries(wanted.says ?? {})) expect(wordsOf(report, code)).toMatch(words);
-  if (wanted.unsaid) expect(codes.map((code) => wordsOf(report, code)).join('\n')).not.toMatch(wanted.unsaid);
+  if (wanted.noMessage) expect(codes.map((code) => wordsOf(report, code)).join('\n')).not.toMatch(wanted.noMessage);
   for (const [code, severity] of Object.entries(wanted.severity ?? {}))
     expect(verdict.findings.find((finding) => finding.code === code)?.severity, code).toBe(severity);
   const phases = report.phases.map(({ name }) => name as string);

@@ -10,7 +10,7 @@ export interface Armed {
   struck: number;
 }
 
-/** These strike once unless `times` or `forMs` is given: if they struck for ever, nothing would be left to test. */
+/** These happen once unless `times` or `forMs` is given. If they never ended, nothing would be left to test. */
 const onceByDefault: ReadonlySet<FaultKind['kind']> = new Set([
   'drop',
   'half-line',

@@ -3,7 +3,7 @@ import type { Story } from '../sim/story.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { adding, editing, eventOf, listed, markedIn, ownedBy, ownerOf, storyObservations } from './cases.ts';
 import type { Raw } from './cases.ts';
-import { somebody } from './story-changes.ts';
+import { anotherClient } from './story-changes.ts';
 
 /** The evidence of the trigger as text. */
 export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
@@ -11,7 +11,7 @@ export const linesOf = ({ trigger, observations }: ExitReport): string[] =>
 
 /** A pod of this owner that another client deletes. The owner is known before. */
 export function ownedCase(kind: string, name: string, owner: Partial<Raw> = {}, change: Partial<Story> = {}) {
-  const rawObservations = editing(storyObservations({ ...somebody, ...change }), 'pod', ownedBy(kind, name));
+  const rawObservations = editing(storyObservations({ ...anotherClient, ...change }), 'pod', ownedBy(kind, name));
   const begin = rawObservations[0]?.at ?? 0;
   const at = markedIn(rawObservations).at;
   return { at, rawObservations: adding(rawObservations, listed(begin + 100, 'owner', ownerOf(kind, name, owner))) };

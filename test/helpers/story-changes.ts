@@ -11,6 +11,6 @@ export const asked = (graceSeconds: number | null) => ({
 });
 
 /** A DELETE of another client without evidence. */
-export const somebody = { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } as const };
+export const anotherClient = { trigger: { kind: 'unknown', atMs: 1240, graceSeconds: null } as const };
 
 export const dies: AppStory = { onSignal: { kind: 'dies' }, lost: false, lines: [] };

@@ -7,7 +7,7 @@ import type { AppStory, Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, after, alone, ignoresSignal, editing, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import { statusesIn } from '../../helpers/raw-edits.ts';
-import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
 import {
   also,
@@ -22,7 +22,7 @@ import {
   withoutStreams,
 } from './edits.ts';
 
-const watched = (change: Partial<Story>): Partial<Story> => ({ ...somebody, ...change });
+const watched = (change: Partial<Story>): Partial<Story> => ({ ...anotherClient, ...change });
 /** The run starts 0.3 s before the object is removed, and receives no Killing. */
 const atTheEnd: Edit[] = [attach, noEvents, startingAfter(({ removed }) => removed - 300)];
 const neverAgain = each('pod', (one) => ({ ...one, spec: { ...one.spec, restartPolicy: 'Never' } }));

@@ -6,7 +6,7 @@ import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, changed, changesOf, editing, eventOf, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { ownersIn, podBefore } from '../../helpers/raw-edits.ts';
-import { asked, pod, somebody } from '../../helpers/story-changes.ts';
+import { asked, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
 import type { Deletion } from './edits.ts';
 import { also, attach, deletionIn, each, eachDeleted, only } from './edits.ts';
@@ -138,7 +138,7 @@ const oldEviction =
     const taken = reverted ? [changed(at - 500, 'pod', evictedAs(before, 'False', version - 1n))] : [];
     return adding(older, changed(at - 900, 'pod', evictedAs(before, 'True', version - 2n)), ...taken);
   };
-const longDrain: Partial<Story> = { ...alone({ app: drains(40_000) }), ...pod({ graceSeconds: 60 }), ...somebody };
+const longDrain: Partial<Story> = { ...alone({ app: drains(40_000) }), ...pod({ graceSeconds: 60 }), ...anotherClient };
 
 const conditions: Case[] = [
   ...[

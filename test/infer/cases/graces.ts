@@ -4,7 +4,7 @@ import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
 import { alone, changed, changesOf, ignoresSignal, listed, markOf, stampOf } from '../../helpers/cases.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { asked, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { asked, kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit } from './case.ts';
 import { also, arriving, attach, startingAfter, each, ending, only, withoutStreams } from './edits.ts';
 
@@ -130,7 +130,7 @@ const lowered: Case[] = [
 const loweredByOther = (app: AppStory): Partial<Story> => ({
   ...alone({ app }),
   ...pod({ graceSeconds: 30 }),
-  ...somebody,
+  ...anotherClient,
   later: [{ kind: 'delete', atMs: 3000, graceSeconds: 1 }],
 });
 const raised = (app: AppStory): Partial<Story> => ({
@@ -188,7 +188,7 @@ const changedBeforeAttach: Case[] = [
   },
   {
     sentence: 'the final DELETE does not show the first grace period, nor when the deletion was accepted',
-    of: held(10, { ...alone({}), ...somebody }),
+    of: held(10, { ...alone({}), ...anotherClient }),
     edit: [attach, seenAfterFinalDelete],
     expect: {
       without: ['grace-nearly-spent'],
@@ -239,13 +239,13 @@ export const lasting = (grace: number): Edit =>
 const shorterThanSpec: Case[] = [
   ...[500, 3000].map((ms): Case => ({
     sentence: `an attach that starts ${ms} ms after the deletion reports the kill at the end of that grace period`,
-    of: { ...alone({ app: ignoresSignal }), ...somebody },
+    of: { ...alone({ app: ignoresSignal }), ...anotherClient },
     edit: [attach, ownIs30, startingAfter(ms)],
     expect: { outcome: 'killed', findings: ['killed-at-grace'] },
   })),
   ...[[5000, 'failed'] as const, [15_000, 'unknown'] as const].map(([ms, outcome]): Case => ({
     sentence: `137 after ${ms} ms of a 10s grace period is ${outcome}`,
-    of: { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...somebody },
+    of: { ...alone({ app: exits137(ms) }), ...pod({ graceSeconds: 30 }), ...anotherClient },
     edit: [attach, lasting(10), only((one, { at }) => one.kind !== 'listed' || one.at >= at)],
     expect: { containers: { app: { outcome } } },
   })),

@@ -5,7 +5,7 @@ import type { AppStory, Story } from '../../sim/story.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { adding, alone, changed, changesOf, containerOf, ignoresSignal, listed, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
-import { dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { dies, kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
 import { aboutPod, also, each, event, withoutStreams } from './edits.ts';
 import type { Deletion } from './edits.ts';
@@ -178,7 +178,7 @@ const neitherHookNorSignal: Expectation = {
 
 const withoutKilling: Case[] = [
   ...[
-    ['the Killing is lost', { ...somebody, ...noKilling }] as const,
+    ['the Killing is lost', { ...anotherClient, ...noKilling }] as const,
     ['the namespace is deleted', namespaceEnds] as const,
   ].map(([why, story]): Case => ({
     sentence: `a log line from before the deletion does not show the stop signal (${why})`,

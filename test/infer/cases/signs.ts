@@ -17,7 +17,7 @@ import {
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';
-import { kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit } from './case.ts';
 import {
   aboutPod,
@@ -98,31 +98,31 @@ const kubeletEvidence: Case[] = [
   },
   {
     sentence: 'the exit alone shows that the kubelet reacted, but not when',
-    of: { ...long(quietly), ...somebody },
+    of: { ...long(quietly), ...anotherClient },
     edit: silent,
     expect: { marks: { acknowledged: { from: 0.01 } } },
   },
   {
     sentence: 'node-silent is reported if an Event or a status could have shown a reaction',
-    of: { ...long(quietly), ...somebody },
+    of: { ...long(quietly), ...anotherClient },
     edit: silent,
     expect: { findings: ['node-silent'] },
   },
   {
     sentence: 'node-silent is not reported if podexit may not read Events',
-    of: { ...long(quietly), ...somebody },
+    of: { ...long(quietly), ...anotherClient },
     edit: [...silent, eventsRefused],
     expect: { without: ['node-silent'] },
   },
   {
     sentence: 'node-silent is not reported if Events are lost from 2 s on',
-    of: { ...long(quietly), ...somebody },
+    of: { ...long(quietly), ...anotherClient },
     edit: [...silent, eventsLost(2000)],
     expect: { without: ['node-silent'] },
   },
   {
     sentence: 'node-silent is reported if Events are lost only from 12 s on',
-    of: { ...long(quietly), ...somebody },
+    of: { ...long(quietly), ...anotherClient },
     edit: [...silent, eventsLost(12_000)],
     expect: { findings: ['node-silent'] },
   },
@@ -292,7 +292,7 @@ const unbounded: Case[] = [
     sentence: 'the finalize phase may be longer than the part that podexit observed',
     of: {
       ...pod({ state: 'unscheduled', finalizers: ['example.com/audit'] }),
-      ...somebody,
+      ...anotherClient,
       later: [{ kind: 'remove-finalizers', atMs: 10_000 }],
     },
     edit: [attach, late(1500, 0)],

@@ -16,7 +16,7 @@ import {
 } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
-import { asked, dies, kubelet, pod, somebody } from '../../helpers/story-changes.ts';
+import { asked, dies, kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
 import type { Case, Edit, Expectation } from './case.ts';
 import { aboutPod, attach, change, deletionIn, each, eachDeleted, eachStatus, list, withoutStreams } from './edits.ts';
 
@@ -422,13 +422,13 @@ const objects: Case[] = [
   },
   {
     sentence: '26: a DisruptionTarget added after the deletion is not its cause',
-    of: somebody,
+    of: anotherClient,
     edit: [conditionLater],
     expect: { trigger: 'unknown' },
   },
   {
     sentence: '26: a DisruptionTarget added with the deletion is its cause',
-    of: somebody,
+    of: anotherClient,
     edit: [eachDeleted(withCondition)],
     expect: { trigger: 'eviction-api' },
   },
@@ -485,7 +485,7 @@ const objects: Case[] = [
   },
   {
     sentence: '30: a mirror pod removed with grace period 0 leaves unknown whether the kubelet stopped the containers',
-    of: { trigger: { ...somebody.trigger, graceSeconds: 0 } },
+    of: { trigger: { ...anotherClient.trigger, graceSeconds: 0 } },
     edit: [attach, asMirror, withoutStreams('events'), logsStayOpen],
     expect: {
       outcome: 'unknown',

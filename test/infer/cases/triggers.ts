@@ -5,7 +5,7 @@ import type { Story } from '../../sim/story.ts';
 import { ownerOf, stampOf } from '../../helpers/cases.ts';
 import type { Raw } from '../../helpers/cases.ts';
 import { successfulDelete } from '../../helpers/owned.ts';
-import { somebody } from '../../helpers/story-changes.ts';
+import { anotherClient } from '../../helpers/story-changes.ts';
 import type { Case } from './case.ts';
 import type { Deletion } from './edits.ts';
 import { attach, change, each, eachDeleted, list, owned } from './edits.ts';
@@ -66,7 +66,7 @@ const leavingEvidence: Case[] = [
   },
   {
     sentence: 'the trigger is unknown when another client leaves only a deletionTimestamp',
-    of: somebody,
+    of: anotherClient,
     expect: { trigger: 'unknown', evidence: /deletionTimestamp/ },
   },
   {
@@ -115,7 +115,7 @@ const leavingEvidence: Case[] = [
 ];
 
 const finished: Partial<Story> = {
-  ...somebody,
+  ...anotherClient,
   pod: { name: 'api-0', graceSeconds: 10, state: 'finished', finalizers: [] },
 };
 const condition = (type: string) => ({ conditions: [{ type, status: 'True' }] });
@@ -144,7 +144,7 @@ const jobDeletedAfter = (ms: number, sentence: string, trigger: 'job' | 'owner-d
 const jobs: Case[] = [
   ...['Suspended', 'Failed', 'FailureTarget', 'SuccessCriteriaMet', 'Complete'].map((type): Case => ({
     sentence: `a Job with the condition ${type} deletes its running pod`,
-    of: somebody,
+    of: anotherClient,
     edit: [
       owned('Job', 'report', { spec: { completions: 1 } }),
       change(-5, 'owner', ownerOf('Job', 'report', { status: condition(type) })),
@@ -153,7 +153,7 @@ const jobs: Case[] = [
   })),
   {
     sentence: 'a Job with spec.suspend deletes its running pod, even if no Event arrives',
-    of: somebody,
+    of: anotherClient,
     edit: [owned('Job', 'report'), change(-5, 'owner', ownerOf('Job', 'report', { spec: { suspend: true } }))],
     expect: { trigger: 'job', evidence: /Job report suspended/ },
   },
@@ -205,7 +205,7 @@ const namespaceDeleted =
 const namespaces: Case[] = [
   {
     sentence: 'a deleted namespace is the trigger, not the owner that is deleted with it',
-    of: somebody,
+    of: anotherClient,
     edit: [
       owned('StatefulSet', 'api'),
       change(-5, 'owner', ownerOf('StatefulSet', 'api'), 'DELETED'),
@@ -215,7 +215,7 @@ const namespaces: Case[] = [
   },
   {
     sentence: 'a namespace deleted after the pod is not the trigger',
-    of: somebody,
+    of: anotherClient,
     edit: [list(3000, 'namespace', namespaceDeleted(2500))],
     expect: { trigger: 'unknown' },
   },
@@ -275,13 +275,13 @@ const lostOwnerEvents: NonNullable<Case['edit']>[number] = (all) => {
 const sets: Case[] = [
   {
     sentence: 'a StatefulSet rolls out when its controller deletes the pod and its replica count stays the same',
-    of: somebody,
+    of: anotherClient,
     edit: [setOf3, change(12, 'owner-events', ({ at }) => setEvent(at), 'ADDED')],
     expect: { trigger: 'rollout' },
   },
   {
     sentence: 'a StatefulSet scales down when its replica count drops before the deletion',
-    of: somebody,
+    of: anotherClient,
     edit: [
       setOf3,
       change(-8, 'owner', ownerOf('StatefulSet', 'api', { spec: { replicas: 2 } })),
@@ -299,7 +299,7 @@ const sets: Case[] = [
     ] as const
   ).map(([name, start, replicas, trigger]): Case => ({
     sentence: `deleting ${name} of a StatefulSet with ${replicas} replicas and ordinals from ${start} is a ${trigger}`,
-    of: { ...somebody, pod: { name, graceSeconds: 10, state: 'running', finalizers: [] } },
+    of: { ...anotherClient, pod: { name, graceSeconds: 10, state: 'running', finalizers: [] } },
     edit: [
       owned('StatefulSet', 'api', { spec: { replicas, ordinals: { start } } }),
       change(12, 'owner-events', ({ at }) => setEvent(at, {}, name), 'ADDED'),
@@ -308,13 +308,13 @@ const sets: Case[] = [
   })),
   {
     sentence: 'an Event of an earlier rollout, about an older pod of the same name, is no evidence',
-    of: somebody,
+    of: anotherClient,
     edit: [setOf3, list(-600, 'owner-events', oldEvent)],
     expect: { trigger: 'unknown' },
   },
   {
     sentence: 'an Event of an earlier rollout is evidence when it repeats at the deletion',
-    of: somebody,
+    of: anotherClient,
     edit: [
       setOf3,
       list(-600, 'owner-events', oldEvent),
@@ -324,7 +324,7 @@ const sets: Case[] = [
   },
   {
     sentence: 'a run that starts late accepts a recent Event from its first list',
-    of: somebody,
+    of: anotherClient,
     edit: [
       setOf3,
       ...startsAtDeletion,
@@ -335,7 +335,7 @@ const sets: Case[] = [
   },
   {
     sentence: 'a run that starts late ignores an old Event from its first list',
-    of: somebody,
+    of: anotherClient,
     edit: [
       setOf3,
       ...startsAtDeletion,
@@ -346,25 +346,25 @@ const sets: Case[] = [
   },
   {
     sentence: 'the trigger is unknown when a DaemonSet deletes a pod and wants as many pods as before',
-    of: somebody,
+    of: anotherClient,
     edit: deletedDaemon,
     expect: { trigger: 'unknown' },
   },
   {
     sentence: 'a DaemonSet whose next pod has the same revision does not roll out',
-    of: somebody,
+    of: anotherClient,
     edit: [...deletedDaemon, successor('a')],
     expect: { trigger: 'unknown' },
   },
   {
     sentence: 'a DaemonSet whose next pod has another revision rolls out',
-    of: somebody,
+    of: anotherClient,
     edit: [...deletedDaemon, successor('b')],
     expect: { trigger: 'rollout' },
   },
   {
     sentence: 'a DaemonSet scales down when it wants a pod on fewer nodes than before',
-    of: somebody,
+    of: anotherClient,
     edit: [
       daemonsOf4,
       change(12, 'owner-events', daemonEvent, 'ADDED'),
@@ -374,37 +374,37 @@ const sets: Case[] = [
   },
   {
     sentence: 'a ReplicaSet without a Deployment scales down when it wants fewer replicas and reports deleting the pod',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
     sentence: 'a ReplicaSet without a Deployment deletes pods only to scale down, so its Event alone is enough',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3, change(12, 'owner-events', replicaEvent('api-0'), 'ADDED')],
     expect: { trigger: 'scale-down' },
   },
   {
     sentence: 'the trigger is unknown when a ReplicaSet wants fewer replicas but no Event names this pod',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3, fewerReplicas],
     expect: { trigger: 'unknown' },
   },
   {
     sentence: 'a ReplicaSet that wants fewer replicas scales down when its Event may be lost',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3, fewerReplicas, lostOwnerEvents],
     expect: { trigger: 'scale-down' },
   },
   {
     sentence: 'a ReplicaSet that reports deleting another pod did not delete this one',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3, fewerReplicas, change(12, 'owner-events', replicaEvent('api-9'), 'ADDED'), lostOwnerEvents],
     expect: { trigger: 'unknown' },
   },
   {
     sentence: 'an unchanged ReplicaSet did not delete the pod',
-    of: somebody,
+    of: anotherClient,
     edit: [replicasOf3],
     expect: { trigger: 'unknown' },
   },

@@ -39,7 +39,7 @@ describe('the arguments', () => {
     [['deploy/a', 'deploy/b'], /only pods can be named together/],
     [['deploy', 'a', 'b'], /only pods can be named together/],
     [['pod', 'a/b'], /only pods can be named together/],
-    [['node'], /no name was given/],
+    [['node'], /its name is missing/],
     [['node/a', 'node/b'], /only pods can be named together/],
     [['services.serving.knative.dev', 'web'], /unknown resource type/],
   ])('%j are refused', (words, reason) => expect(() => parseAnyTarget(words)).toThrow(reason));

@@ -174,7 +174,7 @@ export function outlivedDeadline(container: Outlived, start: Estimate): boolean 
   return ended !== undefined && isBefore(moved(start, { lo: 0, hi: deadline }), ended);
 }
 
-/** Whether a hook or a wait for its turn can leave it the minimum grace only then, or it can have died slowly of SIGKILL. */
+/** After a hook or a wait for its turn, SIGKILL may come as late as the minimum grace; and a killed process may die slowly. */
 const mayTakeLonger = ({ spec, facts }: Outlived): boolean =>
   spec.kind === 'sidecar' || hookOf(spec.container) !== undefined || facts.terminated?.value.exitCode === sigkillCode;
 

@@ -1,6 +1,6 @@
 /**
- * The traces of any run, as its log says: of one pod, or of several. With several, each observation goes only to the pods that it concerns (select.ts), and shared
- * facts are kept once: the cost is linear in terminating pods and constant in the others.
+ * The traces of a run about one pod or several. With several, each observation goes only to the pods that it concerns
+ * (select.ts), and shared facts are kept once: the cost is linear in terminating pods and constant in the others.
  */
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { aboutTopic, anyAutoscaler, createHistory, topicOf, type History } from './history.ts';

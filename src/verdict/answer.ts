@@ -48,17 +48,19 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
   const unfixed = [cause, aggravations.find(({ code }) => code === 'no-signal-handling')].filter(
     (finding) => !(finding?.needsGrace && isGraceFixed) && !(finding?.code === 'requests-lost' && isLossFixed),
   );
+  const advice = [
+    ...unfixed.map((finding) => finding?.advice && asClause(finding.advice)),
+    manifestAdvice(judged),
+  ].flatMap((text) => text ?? []);
   return {
     word,
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, aggravations, brief),
+    why: whyOf(cause, aggravations, [brief, ...advice]),
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
     ...trafficOf(input, findings),
-    advice: [...unfixed.map((finding) => finding?.advice && asClause(finding.advice)), manifestAdvice(judged)].flatMap(
-      (text) => text ?? [],
-    ),
+    advice,
     fix: fixesOf(judged),
   };
 }
@@ -118,14 +120,16 @@ const aggravating: ReadonlySet<FindingCode> = new Set([
   'no-signal-handling',
 ]);
 
-/** Explains the cause and what made it worse, without what the headline already says. */
+/** Explains the cause and what made it worse, without what other rows already say. */
 function whyOf(
   cause: JudgedFinding | undefined,
   aggravations: readonly JudgedFinding[],
-  headline: string,
+  otherRows: readonly string[],
 ): string | undefined {
   const parts = [cause?.why, ...aggravations.map(({ clause, why }) => why ?? clause)];
-  const details = [...new Set(parts.flatMap((part) => part ?? []))].filter((part) => !headline.includes(part));
+  const details = [...new Set(parts.flatMap((part) => part ?? []))].filter(
+    (part) => !otherRows.some((row) => row.includes(part)),
+  );
   return details.length > 0 ? details.slice(0, 2).join('; ') : undefined;
 }
 

@@ -2,8 +2,14 @@
 import { isWitnessed } from '../infer/deletion.ts';
 import type { RuleInput } from './rule-input.ts';
 
-/** The grace period that a deletion asked for, and the spec's (seconds), if the deletion asked for less. */
-function loweredGrace({ trace, exit }: RuleInput): { asked: number; spec: number } | undefined {
+/** The grace period that a deletion asked for, and the spec's, in seconds. */
+interface LoweredGrace {
+  readonly asked: number;
+  readonly spec: number;
+}
+
+/** Undefined if the deletion did not ask for less. */
+function loweredGrace({ trace, exit }: RuleInput): LoweredGrace | undefined {
   const { deletion, kubelet } = exit;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
   const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
@@ -26,11 +32,19 @@ interface Remedy {
   readonly neededSeconds?: number | undefined;
 }
 
+/** `the deletion asked for 1s instead of the spec's 30s`; undefined if it did not ask for less. */
+export function loweredGraceText(input: RuleInput): string | undefined {
+  const grace = loweredGrace(input);
+  return grace && `the deletion ${askedText(grace)}`;
+}
+
+const askedText = ({ asked, spec }: LoweredGrace): string => `asked for ${asked}s instead of the spec's ${spec}s`;
+
 /** What to do about a grace period that was too short. */
 export function graceAdvice(input: RuleInput, { usual, faster, neededSeconds = 0 }: Remedy): string {
   const grace = loweredGrace(input);
   if (!grace) return usual;
-  const asked = `The deletion asked for ${grace.asked}s instead of the spec's ${grace.spec}s`;
+  const asked = `The deletion ${askedText(grace)}`;
   if (neededSeconds >= grace.spec) return `${asked}, but even ${grace.spec}s are too few. ${usual}`;
   return `${asked}: delete without --grace-period, --now and --force, or ${faster}.`;
 }

@@ -218,12 +218,13 @@ const reasonOfKill = ({ findings }: JudgedVerdict, name: string): JudgedFinding 
 /** ` of its 6s grace period`; if it got several grace periods, how long each was. */
 function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {
   const grace = graceText(timeline);
-  if (cause?.code === 'killed-at-grace') return `, at the end of its ${grace}`;
-  if (cause?.code !== 'no-signal-handling') return '';
-  if (longestGraceMs(timeline) < minimumGrace)
-    return ` (${grace}; the kubelet leaves at least ${secondsText(minimumGrace, 0)})`;
+  if (cause?.code !== 'killed-at-grace' && cause?.code !== 'no-signal-handling') return '';
+  if (longestGraceMs(timeline) < minimumGrace) return ` (${grace}; ${minimumGraceText})`;
+  if (cause.code === 'killed-at-grace') return `, at the end of its ${grace}`;
   return drain && drain.max > longestGraceMs(timeline) + 3000 ? ` (${grace})` : ` of its ${grace}`;
 }
+
+const minimumGraceText = `the kubelet leaves at least ${secondsText(minimumGrace, 0)}`;
 
 function overranText({ timeline, cause }: HeadlineInput): string {
   const late = mainContainers(timeline).flatMap(({ name, pastGrace }) =>
@@ -231,7 +232,8 @@ function overranText({ timeline, cause }: HeadlineInput): string {
   );
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
   if (late.length === 0) return `${because}the ${graceText(timeline)} ended before the pod had exited`;
-  return `${because}${list(late)} (not killed)`;
+  const notKilled = longestGraceMs(timeline) < minimumGrace ? `not killed: ${minimumGraceText}` : 'not killed';
+  return `${because}${list(late)} (${notKilled})`;
 }
 
 function forcedText({ timeline, verdict }: HeadlineInput): string {

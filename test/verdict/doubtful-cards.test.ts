@@ -6,16 +6,17 @@ import { endedLikeLive } from '../../src/run/replay.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Policy } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
-import type { ContainerStory } from '../sim/story.ts';
+import type { ContainerStory, Story } from '../sim/story.ts';
 import { drains } from '../sim/plain-story.ts';
 import { alone, ignoresSignal, storyObservations } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
+import { asked, pod } from '../helpers/story-changes.ts';
 
-const judged = (container: Partial<ContainerStory>, policy?: Policy) =>
-  reportOf(traceOf(observationsOf([...endedLikeLive(storyObservations(alone(container)))])), policy);
+const judged = (container: Partial<ContainerStory>, policy?: Policy, change?: Partial<Story>) =>
+  reportOf(traceOf(observationsOf([...endedLikeLive(storyObservations(alone(container, change)))])), policy);
 
-function cardOf(container: Partial<ContainerStory>, policy?: Policy): string {
-  const report = judged(container, policy);
+function cardOf(container: Partial<ContainerStory>, policy?: Policy, change?: Partial<Story>): string {
+  const report = judged(container, policy, change);
   return report ? cardLines(report, { pen: penFor(plainStyle), columns: 200 }).join('\n') : '';
 }
 
@@ -60,4 +61,14 @@ it('names the long hook and the ignored signal, and advises on the handler first
 
 it('does not propose only a longer grace period if the app ignores SIGTERM', () => {
   expect(cardOf({ app: ignoresSignal })).not.toMatch(/fix +in its manifest: grace period/);
+});
+
+it('gives the grace period that the deletion asked for as the reason of a kill, unless the advice says it', () => {
+  const shortened = { ...pod({ graceSeconds: 30 }), ...asked(2) };
+  const reason = "the deletion asked for 2s instead of the spec's 30s";
+  const bare = cardOf({ app: drains(6000) }, undefined, shortened);
+  expect(bare).toContain(`fix       ${reason}: delete without`);
+  expect(bare).not.toMatch(/^ +why /m);
+  const owner = { kind: 'statefulset', name: 'api', readyAfterMs: 400 } as const;
+  expect(cardOf({ app: drains(6000) }, undefined, { ...shortened, owner })).toContain(`why       ${reason}`);
 });

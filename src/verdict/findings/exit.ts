@@ -1,7 +1,7 @@
 /** Findings about how the containers ended. */
 import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
 import type { ContainerRules } from '../finding.ts';
-import { graceAdvice } from '../grace.ts';
+import { graceAdvice, loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
@@ -23,7 +23,7 @@ export const exitRules: ContainerRules = {
       severity: 'error',
       message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
-      why: reaction === 'none' ? undefined : shellText(input.timeline, name),
+      why: reaction === 'none' ? undefined : (loweredGraceText(input) ?? shellText(input.timeline, name)),
       advice: killAdvice(input, container),
       needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
     };
@@ -124,6 +124,7 @@ export const exitRules: ContainerRules = {
         ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
         : `${clause}: a slower shutdown will be SIGKILLed`,
       clause,
+      why: loweredGraceText(input),
       advice: headroomAdvice(input, container, used),
       needsGrace: true,
     };

@@ -2,7 +2,7 @@
 import type { PreStopExit } from '../../infer/timeline.ts';
 import type { HookKind } from '../../model/observe/container.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
-import { graceAdvice, isForced } from '../grace.ts';
+import { graceAdvice, isForced, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
 import { containerSpec, graceText, longestGraceMs, signalName } from '../rule-input.ts';
 
@@ -36,9 +36,10 @@ export const hookRules: ContainerRules = {
       message: `the preStop ${kind} hook of ${name} was still running when the ${graceText(timeline)} ended${wanted}${left}`,
       clause: `preStop was still running when the ${graceText(timeline)} ended`,
       why:
-        seconds === undefined
+        loweredGraceText(input) ??
+        (seconds === undefined
           ? undefined
-          : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`,
+          : `preStop sleeps ${seconds}s, the grace period is ${timeline.grace.effectiveSeconds}s`),
       advice: graceAdvice(input, {
         usual: `Shorten the hook, or set terminationGracePeriodSeconds above ${least}.`,
         faster: 'shorten the hook',
@@ -58,6 +59,7 @@ export const hookRules: ContainerRules = {
     return {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
       clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${leftText(seconds, length.shown)}`,
+      why: loweredGraceText(input),
       advice: graceAdvice(input, {
         usual:
           'The grace period counts from the start of the hook: raise terminationGracePeriodSeconds by the length of the hook, or shorten it.',

@@ -81,7 +81,8 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
     code === 'drain-race' || (code === 'requests-lost' && measured !== undefined);
   const raced = new Set(verdict.findings.filter(({ code }) => isRace(code)).map(({ container }) => container));
   return ranContainers(timeline).map((container) => {
-    const { name, preStop, drain, kill, reaction } = container;
+    const { name, preStop, drain, outcome, reaction } = container;
+    const wasKilled = outcome === 'killed';
     const spec = containerSpec(pod, name);
     const hook = spec?.lifecycle?.preStop;
     // A hook of another kind stays: the API rejects two kinds in one hook, and its work must not be dropped.
@@ -93,8 +94,8 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
       container,
       sleepSeconds,
       hookSeconds: sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000),
-      drainSeconds: kill ? Math.max(drained, grace.effectiveSeconds) : drained,
-      ignoresSignal: reaction === 'none' || (kill !== undefined && spec?.ignoresTerm === true),
+      drainSeconds: wasKilled ? Math.max(drained, grace.effectiveSeconds) : drained,
+      ignoresSignal: reaction === 'none' || (wasKilled && spec?.ignoresTerm === true),
     };
   });
 }
@@ -157,7 +158,7 @@ function graceReason(newGrace: number, { grace }: Timeline, needs: readonly Need
   const exact = ignoresSignal ? hookSeconds + grace.effectiveSeconds : (hookSeconds + drainSeconds) * 1.25;
   const rounded = newGrace > exact + 1e-6 ? ', rounded up' : '';
   if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)}${rounded})`;
-  return ` (${hook}drain ${container.kill ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
+  return ` (${hook}drain ${container.outcome === 'killed' ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
 }
 
 const wholeText = (seconds: number): string => secondsText(seconds * 1000, seconds % 1 === 0 ? 0 : 1);

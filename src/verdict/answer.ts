@@ -52,14 +52,15 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
     ...unfixed.map((finding) => finding?.advice && asClause(finding.advice)),
     manifestAdvice(judged),
   ].flatMap((text) => text ?? []);
+  const traffic = trafficOf(input, findings);
   return {
     word,
     headline: brief,
     summary: `${word}: ${full}`,
     cause: cause && { code: cause.code, container: cause.container },
-    why: whyOf(cause, aggravations, [brief, ...advice]),
+    why: whyOf(cause, aggravations, [brief, traffic.traffic.reason, ...advice]),
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
-    ...trafficOf(input, findings),
+    ...traffic,
     advice,
     fix: fixesOf(judged),
   };

@@ -1,5 +1,6 @@
 /** Requests during a deletion, through the built command. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
@@ -94,13 +95,15 @@ it.concurrent('continues to send for two seconds after the pod is gone', async (
 it.concurrent(
   'shows in the demo that a late load balancer loses requests, and that a preStop sleep prevents it',
   async () => {
+    const card = join(mkdtempSync(join(tmpdir(), 'card-')), 'card.txt');
     const [lost, fixed] = await Promise.all([
-      podexit(['demo', 'lost-requests', '-o', 'json']),
+      podexit(['demo', 'lost-requests', '-o', 'json', '--report', card]),
       podexit(['demo', 'lost-requests', '--fixed', '-o', 'json']),
     ]);
     const gateOf = ({ stdout }: { stdout: string }) => (JSON.parse(stdout) as ExitReport).verdict.gates[0];
     expect(gateOf(lost)).toMatchObject({ name: 'max-lost', passed: false });
     expect(lost.code).toBe(5);
+    expect(readFileSync(card, 'utf8').match(/load\s+balancers\s+kept\s+sending/g)).toHaveLength(1);
     expect(gateOf(fixed)).toMatchObject({ name: 'max-lost', passed: true });
     expect(fixed.code).toBe(0);
   },

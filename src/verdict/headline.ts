@@ -94,7 +94,9 @@ function exitsText(timeline: Timeline): string {
   const [slowest] = [...(mains.length > 0 ? mains : ranContainers(timeline))].sort(byGraceUsed);
   if (!slowest) return 'everything that was still running exited by itself';
   const own = exitText(timeline, slowest);
-  return mains.length > 1 ? `all ${mains.length} containers exited by themselves, the slowest: ${own}` : own;
+  return mains.length > 1
+    ? `${mains.length === 2 ? 'both' : `all ${mains.length}`} containers exited by themselves, the slowest: ${own}`
+    : own;
 }
 
 const byGraceUsed = (a: ContainerTimeline, b: ContainerTimeline): number =>

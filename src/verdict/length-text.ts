@@ -7,12 +7,15 @@ import type { ContainerTimeline, Length } from '../infer/timeline.ts';
 /** A length in ms; an observed one is exact. */
 type ShownLength = Omit<Length, 'basis'> & Partial<Pick<Length, 'basis'>>;
 
+/** A length known less exactly is printed in whole seconds. */
+const coarseWidthMs = 1500;
+
 /** A length known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;
 
 /**
- * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `≤0.5s` if it may have been nearly nothing, `≥2s` without an upper bound,
- * `?` without any bound.
+ * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `1.0–6.2s` if no single value would be close, `≤0.5s` if it may have been
+ * nearly nothing, `≥2s` without an upper bound, `?` without any bound.
  */
 export function lengthText({ min, max, shown, basis }: ShownLength): string {
   if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
@@ -20,11 +23,24 @@ export function lengthText({ min, max, shown, basis }: ShownLength): string {
   const width = max - min;
   if (mayBeNearZero(min, max)) return `≤${secondsText(max, max < 95 ? 2 : 1)}`;
   if (width <= maxExactWidthMs) return secondsText(shown, shown < 95 ? 2 : 1);
-  return `≈${secondsText(shown, width < 1500 ? 1 : 0)}`;
+  if (isRange({ min, max, shown })) return rangeText(min, max);
+  return `≈${secondsText(shown, width < coarseWidthMs ? 1 : 0)}`;
 }
 
 /** The bounds are so far apart that a value between them would mean nothing. */
 const mayBeNearZero = (min: number, max: number): boolean => max - min > 20 && min < max / 10;
+
+/** `≈3s` promises a value between 2 and 4 s. */
+const isRange = ({ min, max, shown }: ShownLength): boolean =>
+  max - min >= coarseWidthMs && Math.max(shown - min, max - shown) > shown / 3;
+
+/** Rounded outwards: `1.0–6.3s`, `12–40s`. */
+function rangeText(min: number, max: number): string {
+  const [digits, step] = min < 10_000 ? [1, 100] : [0, 1000];
+  const from = secondsText(Math.floor(min / step) * step, digits);
+  const to = secondsText(Math.ceil(max / step) * step, digits);
+  return to.includes('m') ? `${from}–${to}` : `${from.slice(0, -1)}–${to}`;
+}
 
 /** Whether a share of the grace period says anything: "at most 100%" does not. */
 export const isShareKnown = ({ min, max }: ShownLength, graceMs: number): boolean =>
@@ -33,14 +49,15 @@ export const isShareKnown = ({ min, max }: ShownLength, graceMs: number): boolea
 /** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. */
 export function shareText(length: ShownLength, graceMs: number): string {
   if (graceMs <= 0 || !Number.isFinite(length.max)) return '?';
-  const percent = (ms: number): string => `${Math.min(100, Math.round((ms / graceMs) * 100))}%`;
+  const whole = (ms: number): number => Math.min(100, Math.round((ms / graceMs) * 100));
+  const percent = (ms: number): string => `${whole(ms)}%`;
   const width = (length.max - length.min) / graceMs;
   // If the length is printed in whole seconds, take the share of the printed value: ≈3s of 10s is 30%.
-  const isCoarse = length.max - length.min >= 1500;
+  const isCoarse = length.max - length.min >= coarseWidthMs;
   const printed = isCoarse ? Math.round(length.shown / 1000) * 1000 : length.shown;
-  return mayBeNearZero(length.min, length.max)
-    ? `≤${percent(length.max)}`
-    : `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
+  if (mayBeNearZero(length.min, length.max)) return `≤${percent(length.max)}`;
+  if (isRange(length)) return `${whole(length.min)}–${percent(length.max)}`;
+  return `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
 }
 
 /** `6.0s`, `0.02s`, `2m05s`; ms. */

@@ -7,6 +7,10 @@ describe('a length is printed with as many digits as its interval supports', () 
     [{ min: 3000, max: 3200, shown: 3100 }, '3.1s'],
     [{ min: 2700, max: 3500, shown: 3100 }, '≈3.1s'],
     [{ min: 10_000, max: 14_000, shown: 12_000 }, '≈12s'],
+    [{ min: 2000, max: 4000, shown: 3000 }, '≈3s'],
+    [{ min: 1900, max: 4000, shown: 3000 }, '1.9–4.0s'],
+    [{ min: 991, max: 6225, shown: 3600 }, '0.9–6.3s'],
+    [{ min: 90_000, max: 300_000, shown: 120_000 }, '90s–5m00s'],
     [{ min: 0, max: 500, shown: 100 }, '≤0.5s'],
     [{ min: 2000, max: Infinity, shown: 2000 }, '≥2.0s'],
     [{ min: -Infinity, max: Infinity, shown: 0 }, '?'],
@@ -23,5 +27,6 @@ describe('a length is printed with as many digits as its interval supports', () 
 it('a share of the grace period is at most 100%', () => {
   expect(shareText({ min: 3000, max: 3200, shown: 3100 }, 10_000)).toBe('31%');
   expect(shareText({ min: 5000, max: 7000, shown: 6000 }, 10_000)).toBe('≈60%');
+  expect(shareText({ min: 1000, max: 6200, shown: 3600 }, 10_000)).toBe('10–62%');
   expect(shareText({ min: 64_000, max: 65_000, shown: 64_500 }, 10_000)).toBe('100%');
 });

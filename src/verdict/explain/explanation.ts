@@ -16,4 +16,4 @@ export interface Explanation {
 
 /** How to read the figures of a report. */
 export const figures =
-  'Every moment is an interval. An observed one is shown by its arrival (`+3.10`), an inferred one by the value that fits all others best (`≈+3.1`), with as many digits as its precision allows. A length is the difference of two shown moments, so that sums agree: `≈3.1s`; `≤0.5s` may be close to zero, `≥2s` has no known end. Both ends of every interval are in JSON, in HTML and in the `-v` output. Gates look at the whole interval: a gate passes only if the whole interval is within the limit.';
+  'Every moment is an interval. An observed one is shown by its arrival (`+3.10`), an inferred one by the value that fits all others best (`≈+3.1`), with as many digits as its precision allows. A length is the difference of two shown moments, so that sums agree: `≈3.1s`; where no single value would be close, both bounds: `1.0–6.3s`; `≤0.5s` may be close to zero, `≥2s` has no known end. Both ends of every interval are in JSON, in HTML and in the `-v` output. Gates look at the whole interval: a gate passes only if the whole interval is within the limit.';

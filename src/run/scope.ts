@@ -5,10 +5,18 @@ import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
-import { printLabels, type LabelSelector } from './selectors.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
 import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
-import { controllerUid, nameOf, ownerOf, podsTarget, siblingTarget, uidOf, type Target } from './watched.ts';
+import {
+  controllerUid,
+  nameOf,
+  ownerOf,
+  podsTarget,
+  serviceSelectorOf,
+  siblingTarget,
+  uidOf,
+  type Target,
+} from './watched.ts';
 
 export interface Scope {
   /** The target in words: `deployment/checkout`. */
@@ -40,14 +48,13 @@ export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: 
   const scope = { target: targetText(target), namespace, owns: () => true };
   if (target.kind === 'selector') return { ...scope, pods: podsTarget(namespace, target) };
   const object = await readWorkload(cluster, target);
-  const labels = labelsOf(target, object);
-  if (labels === undefined)
+  const pods = podsOfWorkload(namespace, target, object);
+  if (!pods)
     throw new PodexitError(
       'target.no-selector',
       `${scope.target} in namespace "${namespace}" selects no pods`,
       'Name the pod itself.',
     );
-  const pods = podsTarget(namespace, { labels, fields: '' });
   if (target.resource === 'services') return { ...scope, pods };
   const uid = uidOf(object);
   const owns = (pod: JsonObject): boolean =>
@@ -76,13 +83,14 @@ async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'wo
   );
 }
 
-function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: JsonObject): string | undefined {
-  if (target.resource !== 'services') {
-    const selector = siblingTarget('', object)?.labelSelector;
-    return selector && printLabels(selector);
-  }
-  const selector = asObject(asObject(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
-  return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
+function podsOfWorkload(
+  namespace: string,
+  { resource }: Extract<Named, { kind: 'workload' }>,
+  object: JsonObject,
+): Target | undefined {
+  if (resource !== 'services') return siblingTarget(namespace, object);
+  const matchLabels = serviceSelectorOf(object);
+  return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });
 }
 
 /** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
@@ -115,7 +123,7 @@ async function scopeOfPods(
   return {
     target: targetText(target),
     namespace,
-    pods: podsTarget(namespace, { labels: sharedLabels(pods), fields: '' }),
+    pods: podsTarget(namespace, { labels: sharedLabels(pods) }),
     // Includes pods of the same controllers: they may be replacements.
     owns: (pod) => uids.has(uidOf(pod)) || controllers.has(controllerUid(pod) ?? ''),
     named,
@@ -153,10 +161,5 @@ async function scopeOfNode(
   const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  return {
-    target: `node/${name}`,
-    namespace,
-    pods: podsTarget(namespace, { labels: '', fields }),
-    owns: () => true,
-  };
+  return { target: `node/${name}`, namespace, pods: podsTarget(namespace, { fields }), owns: () => true };
 }

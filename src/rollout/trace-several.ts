@@ -4,19 +4,17 @@
  */
 import type { JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
-import type { Cluster } from '../kube/cluster.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
 import { advisingSameCluster, connectCluster, warnOn, type Ports } from '../run/ports.ts';
-import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
+import { createDeadline, createWaitingLimit } from '../run/time-limit.ts';
 import { assertOutputs, recorderFor } from '../run/writable.ts';
-import { leaveOnSignals, unlessInterrupted } from '../run/leaving.ts';
+import { leaveOnSignals } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
 import { liveOptions, liveSource } from '../run/live.ts';
-import { scopeInTime } from '../run/choose-pod.ts';
 import { createResults, rolloutOutput, type RolloutOutput } from './output.ts';
 import {
   notFollowedText,
@@ -33,57 +31,47 @@ import { reportError } from '../run/report-error.ts';
 import { createProgress } from './progress.ts';
 import { afterInput } from '../run/clock.ts';
 import { run } from '../run/run.ts';
-import type { Scope } from '../run/scope.ts';
+import { readScope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
 import { tracesOfLog } from '../run/traces-of-log.ts';
 import { nameOf as podName, uidOf } from '../run/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  const { timeoutMs, target, start } = options;
+  const { timeoutMs, target, start, once } = options;
   await assertOutputs(options);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
   const ports = writingThrough(output, terminal);
   const { clock, stdout } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
+  const session = { cluster, deadline, ports };
   let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
   const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => openTraces() > 0);
   try {
     const warn = warnOn(ports);
-    const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
-    const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
-    if (scope.named?.length === 0) return 0;
-    if (scope.named && !(await confirmDeletes(cluster, options, scope.named, deadline, ports))) return 0;
-    if (scope.named && options.once) return await deleteEach(cluster, scope.named, options, deadline, ports);
+    const scope = await readScope(session, target, { ignoreNotFound: options.ignoreNotFound, warn });
+    const { named } = scope;
+    if (named && (named.length === 0 || !(await confirmDeletes(session, options, named)))) return 0;
+    if (named && once) {
+      const { deleteOnce } = await import('../run/delete-once.ts');
+      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once });
+      return 0;
+    }
     const progress = createProgress(() => openTraces(), {
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid));
+    const begun = new Set<string>(options.mode === 'attach' ? [] : named?.map(({ uid }) => uid));
     const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
-    const parts = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
+    const parts = { ...session, options, scope, progress, limit, stop: new AbortController(), ...seen };
     return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (openTraces = count));
   } finally {
     limit.cancel();
     deadline.cancel();
     cluster.close();
   }
-}
-
-/** `--dry-run` and `--wait=false`: nothing is traced. */
-async function deleteEach(
-  cluster: Cluster,
-  pods: NonNullable<Scope['named']>,
-  options: SeveralOptions,
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
-  const { deleteOnce } = await import('../run/delete-once.ts');
-  const { once = { dryRun: 'none', nameOnly: false } } = options;
-  for (const pod of pods) await deleteOnce({ ...options, ...once, ...pod, cluster, deadline }, ports);
-  return 0;
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
@@ -94,7 +82,7 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
   const { record, logText } = options;
   const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
   const several = severalOf(rollout, output.step !== undefined);
-  const shared = liveOptions(cluster, options, deadline, ports);
+  const shared = liveOptions(rollout, options);
   const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
   onLive(live.openTraces);
   for (const { signal } of [deadline, limit, stop])

@@ -2,15 +2,15 @@
 import { asArray, asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { targetText, targetUnread, type Pick, type SeveralTarget, type Target } from './target.ts';
+import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { watchTarget } from './follow.ts';
-import { scopeOf, type Scope } from './scope.ts';
+import { readScope, type Scope } from './scope.ts';
 import { unlessAborted } from './leaving.ts';
-import type { Deadline } from './time-limit.ts';
+import type { Session } from './session.ts';
 import type { FoundPod } from './pod-checks.ts';
 import type { Ports } from './ports.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
@@ -135,20 +135,18 @@ function isReady(pod: JsonObject): boolean {
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));
 
-export interface ResolveOptions {
-  target: Target;
+interface ResolveOptions {
+  target: WorkloadTarget;
   pick?: Pick;
-  deadline: Deadline;
   /** Aborted when the user leaves: the answer is no longer needed. */
   left: AbortSignal;
 }
 
-/** Throws what scopeOf and choosePod throw, and `target.unread`. Needs no request if the target is a pod's name. */
-export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions, ports: Ports): Promise<FoundPod> {
-  const { target, pick, deadline, left } = resolving;
-  if (target.kind === 'pod') return { name: target.name };
+/** Throws what readScope and choosePod throw. */
+export async function resolveTarget(session: Session, { target, pick, left }: ResolveOptions): Promise<FoundPod> {
+  const { cluster, deadline, ports } = session;
   const what = targetText(target);
-  const scope = await scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn: () => {} });
+  const scope = await readScope(session, target, { ignoreNotFound: false, warn: () => {} });
   const late = (): PodexitError => targetUnread(cluster, what);
   const candidates = await unlessAborted(deadline.signal, () => listCandidates(cluster, scope), late);
   const isAsked = ports.ask !== undefined && ports.stdinIsTty && ports.stderr.isTty;
@@ -156,16 +154,3 @@ export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions,
   const pod = await choosePod(candidates, { what, cluster, pick, ports, ask: isAsked ? ask : undefined });
   return { name: nameOf(pod), uid: uidOf(pod) };
 }
-
-/** Throws what scopeOf throws, and `target.unread`. */
-export const scopeInTime = (
-  cluster: Cluster,
-  target: SeveralTarget,
-  deadline: Deadline,
-  scoping: Parameters<typeof scopeOf>[2],
-): Promise<Scope> =>
-  unlessAborted(
-    deadline.signal,
-    () => scopeOf(cluster, target, scoping),
-    () => targetUnread(cluster, targetText(target)),
-  );

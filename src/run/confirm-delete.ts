@@ -5,10 +5,10 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
+import type { Session } from './session.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from './watched.ts';
@@ -26,35 +26,32 @@ const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Po
  * pod throws, and `run.left` on a signal.
  */
 export async function confirmDelete(
-  cluster: Cluster,
+  session: Session,
   options: ConfirmOptions,
   found: FoundPod,
-  deadline: Deadline,
-  ports: Ports,
 ): Promise<FoundPod | undefined> {
+  const { cluster, deadline, ports } = session;
   if (!mustAsk(options, ports)) return found;
   const late = () => targetUnread(cluster, `pod/${found.name}`);
   const read = () => readToDelete(cluster, found);
   const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
   const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
-  return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
+  return (await isYes(session, question)) ? { ...found, uid } : undefined;
 }
 
 /** The same for several pods, which have been read already: one question for all. */
 export async function confirmDeletes(
-  cluster: Cluster,
+  session: Session,
   options: ConfirmOptions,
   pods: readonly FoundPod[],
-  deadline: Deadline,
-  ports: Ports,
 ): Promise<boolean> {
-  if (!mustAsk(options, ports)) return true;
+  if (!mustAsk(options, session.ports)) return true;
   const names = pods.map(({ name }) => name).join(', ');
-  return isYes(questionOf(cluster, options, `${pods.length} pods`, names), deadline, ports);
+  return isYes(session, questionOf(session.cluster, options, `${pods.length} pods`, names));
 }
 
 /** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
-async function isYes(question: string, deadline: Deadline, ports: Ports): Promise<boolean> {
+async function isYes({ deadline, ports }: Session, question: string): Promise<boolean> {
   const answer = await unlessInterrupted(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');

@@ -6,31 +6,34 @@ import { askDeletion } from './ask-deletion.ts';
 import { observe } from '../model/observe.ts';
 import { reduce } from '../model/reduce.ts';
 import { emptyTrace } from '../model/trace.ts';
-import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { deletionProgress, fateOf, unlessAborted, unlessInterrupted, type DeletionProgress } from './leaving.ts';
-import { warnOn, type Ports } from './ports.ts';
+import { warnOn } from './ports.ts';
+import type { Session } from './session.ts';
 import type { Once, TraceOptions } from './trace-options.ts';
 
-interface DeleteOnce extends FoundPod, Once, Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'> {
-  cluster: Cluster;
-  deadline: Deadline;
-}
+type DeleteOptions = Once & Pick<TraceOptions, 'graceSeconds' | 'mode' | 'retryEvict'>;
 
 /** Returns exit code 0. Throws PodexitError if the pod was not deleted, or the user interrupts. */
-export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<number> {
-  const { cluster, name, graceSeconds, mode, dryRun, nameOnly, deadline } = options;
+export async function deleteOnce(session: Session, found: FoundPod, options: DeleteOptions): Promise<number> {
+  const { cluster, deadline, ports } = session;
+  const { name } = found;
+  const { graceSeconds, mode, dryRun, nameOnly } = options;
   const evict = mode === 'evict';
   let progress: DeletionProgress = 'not-asked';
   const send = (left: AbortSignal): Promise<void> =>
-    sendOnce(options, ports, AbortSignal.any([deadline.signal, left]), (newer) => (progress = newer));
+    sendOnce(session, found, options, AbortSignal.any([deadline.signal, left]), (newer) => (progress = newer));
   const inTime = (left: AbortSignal): Promise<void> =>
     unlessAborted(
       deadline.signal,
       () => send(left),
       () => notAcceptedInTime(name, cluster, evict),
     );
-  await unlessInterrupted(ports, inTime, () => fateWhenInterrupted(progress, options));
+  await unlessInterrupted(ports, inTime, () =>
+    progress === 'not-asked' || dryRun !== 'none'
+      ? 'Nothing was deleted.'
+      : asSentence(fateOf(progress, { ...cluster, name })),
+  );
   const how = { none: '', client: ' (dry run)', server: ' (server dry run)' }[dryRun];
   const done = evict ? 'evicted' : graceSeconds === 0 ? 'force deleted' : 'deleted';
   const [pod_, space] = [forTerminal(name), forTerminal(cluster.namespace)];
@@ -38,20 +41,17 @@ export async function deleteOnce(options: DeleteOnce, ports: Ports): Promise<num
   return 0;
 }
 
-function fateWhenInterrupted(progress: DeletionProgress, { cluster, name, dryRun }: DeleteOnce): string {
-  if (progress === 'not-asked' || dryRun !== 'none') return 'Nothing was deleted.';
-  const fate = fateOf(progress, { ...cluster, name });
-  return `${fate.charAt(0).toUpperCase()}${fate.slice(1)}`;
-}
+const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 async function sendOnce(
-  options: DeleteOnce,
-  ports: Ports,
+  { cluster, ports }: Session,
+  found: FoundPod,
+  { graceSeconds, mode, retryEvict, dryRun }: DeleteOptions,
   signal: AbortSignal,
   onProgress: (progress: DeletionProgress) => void,
 ): Promise<void> {
-  const { cluster, name, graceSeconds, mode, retryEvict = false, dryRun } = options;
-  const { pod, uid } = await readToDelete(cluster, options);
+  const { name } = found;
+  const { pod, uid } = await readToDelete(cluster, found);
   if (dryRun === 'client') return;
   const evict = mode === 'evict';
   const target = { namespace: cluster.namespace, name, uid, graceSeconds, evict, dryRun: dryRun === 'server' };

@@ -171,7 +171,7 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
   try {
     const trace = await run({ source, logText, traces, audience: stage });
     if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw podNotInRecording(options);
-    return await finish(trace, shown, stage, ports, false);
+    return await finish(trace, shown, stage, ports);
   } finally {
     stage.close();
   }

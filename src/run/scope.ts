@@ -5,8 +5,10 @@ import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
+import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
-import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
+import type { Session } from './session.ts';
+import { targetText, targetUnread, workloadKinds, workloadPath, type SeveralTarget } from './target.ts';
 import {
   controllerUid,
   nameOf,
@@ -40,8 +42,21 @@ interface ScopeOptions {
   warn(message: string): void;
 }
 
-/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws. */
-export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
+/**
+ * Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws; `target.unread` at
+ * --timeout, and `run.left` on a signal.
+ */
+export async function readScope(
+  { cluster, deadline, ports }: Session,
+  target: SeveralTarget,
+  scoping: ScopeOptions,
+): Promise<Scope> {
+  const late = (): PodexitError => targetUnread(cluster, targetText(target));
+  const read = () => scopeOf(cluster, target, scoping);
+  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
+}
+
+async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
   if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
   if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
   const { namespace } = cluster;
@@ -62,8 +77,9 @@ export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: 
   return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
 }
 
-/** Throws what scopeOf throws. */
-async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<JsonObject> {
+type Named = Extract<SeveralTarget, { kind: 'workload' }>;
+
+async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
@@ -83,11 +99,7 @@ async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'wo
   );
 }
 
-function podsOfWorkload(
-  namespace: string,
-  { resource }: Extract<Named, { kind: 'workload' }>,
-  object: JsonObject,
-): Target | undefined {
+function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObject): Target | undefined {
   if (resource !== 'services') return siblingTarget(namespace, object);
   const matchLabels = serviceSelectorOf(object);
   return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });

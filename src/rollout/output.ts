@@ -171,6 +171,8 @@ interface End {
   incomplete?: string | undefined;
 }
 
+export type Results = ReturnType<typeof createResults>;
+
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
 export function createResults(
   { policy, reports: files, publish: where, format }: FinishOptions,
@@ -197,6 +199,7 @@ export function createResults(
     writing = writing.then(() => show(report));
   };
   return {
+    traces,
     reports: reports as readonly Report[],
     /** Reports a trace at its end in the log. */
     step(trace: Trace, observation: Observation, key?: string): void {

@@ -21,7 +21,7 @@ export interface FollowOptions {
   /** Can end this stream before the run ends. */
   signal?: AbortSignal;
   /** Called when the stream dies or comes alive again. */
-  onAlive?: (isSo: boolean) => void;
+  onAlive?: (isAlive: boolean) => void;
 }
 
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */

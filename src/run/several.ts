@@ -7,19 +7,18 @@ import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
-/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and calls the listener. */
+/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and passes on their states. */
 export function createPodObserver(
   run: Run,
   several: Several,
   shared: SharedStreams,
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
-  const { listener, shouldTrace } = several;
   const alive = new Map<string, JsonObject>();
   const terminating = new Set<string>();
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
-    listener.seen(uid, isRemoved ? undefined : pod);
+    several.seen(uid, isRemoved ? undefined : pod);
     if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
     else alive.set(uid, pod);
     if (isRemoved) {
@@ -31,7 +30,7 @@ export function createPodObserver(
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);
-    if (!shouldTrace(uid, pod)) return;
+    if (!several.shouldTrace(uid, pod)) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod);
@@ -45,9 +44,9 @@ export function createPodObserver(
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;
       alive.delete(uid);
-      if (!isFinishedPod(pod)) listener.missed(pod, 'it went while the watch of the pods was lost');
+      if (!isFinishedPod(pod)) several.missed(pod, 'it went while the watch of the pods was lost');
     }
-    listener.listed(pods);
+    several.listed(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
   };
@@ -57,11 +56,11 @@ export function createPodObserver(
 const ownAnswerMs = 2000;
 
 /** A pod that went without being seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
-function onSuddenRemoval({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
-  const missed = (): void => listener.missed(pod, 'it was removed at once');
+function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: Several, pod: JsonObject): void {
+  const report = (): void => missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
-  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? missed() : undefined;
-  const unlessTraced = (): void => (traceOf(uid) ? undefined : missed());
+  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
+  const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
   timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }
 

@@ -189,9 +189,9 @@ function createOwners({ options }: Run, watch: Watch) {
       if (target.stream === 'owner-events') watch(target);
       else
         watch(target, {
-          onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
+          onAlive: (isAlive) => several?.ownerAlive?.(target, isAlive),
           onObservation: (rawObservation) => {
-            several?.listener.owner?.(rawObservation, target);
+            several?.ownerSeen?.(rawObservation, target);
             if (rawObservation.kind !== 'listed') return;
             if (!shared) return above(asObject(rawObservation.objects[0]));
             const isKnown = (object: JsonObject): boolean =>

@@ -35,11 +35,9 @@ async function waitAndTrace(session: Session, options: NextPodOptions): Promise<
         return (uid ??= one) === one;
       },
       ended: () => over.abort(),
-      listener: {
-        seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-        missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
-        listed: limit.listed,
-      },
+      seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
+      missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
+      listed: limit.listed,
     };
     const notStarted = (): PodexitError =>
       new PodexitError(

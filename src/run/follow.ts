@@ -104,7 +104,7 @@ export async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
-  { gate, since }: { gate?: Gate; since?: number },
+  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
 ): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);

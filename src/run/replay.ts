@@ -9,7 +9,7 @@ import { emptyTrace, type Trace } from '../model/trace.ts';
 import { onePod, type Traces } from './traces.ts';
 import { tracesOfLog } from './traces-of-log.ts';
 import { sharedStreamDelayMs } from './pod-ended.ts';
-import { endingOf, reconnectTimeoutMs, type End } from './trace-end.ts';
+import { endOf, reconnectTimeoutMs, type End } from './trace-end.ts';
 import { neededStreams } from './stream-health.ts';
 import { absencesIn, narrowToPod, narrowToAll, type Absence } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
@@ -126,12 +126,11 @@ export function* endedLikeLive(
 
 /** `quietMs`: how long to wait after the pod's removal. */
 function replayEndOf(trace: Trace, absences: readonly Absence[], quietMs: number): ReplayEnd | undefined {
-  const ending = endingOf(trace);
-  if (ending.kind === 'open') return undefined;
-  const isSettling = ending.kind === 'settling';
-  const at = Math.max(trace.now, isSettling ? ending.until : (trace.gone?.at ?? trace.now) + quietMs);
+  const end = endOf(trace, { areComplete: true, isComingBack: false }, quietMs);
+  if (!end) return undefined;
+  const at = Math.max(trace.now, end.at);
   const back = streamsBackAt(trace, at, absences);
-  return { at: back ?? at, name: isSettling ? 'settled' : 'over', isNow: !isSettling && back === undefined };
+  return { at: back ?? at, name: end.name, isNow: end.name === 'over' && back === undefined };
 }
 
 /** When the streams have returned that are interrupted at `at` and that a live run waits for; undefined: none is. */

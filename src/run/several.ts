@@ -26,7 +26,7 @@ export function createPodObserver(
       if (!terminating.delete(uid)) onSuddenRemoval(run, several, pod);
       return;
     }
-    shared.openRoutes(pod, gate);
+    shared.openRoutes(pod);
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);

@@ -24,7 +24,7 @@ export interface Rollout extends Session {
   readonly stop: AbortController;
   /** Uids of pods that were seen terminating or will be deleted. */
   readonly begun: Set<string>;
-  /** Names of pods that went without a report, by uid. */
+  /** Names of pods that are gone and have no report, by uid. */
   readonly unseen: Map<string, string>;
   /** Why the run had to stop: its command failed, or the rollout stalled. */
   failure: PodexitError | undefined;

@@ -19,7 +19,7 @@ import { assertDistinct, assertWritable } from './writable.ts';
 import { finish, type FinishOptions } from './finish.ts';
 import type { Ports } from './ports.ts';
 
-export interface Replay {
+interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
   /** The recording holds log text. */
   logText: boolean;
@@ -184,12 +184,7 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
   );
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
-async function replaySeveral(
-  source: RunOptions & { traces: Traces },
-  target: string,
-  shown: ReplayOptions,
-  ports: Ports,
-): Promise<number> {
+async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
   const { createResults, rolloutOutput } = await import('../rollout/output.ts');
   const results = createResults(shown, target, source.traces, rolloutOutput(shown, ports), ports);
   await run({ ...source, audience: results });

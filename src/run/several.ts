@@ -44,7 +44,7 @@ export function createPodObserver(
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;
       alive.delete(uid);
-      if (!isFinishedPod(pod)) several.missed(pod, 'it went while the watch of the pods was lost');
+      if (!isFinishedPod(pod)) several.missed(pod, 'it disappeared while the watch of the pods was lost');
     }
     several.listed(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
@@ -55,7 +55,7 @@ export function createPodObserver(
 /** ms in which the answer to our own request may show that it caused the removal. */
 const ownAnswerMs = 2000;
 
-/** A pod that went without being seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
+/** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
 function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: Several, pod: JsonObject): void {
   const report = (): void => missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
@@ -75,6 +75,6 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 /** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
 const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
-/** A line for stderr about a pod that went without a trace. `why` completes the sentence. */
+/** A line for stderr about a pod that is gone and was not traced. `why` completes the sentence. */
 export const missedText = (pod: JsonObject, why: string): string =>
   `podexit: ${forTerminal(nameOf(pod))}: its termination was not observed: ${why}\n`;

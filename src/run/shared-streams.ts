@@ -173,7 +173,7 @@ function createOwners({ options }: Run, watch: Watch) {
     known.add(key);
     const [byName, events] = ownerTargets(namespace, owner);
     if (!byName) return openSiblings(below);
-    const above = (object: JsonObject | undefined): void => {
+    const openAbove = (object: JsonObject | undefined): void => {
       const next = object && ownerOf(object);
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
@@ -185,10 +185,10 @@ function createOwners({ options }: Run, watch: Watch) {
       onObservation: (rawObservation) => {
         several?.ownerSeen?.(rawObservation, target);
         if (rawObservation.kind !== 'listed') return;
-        if (!shared) return above(asObject(rawObservation.objects[0]));
+        if (!shared) return openAbove(asObject(rawObservation.objects[0]));
         const isKnown = (object: JsonObject): boolean =>
           known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
-        rawObservation.objects.map(asObject).filter(isKnown).forEach(above);
+        rawObservation.objects.map(asObject).filter(isKnown).forEach(openAbove);
       },
     });
     // A run over several pods has one stream for the Events about all owners.

@@ -8,7 +8,7 @@ import { forTerminal } from '../render/safe-text.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
-import type { Session } from './session.ts';
+import { ask, canAsk, type Session } from './session.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from './watched.ts';
@@ -18,7 +18,7 @@ type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'g
 const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
   if (interactive) return true;
   const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
-  return deletes && confirm === true && ports.stdinIsTty && ports.stderr.isTty && ports.ask !== undefined;
+  return deletes && confirm === true && canAsk(ports);
 };
 
 /**
@@ -51,8 +51,9 @@ export async function confirmDeletes(
 }
 
 /** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
-async function isYes({ deadline, ports }: Session, question: string): Promise<boolean> {
-  const answer = await unlessInterrupted(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
+async function isYes(session: Session, question: string): Promise<boolean> {
+  const { ports } = session;
+  const answer = await unlessInterrupted(ports, (left) => ask(session, question, left));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
   return isYes;

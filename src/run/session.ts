@@ -40,5 +40,12 @@ export async function inSession<T extends TraceOptions>(
   }
 }
 
+/** Whether a person at a terminal can be asked. */
+export const canAsk = ({ ask, stdinIsTty, stderr }: Ports): boolean => ask !== undefined && stdinIsTty && stderr.isTty;
+
+/** The answer to a question; undefined if there is none. --timeout does not run meanwhile. */
+export const ask = ({ deadline, ports }: Session, question: string, left: AbortSignal): Promise<string | undefined> =>
+  deadline.pauseWhile(async () => ports.ask?.(question, left));
+
 /** `pod.gone`: gone when the DELETE arrived. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);

@@ -3,7 +3,6 @@
  * or all pods that end on a node while a command drains it.
  */
 import { PodexitError } from '../errors.ts';
-import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
@@ -32,7 +31,7 @@ import { run } from '../run/run.ts';
 import { readScope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
 import { tracesOfLog } from '../run/traces-of-log.ts';
-import { nameOf as podName, uidOf } from '../run/watched.ts';
+import { nameOf, uidOf } from '../run/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
@@ -182,6 +181,7 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
 /** `hasTable`: the output shows each pod when it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {
   const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
+  const warn = warnOn(ports);
   const isWorkload = options.target.kind === 'workload';
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid));
@@ -201,7 +201,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
         // The table has a row for the pod.
-        if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+        if (!hasTable) warn(`${nameOf(pod)}: is terminating`);
       }
       return begun.has(uid);
     },
@@ -212,7 +212,7 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
     refused:
       named &&
       ((pod, error) => {
-        warnOn(ports)(error.message);
+        warn(error.message);
         codes.push(error.exitCode);
         progress.begun();
         finishPod(rollout, uidOf(pod));
@@ -232,8 +232,8 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
     },
     missed(pod, why) {
       if (named && !named.has(uidOf(pod))) return;
-      unseen.set(uidOf(pod), podName(pod));
-      ports.stderr.write(missedText(pod, why));
+      unseen.set(uidOf(pod), nameOf(pod));
+      warn(missedText(pod, why));
       progress.begun();
       finishPod(rollout, uidOf(pod));
     },

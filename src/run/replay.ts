@@ -17,7 +17,7 @@ import { run, type LookOptions, type RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
 import { assertDistinct, assertWritable } from './writable.ts';
 import { finish, type FinishOptions } from './finish.ts';
-import type { Ports } from './ports.ts';
+import { warnOn, type Ports } from './ports.ts';
 
 interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
@@ -161,8 +161,7 @@ interface ReplayOptions extends FinishOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${message}\n`);
-  const replay = await openReplay(options.file, warn, options.pod);
+  const replay = await openReplay(options.file, warnOn(ports), options.pod);
   const { rawObservations: source, logText, traces, target } = replay;
   const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
   if (target !== undefined) return replaySeveral({ source, logText, traces }, target, shown, ports);

@@ -1,7 +1,6 @@
 /** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
-import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
@@ -75,6 +74,6 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 /** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
 const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
-/** A line for stderr about a pod that is gone and was not traced. `why` completes the sentence. */
+/** A sentence about a pod that is gone and was not traced. `why` completes it. */
 export const missedText = (pod: JsonObject, why: string): string =>
-  `podexit: ${forTerminal(nameOf(pod))}: its termination was not observed: ${why}\n`;
+  `${nameOf(pod)}: its termination was not observed: ${why}`;

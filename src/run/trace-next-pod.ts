@@ -19,7 +19,7 @@ type NextPodOptions = TraceOptions & { target: SeveralTarget };
 
 async function waitAndTrace(session: Session, options: NextPodOptions): Promise<number> {
   const { cluster, deadline, ports } = session;
-  const { clock, stdout, stderr } = ports;
+  const { clock, stdout } = ports;
   const warn = warnOn(ports);
   const limit = createWaitingLimit({ clock, timeoutMs: options.timeoutMs, stdout });
   const over = new AbortController();
@@ -36,7 +36,7 @@ async function waitAndTrace(session: Session, options: NextPodOptions): Promise<
       },
       ended: () => over.abort(),
       seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-      missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
+      missed: (pod, why) => void (limit.restart(), warn(missedText(pod, why))),
       listed: limit.listed,
     };
     const notStarted = (): PodexitError =>

@@ -95,8 +95,8 @@ async function targetSpec(
     const object = await readWorkload(cluster, target.resource, target.name);
     return specOfWorkload(object, await readNamespace(cluster), graceSeconds);
   }
-  const deadline = createDeadline(ports.clock, null);
-  const { name } = await resolveTarget(cluster, { target, pick, deadline, left }, ports);
+  const session = { cluster, deadline: createDeadline(ports.clock, null), ports };
+  const { name } = target.kind === 'pod' ? target : await resolveTarget(session, { target, pick, left });
   const pod = await readPodToDelete(cluster, name);
   const [neighbours, node] = [await readNamespace(cluster), await readNode(cluster, pod.spec?.nodeName)];
   const spec = specOfLivePod(pod, neighbours, { node, graceSeconds });

@@ -7,7 +7,7 @@ import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { parseDuration, usageError } from './usage.ts';
 import { findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type Flags } from './options.ts';
+import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, wholeNumber, type Flags } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand } from './command.ts';
 
@@ -87,7 +87,7 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
   return {
     source: sourceOf(words, flags),
     connection: connectionOf(flags, version),
-    verbosity: wholeNumber(flags.v, '-v') ?? 0,
+    verbosity: verbosityOf(flags),
     graceSeconds: seconds ?? undefined,
     timeoutMs: timeout > 0 ? timeout : null,
     evict: flags.evict ?? false,

@@ -1,9 +1,7 @@
 /** The flags of `demo`. Its cluster (demo.ts) is loaded only to run a scenario. */
 import { addDeleteFlags } from './delete-flags.ts';
 import type { DemoFlags } from './demo.ts';
-import { addOutputFlags, addTraceFlags } from './options.ts';
-import { addPipelineFlags } from './pipeline-flags.ts';
-import { addProbeFlags } from './probe-flags.ts';
+import { addTraceFlags } from './options.ts';
 import { givenFlags } from './words.ts';
 import type { AddCommand } from './command.ts';
 
@@ -28,7 +26,7 @@ export const addDemo: AddCommand = (program, ports, setExitCode, { main }) => {
     .option('--serve', 'only run the API server, for any client; it starts over after the end')
     .option('--port <port>', 'port of the cluster; default: any free one')
     .option('--write-kubeconfig <file>', 'with --serve: write a kubeconfig for it');
-  const traced = addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(demo)))));
+  const traced = addTraceFlags(addDeleteFlags(demo));
   // Parsed but hidden, so that demo.ts can explain why they are refused.
   for (const option of traced.options) if (refusedFlags.has(option.long ?? '')) option.hideHelp();
   traced.action(async (scenario: string | undefined, flags: DemoFlags) => {

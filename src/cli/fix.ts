@@ -2,7 +2,7 @@
 import type { FixOptions } from '../advice/fix/fix.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { oneOf, usageError } from './usage.ts';
-import { wholeNumber } from './options.ts';
+import { verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand } from './command.ts';
 
@@ -45,7 +45,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
       connection: connectionOf(flags, ports.version),
-      verbosity: wholeNumber(flags.v, '-v') ?? 0,
+      verbosity: verbosityOf(flags),
     };
     setExitCode(await run(options, ports));
   });

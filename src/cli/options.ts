@@ -14,8 +14,10 @@ import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
 import { deletionOptions, decideGrace, type DeleteFlags } from './delete-flags.ts';
 import { parseDuration, oneOf, usageError } from './usage.ts';
-import { policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
-import type { ProbeFlags } from './probe-flags.ts';
+import type { Ports } from '../run/ports.ts';
+import { addPipelineFlags, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
+import { addProbeFlags, type ProbeFlags } from './probe-flags.ts';
+import { shownCommand } from './words.ts';
 import type { Command } from 'commander';
 
 /** As commander parses them, like all flags here. */
@@ -38,19 +40,19 @@ export interface Flags extends ConnectionFlags, DeleteFlags, OutputFlags, Pipeli
   v?: string;
 }
 
-/** Throws PodexitError for invalid or contradictory flags. */
+/** All but the probes. `target`: the words that name it. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
-  words: readonly string[],
+  command: Command,
+  target: readonly string[],
   flags: Flags,
-  version: string,
-  isTty: boolean,
+  { version, stdout }: Ports,
 ): Promise<TraceOptions> {
   const grace = decideGrace({
     gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
     now: flags.now,
     force: flags.force,
   });
-  const chosen = deletionOptions(words, flags);
+  const chosen = deletionOptions(target, flags);
   const isNode = chosen.target.kind === 'node';
   const attachFlag =
     (flags.attach && '--attach') || (flags.allTerminating && '--all-terminating') || (isNode && 'node/NAME');
@@ -68,6 +70,7 @@ export async function traceOptions(
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
   const { policy, confirm } = await policyFrom(flags);
   return {
+    command: shownCommand(command, target),
     connection: connectionOf(flags, version),
     ...chosen,
     confirm: confirm && !flags.yes,
@@ -77,15 +80,17 @@ export async function traceOptions(
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
     logText: flags.logs === true,
-    format: await formatFrom(flags, isTty),
+    format: await formatFrom(flags, stdout.isTty),
     look: lookOf(flags),
     record: recordingOf(flags.record),
     reports: reportsOf(flags),
     policy,
     publish: publishFrom(flags),
-    verbosity: wholeNumber(flags.v, '-v') ?? 0,
+    verbosity: verbosityOf(flags),
   };
 }
+
+export const verbosityOf = ({ v }: { v?: string }): number => wholeNumber(v, '-v') ?? 0;
 
 /** A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
 export const formatFrom = async ({ output }: Flags, isTty: boolean): Promise<Format> =>
@@ -105,7 +110,7 @@ export const lookOf = (flags: Flags): LookOptions => ({
   ascii: flags.ascii ?? false,
   timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
   logs: flags.logs === true,
-  verbose: (wholeNumber(flags.v, '-v') ?? 0) > 0,
+  verbose: verbosityOf(flags) > 0,
 });
 
 /** `unit`: what the number counts, unless the flag's name says it. */
@@ -116,8 +121,9 @@ export function wholeNumber(text: string | undefined, flag: string, unit = ''): 
   return Number(text);
 }
 
+/** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {
-  return command
+  command
     .optionsGroup('Trace:')
     .option('--attach', 'delete nothing, wait until something else deletes the pod')
     .option('--all-terminating', 'with -l or a workload: trace every terminating pod until the rollout is done')
@@ -131,6 +137,7 @@ export function addTraceFlags(command: Command): Command {
       '-v, --v <level>',
       'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
     );
+  return addPipelineFlags(addProbeFlags(addOutputFlags(command)));
 }
 
 /** The same for every command that prints. */
@@ -145,8 +152,8 @@ const logHelp = {
   noLogs: "do not follow the containers' logs at all",
 };
 
-/** `logs`: the help for `--logs` and `--no-logs`; absent for a command without them. */
-export function addOutputFlags(command: Command, { logs }: { logs?: typeof logHelp } = { logs: logHelp }): Command {
+/** `logs`: the help for `--logs` and `--no-logs`. */
+export function addOutputFlags(command: Command, logs = logHelp): Command {
   command
     .optionsGroup('Output:')
     .option(
@@ -157,8 +164,9 @@ export function addOutputFlags(command: Command, { logs }: { logs?: typeof logHe
       '--report <file>',
       `also write a report; the format follows the file extension (${reportExtensions.join(' ')}); may be repeated`,
       collect,
-    );
-  if (logs) command.option('--logs', logs.logs).option('--no-logs', logs.noLogs);
+    )
+    .option('--logs', logs.logs)
+    .option('--no-logs', logs.noLogs);
   return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 

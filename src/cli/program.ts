@@ -3,15 +3,14 @@ import { CommanderError, type Command } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { traceOnePod } from '../run/trace-pod.ts';
-import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
+import { traceOptions, addTraceFlags, type Flags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
-import { addPipelineFlags } from './pipeline-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
-import { addProbeFlags, probesFrom } from './probe-flags.ts';
+import { probesFrom } from './probe-flags.ts';
 import type { AddCommand, Main } from './command.ts';
 import { CommandWithNeededFlags } from './needed-flags.ts';
-import { commandFirst, wordsAfterDashes, shownCommand, wordsForCommander } from './words.ts';
+import { commandFirst, splitAtDashes, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 
 /**
@@ -57,15 +56,14 @@ export async function buildProgram(
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {} })
     .enablePositionalOptions();
-  addConnectionFlags(
-    addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))))),
-  ).action(async (words: string[], flags: Flags) => {
-    const command = wordsAfterDashes(program);
-    const target = words.slice(0, words.length - command.length);
-    const options = await traceOptions(target, flags, version, stdout.isTty);
-    const shown = { command: shownCommand(program, target), probes: await probesFrom(flags, ports.env) };
-    setExitCode(await trace({ ...options, ...shown }, flags, command, ports));
-  });
+  addConnectionFlags(addTraceFlags(addDeleteFlags(addTargetFlags(program)))).action(
+    async (words: string[], flags: Flags) => {
+      const [target, command] = splitAtDashes(program, words);
+      const options = await traceOptions(program, target, flags, ports);
+      const probes = await probesFrom(flags, ports.env);
+      setExitCode(await trace({ ...options, probes }, flags, command, ports));
+    },
+  );
   for (const [name, load] of Object.entries(commands))
     if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, runProgram });
   return program;

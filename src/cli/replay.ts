@@ -16,7 +16,7 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
     .description('show a recorded run again, or one pod of it')
     .addHelpText('before', examples);
   const logs = { logs: "show the containers' log lines (the default)", noLogs: 'leave them out' };
-  addPipelineFlags(addOutputFlags(replay, { logs }))
+  addPipelineFlags(addOutputFlags(replay, logs))
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
       const { replayFile } = await import('../run/replay.ts');

@@ -1,10 +1,9 @@
 /** `rollout`: follows the next rollout of a workload to its end, or starts one. */
 import type { RolloutStart } from '../rollout/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
-import { traceOptions, addOutputFlags, addTraceFlags, type Flags } from './options.ts';
-import { addPipelineFlags } from './pipeline-flags.ts';
-import { addProbeFlags, probesFrom } from './probe-flags.ts';
-import { wordsAfterDashes, shownCommand } from './words.ts';
+import { traceOptions, addTraceFlags, type Flags } from './options.ts';
+import { probesFrom } from './probe-flags.ts';
+import { splitAtDashes } from './words.ts';
 import { usageError } from './usage.ts';
 import type { AddCommand } from './command.ts';
 
@@ -31,19 +30,16 @@ export const addRollout: AddCommand = (program, ports, setExitCode) => {
     .addHelpText('before', examples)
     .option('--restart', 'start it: kubectl rollout restart')
     .option('--image <container=image>', 'start it: kubectl set image');
-  addConnectionFlags(addPipelineFlags(addProbeFlags(addOutputFlags(addTraceFlags(rollout))))).action(
-    async (words: string[], flags: RolloutFlags) => {
-      const command = wordsAfterDashes(program);
-      const target = words.slice(0, words.length - command.length);
-      const options = await traceOptions(target, { ...flags, allTerminating: true }, ports.version, ports.stdout.isTty);
-      if (options.target.kind !== 'workload')
-        throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
-      const { traceSeveral } = await import('../rollout/trace-several.ts');
-      const started = { probes: await probesFrom(flags, ports.env), start: startOf(flags, command) };
-      const shown = shownCommand(rollout, target);
-      setExitCode(await traceSeveral({ ...options, target: options.target, ...started, command: shown }, ports));
-    },
-  );
+  addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: RolloutFlags) => {
+    const [named, command] = splitAtDashes(program, words);
+    const options = await traceOptions(rollout, named, { ...flags, allTerminating: true }, ports);
+    const { target } = options;
+    if (target.kind !== 'workload')
+      throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
+    const { traceSeveral } = await import('../rollout/trace-several.ts');
+    const probes = await probesFrom(flags, ports.env);
+    setExitCode(await traceSeveral({ ...options, target, probes, start: startOf(flags, command) }, ports));
+  });
 };
 
 /** Throws usageError if there are several ways. */

@@ -2,7 +2,7 @@
 import type { WhyOptions } from '../advice/why/why.ts';
 import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
 import { severalOf } from './usage.ts';
-import { addDocumentFlags, documentOptions, otherFormats, wholeNumber, type OutputFlags } from './options.ts';
+import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
 import { replayTextWith, type AddCommand } from './command.ts';
 
@@ -47,7 +47,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode, { runProgram }) 
       auditLogs: flags.auditLog ?? [],
       failOn: severalOf(flags.failOn, failOutcomes, '--fail-on'),
       connection: connectionOf(flags, ports.version),
-      verbosity: wholeNumber(flags.v, '-v') ?? 0,
+      verbosity: verbosityOf(flags),
       replay: replayTextWith(runProgram, ports),
       ...(await documentOptions(flags, otherFormats.why)),
     };

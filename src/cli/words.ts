@@ -94,11 +94,12 @@ function rewriteSwitch(word: string, name: string, value: string): string[] {
   return settableElsewhere.has(name) ? [name.replace('--', '--no-')] : [];
 }
 
-/** The words after `--`: a command to run. */
-export function wordsAfterDashes(program: Command): string[] {
+/** Splits the words into those before `--`, and those after it: a command to run. */
+export function splitAtDashes(program: Command, words: readonly string[]): [before: string[], after: string[]] {
   const { rawArgs = [] } = program as unknown as { rawArgs?: string[] };
   const dashes = rawArgs.indexOf('--');
-  return dashes < 0 ? [] : rawArgs.slice(dashes + 1);
+  const after = dashes < 0 ? [] : rawArgs.slice(dashes + 1);
+  return [words.slice(0, words.length - after.length), after];
 }
 
 /** Flags whose values are never secret; of all others only the name is printed. */

@@ -1,9 +1,8 @@
 /** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
 import { forTerminal } from '../render/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
-import type { Cluster } from '../kube/cluster.ts';
-import type { Deadline, WaitingLimit } from '../run/time-limit.ts';
-import type { Ports } from '../run/ports.ts';
+import type { WaitingLimit } from '../run/time-limit.ts';
+import type { Session } from '../run/session.ts';
 import type { Obstacles } from './obstacles.ts';
 import { quietMs, type Progress, type RolloutEnd } from './progress.ts';
 import type { Scope } from '../run/scope.ts';
@@ -14,12 +13,9 @@ import type { TraceOptions } from '../run/trace-options.ts';
 export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
 
 /** What the parts of a run over several pods share, besides their traces. */
-export interface Rollout {
-  readonly cluster: Cluster;
+export interface Rollout extends Session {
   readonly options: SeveralOptions;
   readonly scope: Scope;
-  readonly ports: Ports;
-  readonly deadline: Deadline;
   readonly progress: Progress;
   readonly obstacles: Obstacles;
   /** Applies if no --timeout was given. */
@@ -28,7 +24,7 @@ export interface Rollout {
   readonly stop: AbortController;
   /** Uids of pods that were seen terminating or will be deleted. */
   readonly begun: Set<string>;
-  /** Names of pods that went without a report, by uid. */
+  /** Names of pods that are gone and have no report, by uid. */
   readonly unseen: Map<string, string>;
   /** Why the run had to stop: its command failed, or the rollout stalled. */
   failure: PodexitError | undefined;

@@ -165,11 +165,13 @@ function tableOf({ target, traces, reports }: SoFar) {
 interface End {
   /** Exit codes that do not come from reports. */
   codes?: readonly number[];
-  /** Names of pods that went without a report. */
+  /** Names of pods that are gone and have no report. */
   unseen?: readonly string[];
   /** Why the rollout did not complete, if it is not known to have completed. */
   incomplete?: string | undefined;
 }
+
+export type Results = ReturnType<typeof createResults>;
 
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
 export function createResults(
@@ -197,6 +199,7 @@ export function createResults(
     writing = writing.then(() => show(report));
   };
   return {
+    traces,
     reports: reports as readonly Report[],
     /** Reports a trace at its end in the log. */
     step(trace: Trace, observation: Observation, key?: string): void {
@@ -210,10 +213,10 @@ export function createResults(
     /** Prints the summary. Returns the worst exit code of all. */
     async end({ codes = [], unseen = [], incomplete }: End = {}): Promise<number> {
       const numbers = rolloutNumbers(target, reports, {
-        codes: [...codes, ...fileCodes, ...lossCodes(traces, policy)],
+        codes: [...codes, ...fileCodes, ...lossCodes(traces.probes(), policy)],
         unseen,
         incomplete,
-        probes: probeReportsOf(traces, reports),
+        probes: probeReportsOf(traces.probes(), reports),
       });
       await output.end?.(numbers, reports);
       return numbers.exitCode;

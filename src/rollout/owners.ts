@@ -8,7 +8,7 @@ import type { PodListener } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
 import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
-type OwnerListener = Pick<PodListener, 'owner' | 'ownerAlive' | 'listed'>;
+type OwnerListener = Pick<PodListener, 'ownerSeen' | 'ownerAlive' | 'listed'>;
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -41,7 +41,7 @@ export function followOwners(
       });
       progress.ownersKnown();
     },
-    owner(rawObservation, stream) {
+    ownerSeen(rawObservation, stream) {
       const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
@@ -65,9 +65,9 @@ export function followOwners(
       if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
         finish(path, `${pathText(path)} is gone`);
     },
-    ownerAlive(stream, isSo) {
+    ownerAlive(stream, isAlive) {
       const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
-      if (followed.has(path)) progress.ownerAlive(path, isSo);
+      if (followed.has(path)) progress.ownerAlive(path, isAlive);
     },
   };
 }

@@ -39,8 +39,8 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   let hasReportedWait = false;
   const release = (what: string): void => void (holds.delete(what), changes.ofPods());
   const begun = (): void => release('it has not begun');
-  const setAlive = (stream: string, isSo: boolean): void =>
-    void (isSo ? lost.delete(stream) : lost.add(stream), changes.ofPods());
+  const setAlive = (stream: string, isAlive: boolean): void =>
+    void (isAlive ? lost.delete(stream) : lost.add(stream), changes.ofPods());
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isIdle = (): boolean => terminating.size === 0 && running() === 0;
   /** Whether the end of the rollout can be known. */
@@ -77,7 +77,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
       changes.ofPods();
     },
     /** Whether the pods' stream is alive. */
-    onAlive: (isSo: boolean): void => setAlive('pods', isSo),
+    podsAlive: (isAlive: boolean): void => setAlive('pods', isAlive),
     /** Whether the stream of the owner at `path` is alive. */
     ownerAlive: setAlive,
     hasLostWatch: (): boolean => lost.size > 0,

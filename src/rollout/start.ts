@@ -31,18 +31,14 @@ function flagsOf({ kubeconfig, context, cluster, user, server }: ConnectOptions)
 }
 
 /**
- * Runs the command to its end, with its output on stderr, because stdout is for reports. Throws PodexitError
- * `rollout.command-failed` if it cannot be started or fails; ends it on abort.
+ * Runs the command to its end; ends it on abort. `write` gets its output, for stderr, because stdout is for reports.
+ * Throws PodexitError `rollout.command-failed` if it cannot be started or fails.
  */
-export function runCommand(
-  argv: readonly string[],
-  { stderr }: Pick<Ports, 'stderr'>,
-  signal: AbortSignal,
-): Promise<void> {
+export function runCommand(argv: readonly string[], write: (text: string) => void, signal: AbortSignal): Promise<void> {
   const [program = '', ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['inherit', 'pipe', 'pipe'], signal });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => stderr.write(String(text)));
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => write(String(text)));
     child.on('error', (cause) => {
       if (signal.aborted) return resolve();
       reject(

@@ -2,22 +2,17 @@
  * A run over several pods: all terminating pods of a target until its rollout is done, named pods until each has ended,
  * or all pods that end on a node while a command drains it.
  */
-import type { JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
-import type { Cluster } from '../kube/cluster.ts';
-import type { Interrupted } from '../model/observation.ts';
-import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
 import { advisingSameCluster, connectCluster, warnOn, type Ports } from '../run/ports.ts';
-import { createDeadline, createWaitingLimit, type Deadline } from '../run/time-limit.ts';
+import { createDeadline, createWaitingLimit } from '../run/time-limit.ts';
 import { assertOutputs, recorderFor } from '../run/writable.ts';
-import { leaveOnSignals, unlessInterrupted } from '../run/leaving.ts';
+import { leaveOnSignals } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
-import { liveOptions, liveSource } from '../run/live.ts';
-import { scopeInTime } from '../run/choose-pod.ts';
-import { createResults, rolloutOutput, type RolloutOutput } from './output.ts';
+import { liveOptions, liveSource, type Live } from '../run/live.ts';
+import { createResults, rolloutOutput, type Results, type RolloutOutput } from './output.ts';
 import {
   notFollowedText,
   shortcomingOf,
@@ -30,41 +25,55 @@ import { createObstacles } from './obstacles.ts';
 import { followOwners } from './owners.ts';
 import { missedText } from '../run/several.ts';
 import { reportError } from '../run/report-error.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, type RolloutEnd } from './progress.ts';
 import { afterInput } from '../run/clock.ts';
 import { run } from '../run/run.ts';
-import type { Scope } from '../run/scope.ts';
+import { readScope } from '../run/scope.ts';
 import { commandOf, runCommand } from './start.ts';
 import { tracesOfLog } from '../run/traces-of-log.ts';
-import { nameOf as podName, uidOf } from '../run/watched.ts';
+import { nameOf, uidOf } from '../run/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  const { timeoutMs, target, start } = options;
+  const { timeoutMs, target, start, once } = options;
   await assertOutputs(options);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
   const ports = writingThrough(output, terminal);
   const { clock, stdout } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
+  const session = { cluster, deadline, ports };
   let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
   const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => openTraces() > 0);
   try {
     const warn = warnOn(ports);
-    const scoping = { ignoreNotFound: options.ignoreNotFound, warn };
-    const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, target, deadline, scoping));
-    if (scope.named?.length === 0) return 0;
-    if (scope.named && !(await confirmDeletes(cluster, options, scope.named, deadline, ports))) return 0;
-    if (scope.named && options.once) return await deleteEach(cluster, scope.named, options, deadline, ports);
+    const scope = await readScope(session, target, { ignoreNotFound: options.ignoreNotFound, warn });
+    const { named } = scope;
+    if (named && (named.length === 0 || !(await confirmDeletes(session, options, named)))) return 0;
+    if (named && once) {
+      const { deleteOnce } = await import('../run/delete-once.ts');
+      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once });
+      return 0;
+    }
     const progress = createProgress(() => openTraces(), {
       waits: (owners) => ports.stderr.write(waitingText(owners)),
       notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
     });
-    const begun = new Set<string>(options.mode === 'attach' ? [] : scope.named?.map(({ uid }) => uid));
-    const seen = { begun, unseen: new Map(), codes: [], failure: undefined };
-    const parts = { cluster, options, scope, ports, deadline, progress, limit, stop: new AbortController(), ...seen };
-    return await follow({ ...parts, obstacles: createObstacles(warn) }, output, (count) => (openTraces = count));
+    const rollout: Rollout = {
+      ...session,
+      options,
+      scope,
+      progress,
+      obstacles: createObstacles(warn),
+      limit,
+      stop: new AbortController(),
+      begun: new Set(options.mode === 'attach' ? [] : named?.map(({ uid }) => uid)),
+      unseen: new Map(),
+      failure: undefined,
+      codes: [],
+    };
+    return await traceAndReport(rollout, output, (live) => (openTraces = live.openTraces));
   } finally {
     limit.cancel();
     deadline.cancel();
@@ -72,48 +81,58 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
   }
 }
 
-/** `--dry-run` and `--wait=false`: nothing is traced. */
-async function deleteEach(
-  cluster: Cluster,
-  pods: NonNullable<Scope['named']>,
-  options: SeveralOptions,
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
-  const { deleteOnce } = await import('../run/delete-once.ts');
-  const { once = { dryRun: 'none', nameOnly: false } } = options;
-  for (const pod of pods) await deleteOnce({ ...options, ...once, ...pod, cluster, deadline }, ports);
-  return 0;
+/** If the run fails midway, finished traces are still reported; the error follows. */
+async function traceAndReport(rollout: Rollout, output: RolloutOutput, onLive: (live: Live) => void): Promise<number> {
+  const { options, scope, ports, begun, unseen, codes } = rollout;
+  warnOn(ports)(openingText(rollout));
+  const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
+  const results = createResults(options, scope.target, traces, output, ports);
+  const failures: unknown[] = [];
+  const end = await traceUntilOver(rollout, results, output, onLive).catch((error: unknown) => {
+    failures.push(error);
+    return 'left' as const;
+  });
+  await results.written();
+  if (rollout.failure) failures.push(rollout.failure);
+  if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
+  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
+  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, end);
+  if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
+  if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
+  const isRollout = ['workload', 'selector'].includes(options.target.kind);
+  const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
+  const incomplete = isRollout ? whyIncomplete : undefined;
+  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete });
+  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
 }
 
-/** If the run fails midway, finished traces are still reported; the error follows. */
-async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: () => number) => void): Promise<number> {
-  const { cluster, options, scope, ports, stop, deadline, limit, progress, unseen, codes } = rollout;
-  const warn = warnOn(ports);
-  warn(openingText(rollout));
+/** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
+async function traceUntilOver(
+  rollout: Rollout,
+  results: Results,
+  output: RolloutOutput,
+  onLive: (live: Live) => void,
+): Promise<RolloutEnd> {
+  const { cluster, options, ports, stop, deadline, limit, progress, codes } = rollout;
   const { record, logText } = options;
+  const warn = warnOn(ports);
   const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
   const several = severalOf(rollout, output.step !== undefined);
-  const shared = liveOptions(cluster, options, deadline, ports);
-  const live = liveSource({ ...shared, name: '', several, waitReplacement: false, warn });
-  onLive(live.openTraces);
+  const live = liveSource({ ...liveOptions(rollout, options), name: '', several, waitReplacement: false, warn });
+  onLive(live);
   for (const { signal } of [deadline, limit, stop])
     signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
-  const interrupt = (signal: Interrupted['signal']): void => {
+  const unsubscribe = leaveOnSignals(ports, (signal) => {
     codes.push(signalCodes[signal]);
     stop.abort();
     live.interrupt(signal);
-  };
-  const unsubscribe = leaveOnSignals(ports, interrupt);
+  });
   const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
-  const failures: unknown[] = [];
-  const traces = tracesOfLog(({ metadata }) => rollout.begun.has(metadata.uid));
-  const results = createResults(options, scope.target, traces, output, ports);
   try {
     await run({
       source: live.source,
-      logText: options.logText,
-      traces,
+      logText,
+      traces: results.traces,
       record: recorder?.write,
       audience: results,
       afterInput,
@@ -121,34 +140,23 @@ async function follow(rollout: Rollout, output: RolloutOutput, onLive: (going: (
     });
     results.takeRest();
   } catch (error) {
-    failures.push(error);
+    output.close?.();
+    throw error;
   } finally {
     stop.abort();
     live.stop();
     unsubscribe();
     recorder?.close();
-    if (failures.length > 0) output.close?.();
+    if (recorder?.failure) codes.push(failedCode);
   }
-  await results.written();
-  if (rollout.failure) failures.push(rollout.failure);
-  if (recorder?.failure !== undefined) codes.push(failedCode);
-  if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
-  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
-  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, await over);
-  if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
-  const isRollout = ['workload', 'selector'].includes(options.target.kind);
-  const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
-  const incomplete = isRollout ? whyIncomplete : undefined;
-  if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
-  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete });
-  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
+  return over;
 }
 
 /** Returns the error's exit code. Only ndjson shows the error on stdout: other documents are complete by then. */
 function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
   const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
-  const spoken = options.format.kind === 'ndjson' ? 'lines' : undefined;
-  return reportError(failure, spoken, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
+  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
+  return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
 }
 
 function openingText({ options: { mode }, scope: { named, target } }: Rollout): string {
@@ -172,22 +180,18 @@ function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
 
 /** `hasTable`: the output shows each pod when it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {
-  const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen } = rollout;
+  const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
+  const warn = warnOn(ports);
   const isWorkload = options.target.kind === 'workload';
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid));
-  const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) => {
-    rollout.failure ??= stalled(withObstacles(words, rollout));
-    stop.abort();
-  });
+  const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
+    fail(rollout, stalled(withObstacles(words, rollout))),
+  );
   const blocked =
     options.target.kind === 'node'
       ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
-  const onEnded = (uid: string): void => {
-    limit.restart();
-    progress.release(uid);
-  };
   const start = starterOf(rollout, blocked);
   return {
     ...scope,
@@ -197,46 +201,55 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
         // The table has a row for the pod.
-        if (!hasTable) ports.stderr.write(`podexit: ${forTerminal(podName(pod))}: is terminating\n`);
+        if (!hasTable) warn(`${nameOf(pod)}: is terminating`);
       }
       return begun.has(uid);
     },
     ended(uid) {
       progress.podTraced(uid);
-      onEnded(uid);
+      finishPod(rollout, uid);
     },
-    refused: named && ((pod, error) => onEnded(refusedOf(rollout, pod, error))),
-    listener: {
-      ...owners,
-      onAlive: progress.onAlive,
-      listed(pods) {
-        limit.listed();
-        owners.listed(pods);
-        progress.listed(pods);
-      },
-      seen(uid, pod) {
-        blocked?.seen(uid, pod);
-        if (pod) limit.podSeen(pod);
-        if (isWorkload) obstacles.pod(uid, pod);
-        if (!named || named.has(uid)) progress.seen(uid, pod);
-      },
-      missed(pod, why) {
-        if (named && !named.has(uidOf(pod))) return;
-        unseen.set(uidOf(pod), podName(pod));
-        ports.stderr.write(missedText(pod, why));
+    refused:
+      named &&
+      ((pod, error) => {
+        warn(error.message);
+        codes.push(error.exitCode);
         progress.begun();
-        onEnded(uidOf(pod));
-      },
+        finishPod(rollout, uidOf(pod));
+      }),
+    ...owners,
+    podsAlive: progress.podsAlive,
+    listed(pods) {
+      limit.listed();
+      owners.listed(pods);
+      progress.listed(pods);
+    },
+    seen(uid, pod) {
+      blocked?.seen(uid, pod);
+      if (pod) limit.podSeen(pod);
+      if (isWorkload) obstacles.pod(uid, pod);
+      if (!named || named.has(uid)) progress.seen(uid, pod);
+    },
+    missed(pod, why) {
+      if (named && !named.has(uidOf(pod))) return;
+      unseen.set(uidOf(pod), nameOf(pod));
+      warn(missedText(pod, why));
+      progress.begun();
+      finishPod(rollout, uidOf(pod));
     },
   };
 }
 
-/** The deletion of a named pod failed: the run continues with the others. Returns the pod's uid. */
-function refusedOf({ ports, codes, progress }: Rollout, pod: JsonObject, error: PodexitError): string {
-  warnOn(ports)(error.message);
-  codes.push(error.exitCode);
-  progress.begun();
-  return uidOf(pod);
+/** Nothing more is expected of this pod. */
+function finishPod({ limit, progress }: Rollout, uid: string): void {
+  limit.restart();
+  progress.release(uid);
+}
+
+/** Takes no further pod; the first error is reported at the end. */
+function fail(rollout: Rollout, error: PodexitError): void {
+  rollout.failure ??= error;
+  rollout.stop.abort();
 }
 
 /** ms for an owner's new state to arrive after the command that changed it has ended. */
@@ -250,17 +263,13 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
   const { cluster, options, scope, ports, stop, progress, limit } = rollout;
   const { target, start, connection } = options;
   // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
-  if (target.kind === 'node') progress.hold('command');
+  if (start || target.kind === 'node') progress.hold('command');
   if (!start) return undefined;
-  progress.hold('command');
   limit.pause();
   const argv = commandOf(start, scope.target, cluster.namespace, connection, ports.env);
-  const stderr = {
-    ...ports.stderr,
-    write: (text: string): void => {
-      blocked?.output(text);
-      ports.stderr.write(text);
-    },
+  const write = (text: string): void => {
+    blocked?.output(text);
+    ports.stderr.write(text);
   };
   const ended = (): void => {
     limit.restart();
@@ -268,12 +277,9 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
     progress.release('command');
   };
   return () =>
-    void runCommand(argv, { stderr }, stop.signal)
+    void runCommand(argv, write, stop.signal)
       .then(() => ports.clock.setTimeout(ended, ownerReactionMs))
-      .catch((error: unknown) => {
-        rollout.failure = error as PodexitError;
-        stop.abort();
-      });
+      .catch((error: unknown) => fail(rollout, error as PodexitError));
 }
 
 /** Exit code 3, as at --timeout. */

@@ -8,7 +8,7 @@ import type { RawObservation } from '../model/observation.ts';
 import { namespaceOf, selects } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
-export interface AskOptions {
+interface AskOptions {
   signal: AbortSignal;
   /** Send the eviction again while a budget refuses it. */
   retryEvict: boolean;

@@ -2,37 +2,33 @@
 import { asArray, asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { targetText, targetUnread, type Pick, type SeveralTarget, type Target } from './target.ts';
-import type { Cluster } from '../kube/cluster.ts';
+import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { watchTarget } from './follow.ts';
-import { scopeOf, type Scope } from './scope.ts';
+import { readScope } from './scope.ts';
 import { unlessAborted } from './leaving.ts';
-import type { Deadline } from './time-limit.ts';
+import { ask, canAsk, type Session } from './session.ts';
 import type { FoundPod } from './pod-checks.ts';
-import type { Ports } from './ports.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
-interface ChooseOptions {
-  /** For messages: `deployment/checkout`. */
-  what: string;
-  cluster: Cluster;
-  pick: Pick | undefined;
-  ports: Ports;
-  /** Absent if nobody can be asked. Resolves to undefined if the user gave no answer. */
-  ask: ((question: string) => Promise<string | undefined>) | undefined;
+interface ResolveOptions {
+  target: WorkloadTarget;
+  pick?: Pick;
+  /** Aborted when the user leaves: the answer is no longer needed. */
+  left: AbortSignal;
 }
 
 /**
- * The pod to delete. Terminating pods are offered only if no other pod is left. Throws PodexitError `target.no-pods`,
- * `target.all-ready`, `target.several`, `target.not-chosen`.
+ * The pod to delete. Terminating pods are offered only if no other pod is left. Throws what readScope throws, and
+ * PodexitError `target.no-pods`, `target.all-ready`, `target.several`, `target.not-chosen`.
  */
-async function choosePod(candidates: readonly JsonObject[], choosing: ChooseOptions): Promise<JsonObject> {
-  const { what, pick } = choosing;
-  const { namespace, connectionFlags } = choosing.cluster;
-  const offered = preferredPods(candidates);
+export async function resolveTarget(session: Session, { target, pick, left }: ResolveOptions): Promise<FoundPod> {
+  const { cluster, ports } = session;
+  const { namespace, connectionFlags } = cluster;
+  const what = targetText(target);
+  const offered = preferredPods(await listCandidates(session, target));
   const [only] = offered;
   if (!only)
     throw new PodexitError(
@@ -40,9 +36,26 @@ async function choosePod(candidates: readonly JsonObject[], choosing: ChooseOpti
       `${what} in namespace "${namespace}" has no pods`,
       `Look at: kubectl get pods -n ${namespace}${connectionFlags}`,
     );
-  if (pick !== undefined) return pickByRule(offered, pick, choosing);
-  if (offered.length === 1) return only;
-  return choosing.ask ? askUser(offered, choosing, choosing.ask) : throwSeveral(offered, choosing);
+  const choose = async (): Promise<JsonObject> => {
+    if (pick !== undefined) return pickByRule(offered, pick, what, session);
+    if (offered.length === 1) return only;
+    if (!canAsk(ports)) throw severalPods(offered, what, session);
+    return askUser(offered, what, session, left);
+  };
+  const pod = await choose();
+  return { name: nameOf(pod), uid: uidOf(pod) };
+}
+
+/** Throws what readScope throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
+async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
+  const { cluster, deadline } = session;
+  const { pods, owns } = await readScope(session, target, { ignoreNotFound: false, warn: () => {} });
+  const list = () => listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
+  const late = (): PodexitError => targetUnread(cluster, targetText(target));
+  const result = await unlessAborted(deadline.signal, list, late);
+  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
+  if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
+  throw refusedPods(cluster, cluster.namespace, result.refusal);
 }
 
 function preferredPods(candidates: readonly JsonObject[]): JsonObject[] {
@@ -52,7 +65,7 @@ function preferredPods(candidates: readonly JsonObject[]): JsonObject[] {
   return running.length > 0 ? running : open.length > 0 ? open : sorted;
 }
 
-function pickByRule(offered: readonly JsonObject[], pick: Pick, { what, cluster, ports }: ChooseOptions): JsonObject {
+function pickByRule(offered: readonly JsonObject[], pick: Pick, what: string, { cluster, ports }: Session): JsonObject {
   const byAge = [...offered].sort((a, b) => (createdAt(a) || 0) - (createdAt(b) || 0));
   const rules: Record<Pick, () => JsonObject | undefined> = {
     oldest: () => byAge[0],
@@ -69,24 +82,26 @@ function pickByRule(offered: readonly JsonObject[], pick: Pick, { what, cluster,
   );
 }
 
-function throwSeveral(offered: readonly JsonObject[], { what, cluster, ports }: ChooseOptions): never {
-  throw new PodexitError(
+const severalPods = (offered: readonly JsonObject[], what: string, { cluster, ports }: Session): PodexitError =>
+  new PodexitError(
     'target.several',
     `${what} in namespace "${cluster.namespace}" matches ${offered.length} pods`,
     `${podTable(offered, ports.clock.now()).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
   );
-}
 
 async function askUser(
   offered: readonly JsonObject[],
-  { what, ports }: ChooseOptions,
-  ask: NonNullable<ChooseOptions['ask']>,
+  what: string,
+  session: Session,
+  left: AbortSignal,
 ): Promise<JsonObject> {
-  const [head, ...rows] = podTable(offered, ports.clock.now());
+  const [head, ...rows] = podTable(offered, session.ports.clock.now());
   const width = String(offered.length).length;
   const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
   const text = await ask(
+    session,
     `${what} has ${offered.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${offered.length})? `,
+    left,
   );
   const answer = text?.trim() ?? '';
   const chosen = offered[Number(answer || NaN) - 1] ?? offered.find((pod) => nameOf(pod) === answer);
@@ -119,14 +134,6 @@ function age(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** Throws what refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
-async function listCandidates(cluster: Cluster, { pods, owns }: Scope): Promise<JsonObject[]> {
-  const result = await listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
-  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
-  if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
-  throw refusedPods(cluster, cluster.namespace, result.refusal);
-}
-
 function isReady(pod: JsonObject): boolean {
   const conditions = asArray(asObject(pod['status'])['conditions']).map(asObject);
   return conditions.find((one) => one['type'] === 'Ready')?.['status'] === 'True';
@@ -134,38 +141,3 @@ function isReady(pod: JsonObject): boolean {
 
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));
-
-export interface ResolveOptions {
-  target: Target;
-  pick?: Pick;
-  deadline: Deadline;
-  /** Aborted when the user leaves: the answer is no longer needed. */
-  left: AbortSignal;
-}
-
-/** Throws what scopeOf and choosePod throw, and `target.unread`. Needs no request if the target is a pod's name. */
-export async function resolveTarget(cluster: Cluster, resolving: ResolveOptions, ports: Ports): Promise<FoundPod> {
-  const { target, pick, deadline, left } = resolving;
-  if (target.kind === 'pod') return { name: target.name };
-  const what = targetText(target);
-  const scope = await scopeInTime(cluster, target, deadline, { ignoreNotFound: false, warn: () => {} });
-  const late = (): PodexitError => targetUnread(cluster, what);
-  const candidates = await unlessAborted(deadline.signal, () => listCandidates(cluster, scope), late);
-  const isAsked = ports.ask !== undefined && ports.stdinIsTty && ports.stderr.isTty;
-  const ask = (question: string) => deadline.pauseWhile(async () => ports.ask?.(question, left));
-  const pod = await choosePod(candidates, { what, cluster, pick, ports, ask: isAsked ? ask : undefined });
-  return { name: nameOf(pod), uid: uidOf(pod) };
-}
-
-/** Throws what scopeOf throws, and `target.unread`. */
-export const scopeInTime = (
-  cluster: Cluster,
-  target: SeveralTarget,
-  deadline: Deadline,
-  scoping: Parameters<typeof scopeOf>[2],
-): Promise<Scope> =>
-  unlessAborted(
-    deadline.signal,
-    () => scopeOf(cluster, target, scoping),
-    () => targetUnread(cluster, targetText(target)),
-  );

@@ -5,10 +5,10 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { Deadline } from './time-limit.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
+import { ask, canAsk, type Session } from './session.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { targetUnread } from './target.ts';
 import { nameOf, ownerOf } from './watched.ts';
@@ -18,7 +18,7 @@ type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'g
 const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
   if (interactive) return true;
   const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
-  return deletes && confirm === true && ports.stdinIsTty && ports.stderr.isTty && ports.ask !== undefined;
+  return deletes && confirm === true && canAsk(ports);
 };
 
 /**
@@ -26,36 +26,34 @@ const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Po
  * pod throws, and `run.left` on a signal.
  */
 export async function confirmDelete(
-  cluster: Cluster,
+  session: Session,
   options: ConfirmOptions,
   found: FoundPod,
-  deadline: Deadline,
-  ports: Ports,
 ): Promise<FoundPod | undefined> {
+  const { cluster, deadline, ports } = session;
   if (!mustAsk(options, ports)) return found;
   const late = () => targetUnread(cluster, `pod/${found.name}`);
   const read = () => readToDelete(cluster, found);
   const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
   const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
-  return (await isYes(question, deadline, ports)) ? { ...found, uid } : undefined;
+  return (await isYes(session, question)) ? { ...found, uid } : undefined;
 }
 
 /** The same for several pods, which have been read already: one question for all. */
 export async function confirmDeletes(
-  cluster: Cluster,
+  session: Session,
   options: ConfirmOptions,
   pods: readonly FoundPod[],
-  deadline: Deadline,
-  ports: Ports,
 ): Promise<boolean> {
-  if (!mustAsk(options, ports)) return true;
+  if (!mustAsk(options, session.ports)) return true;
   const names = pods.map(({ name }) => name).join(', ');
-  return isYes(questionOf(cluster, options, `${pods.length} pods`, names), deadline, ports);
+  return isYes(session, questionOf(session.cluster, options, `${pods.length} pods`, names));
 }
 
 /** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
-async function isYes(question: string, deadline: Deadline, ports: Ports): Promise<boolean> {
-  const answer = await unlessInterrupted(ports, (left) => deadline.pauseWhile(async () => ports.ask?.(question, left)));
+async function isYes(session: Session, question: string): Promise<boolean> {
+  const { ports } = session;
+  const answer = await unlessInterrupted(ports, (left) => ask(session, question, left));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
   return isYes;

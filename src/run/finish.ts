@@ -14,13 +14,13 @@ import { endingOf, hasNoReplacement } from './trace-end.ts';
 
 export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
-/** Shows the report, writes the files, publishes it, and returns the exit code. `failed`: something else went wrong. */
+/** Shows the report, writes the files, publishes it, and returns the worst exit code of the report and of `codes`. */
 export async function finish(
   trace: Trace,
   options: FinishOptions,
   stage: Stage,
   ports: Ports,
-  failed: boolean,
+  codes: readonly number[] = [],
 ): Promise<number> {
   const report = reportOf(trace, options.policy);
   if (!report) return withoutReport(trace);
@@ -30,7 +30,7 @@ export async function finish(
   const files = await writeReports(report, options.reports, ports);
   await publish(report, options.publish, options.format, ports);
   await shown;
-  return worstCode([report.verdict.exitCode, files, ...(failed ? [1] : [])]);
+  return worstCode([report.verdict.exitCode, files, ...codes]);
 }
 
 /** The pod was never seen. Returns the exit code if the reader of stdout went away, else throws what happened. */
@@ -53,6 +53,9 @@ function withoutReport({ interrupted, timers, began }: Trace): number {
     'Run it again, or check that the recording holds the pod.',
   );
 }
+
+/** Exit code if the recording could not be written to its end. */
+export const incompleteRecordingCode = 1;
 
 /** Exit code if --wait-replacement was given and the replacement did not become ready. */
 export const notReplacedCode = 3;

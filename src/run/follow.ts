@@ -21,7 +21,7 @@ export interface FollowOptions {
   /** Can end this stream before the run ends. */
   signal?: AbortSignal;
   /** Called when the stream dies or comes alive again. */
-  onAlive?: (isSo: boolean) => void;
+  onAlive?: (isAlive: boolean) => void;
 }
 
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
@@ -104,7 +104,7 @@ export async function followContainer(
   run: Run,
   pod: JsonObject,
   container: string,
-  { gate, since }: { gate?: Gate; since?: number },
+  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
 ): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);

@@ -1,6 +1,6 @@
 /**
  * What a run remembers for pods that are not traced yet. A pod may begin to terminate after hours of watching: then its
- * trace needs the last states of the pod and of related objects, not every change that went by. Pure, except for its
+ * trace needs the last states of the pod and of related objects, not every earlier change. Pure, except for its
  * own memory.
  */
 import type { KubeObject } from '../model/kube.ts';

@@ -7,7 +7,7 @@ import { connectCluster, type Ports } from './ports.ts';
 import { workloadPath, type WorkloadResource } from './target.ts';
 import { ownerOf } from './watched.ts';
 
-export interface KnownName {
+interface KnownName {
   name: string;
   about?: string;
 }

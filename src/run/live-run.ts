@@ -13,15 +13,14 @@ import type { Scope } from './scope.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
-/** A run over several pods: which pods it is about, and who receives their states. */
-export interface Several extends Scope {
+/** A run over several pods: which pods it is about, and what it decides and reports meanwhile. */
+export interface Several extends Scope, PodListener {
   /** Only the first pod that terminates is traced. */
   readonly isNext?: boolean;
   /** Called when all streams are in sync: starts the command that the run follows. */
   start?(this: void): void;
   /** Whether to trace this terminating pod. */
   shouldTrace(this: void, uid: string, pod: JsonObject): boolean;
-  readonly listener: PodListener;
   /** The deletion of a named pod failed: the run goes on with the others. */
   readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
   /** The trace of the pod `uid` has ended. */
@@ -37,11 +36,11 @@ export interface PodListener {
   /** All pods that exist. */
   listed(this: void, pods: readonly JsonObject[]): void;
   /** Whether the pods' stream is alive, so that silence means that nothing happens. */
-  onAlive?(this: void, isSo: boolean): void;
+  podsAlive?(this: void, isAlive: boolean): void;
   /** One observation of an owner's stream. */
-  owner?(this: void, rawObservation: RawObservation, target: Target): void;
+  ownerSeen?(this: void, rawObservation: RawObservation, target: Target): void;
   /** Whether an owner's stream is alive, so that silence means that nothing happens. */
-  ownerAlive?(this: void, target: Target, isSo: boolean): void;
+  ownerAlive?(this: void, target: Target, isAlive: boolean): void;
 }
 
 /** The options of the command that the run needs. */

@@ -4,7 +4,6 @@
  * Everything that decides this is a raw observation too, so that a recording of the run replays to the same reports.
  */
 import { setMaxListeners } from 'node:events';
-import type { Cluster } from '../kube/cluster.ts';
 import type { Began, Deliver, Gap, Interrupted, Mode, RawObservation, StreamName } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
 import { createTracks } from './tracks.ts';
@@ -13,8 +12,7 @@ import { runDeletion } from './run-deletion.ts';
 import { deletionProgress, type DeletionProgress } from './leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
-import type { Deadline } from './time-limit.ts';
-import type { Ports } from './ports.ts';
+import type { Session } from './session.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { podTarget } from './watched.ts';
 import { watchSuspension } from './suspension.ts';
@@ -86,7 +84,7 @@ export function liveSource(options: LiveOptions) {
     /** How many traces are still open. */
     openTraces: tracks.openTraces,
     /** How far the deletion of the trace's pod has got. */
-    progressOf: (key: string): DeletionProgress => deletionProgress(run.traceOf(key), run.requested),
+    progressOf: (trace: Trace | undefined): DeletionProgress => deletionProgress(trace, run.requested),
   };
 }
 
@@ -176,11 +174,10 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
 
 /** The options that runs over one pod and over several pods share. */
 export function liveOptions(
-  cluster: Cluster,
+  { cluster, deadline, ports: { clock, stdout, version } }: Session,
   options: ExitOptions,
-  { until }: Deadline,
-  { clock, stdout, version }: Ports,
 ): Omit<LiveOptions, 'name' | 'warn'> {
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const { until } = deadline;
   return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
 }

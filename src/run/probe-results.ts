@@ -6,10 +6,12 @@ import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
 import type { Policy } from '../verdict/policy.ts';
 import type { Report } from '../verdict/report.ts';
-import type { SharedProbes } from './shared-facts.ts';
+
+/** The probes of a run, by number. */
+type Probes = ReadonlyMap<number, ProbeFacts>;
 
 /** One entry for each --probe: the measurements of `--probe pod` are merged over all pods. */
-function mergedByTarget(probes: ReadonlyMap<number, ProbeFacts>): Map<number, ProbeFacts> {
+function mergedByTarget(probes: Probes): Map<number, ProbeFacts> {
   const all = new Map<string, ProbeFacts>();
   for (const [probe, facts] of [...probes].sort(([one], [other]) => one - other)) {
     const { target, pod } = facts.started.value;
@@ -22,19 +24,19 @@ function mergedByTarget(probes: ReadonlyMap<number, ProbeFacts>): Map<number, Pr
 }
 
 /** Measurements of the whole run: before its first deletion, until its last pod was gone, and after that. */
-export function probeReportsOf(traces: { probes: SharedProbes['all'] }, reports: readonly Report[]): ProbeReport[] {
+export function probeReportsOf(probes: Probes, reports: readonly Report[]): ProbeReport[] {
   const timesOf = (name: MarkName): number[] =>
     reports.flatMap(({ timeline }) => timeline.marks.filter((mark) => mark.name === name).map(({ at }) => at.earliest));
   const moments = {
     requested: Math.min(...timesOf('requested'), ...timesOf('accepted')),
     removed: Math.max(-Infinity, ...timesOf('removed')),
   };
-  return probeResultsOf(mergedByTarget(traces.probes()), moments).map(probeReportOf);
+  return probeResultsOf(mergedByTarget(probes), moments).map(probeReportOf);
 }
 
 /** The exit code of a failed `--max-lost` over the whole run, including losses while no pod was terminating. */
-export function lossCodes(traces: { probes: SharedProbes['all'] }, { gates, warnOnly }: Policy): number[] {
-  const trace = { ...emptyTrace, probes: traces.probes() };
+export function lossCodes(probes: Probes, { gates, warnOnly }: Policy): number[] {
+  const trace = { ...emptyTrace, probes };
   const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(trace, gate)] : []));
   const isLost = withImpliedLoss(trace, limits).some(({ passed }) => !passed);
   return isLost && !warnOnly ? [gateFailed] : [];

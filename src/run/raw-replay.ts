@@ -285,17 +285,15 @@ export function absencesIn(rows: readonly Row[], subject: Subject | undefined = 
 /** Late streams, each with the row that brings it in sync; undefined: never. */
 type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
 
-/** Raw recordings have no Leases (shared/recordings): a missing Lease is not a gap. */
-const optionalStreams: ReadonlySet<StreamName> = new Set(['lease']);
-
 /** The streams whose state was not listed before row `deletionRow`. */
 function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletionRow: number): LateStreams {
   const late = new Map<StreamName, Row | undefined>();
   for (const stream of streamsOf(targets)) {
-    const places = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
-    if (places.every((place) => rows[place]?.type === 'list' && place < deletionRow)) continue;
-    const isFound = !places.includes(-1);
-    if (isFound || !optionalStreams.has(stream)) late.set(stream, isFound ? rows[Math.max(...places)] : undefined);
+    const firstRows = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
+    if (firstRows.every((index) => rows[index]?.type === 'list' && index < deletionRow)) continue;
+    const isFound = !firstRows.includes(-1);
+    // Raw recordings have no Leases: a missing Lease is not a gap.
+    if (isFound || stream !== 'lease') late.set(stream, isFound ? rows[Math.max(...firstRows)] : undefined);
   }
   return late;
 }

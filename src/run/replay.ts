@@ -9,7 +9,7 @@ import { emptyTrace, type Trace } from '../model/trace.ts';
 import { onePod, type Traces } from './traces.ts';
 import { tracesOfLog } from './traces-of-log.ts';
 import { sharedStreamDelayMs } from './pod-ended.ts';
-import { endingOf, reconnectTimeoutMs, type End } from './trace-end.ts';
+import { endOf, reconnectTimeoutMs, type End } from './trace-end.ts';
 import { neededStreams } from './stream-health.ts';
 import { absencesIn, narrowToPod, narrowToAll, type Absence } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
@@ -17,9 +17,9 @@ import { run, type LookOptions, type RunOptions } from './run.ts';
 import { openStage } from './audience.ts';
 import { assertDistinct, assertWritable } from './writable.ts';
 import { finish, type FinishOptions } from './finish.ts';
-import type { Ports } from './ports.ts';
+import { warnOn, type Ports } from './ports.ts';
 
-export interface Replay {
+interface Replay {
   rawObservations: AsyncIterable<RawObservation> | Iterable<RawObservation>;
   /** The recording holds log text. */
   logText: boolean;
@@ -126,12 +126,11 @@ export function* endedLikeLive(
 
 /** `quietMs`: how long to wait after the pod's removal. */
 function replayEndOf(trace: Trace, absences: readonly Absence[], quietMs: number): ReplayEnd | undefined {
-  const ending = endingOf(trace);
-  if (ending.kind === 'open') return undefined;
-  const isSettling = ending.kind === 'settling';
-  const at = Math.max(trace.now, isSettling ? ending.until : (trace.gone?.at ?? trace.now) + quietMs);
+  const end = endOf(trace, { areComplete: true, isComingBack: false }, quietMs);
+  if (!end) return undefined;
+  const at = Math.max(trace.now, end.at);
   const back = streamsBackAt(trace, at, absences);
-  return { at: back ?? at, name: isSettling ? 'settled' : 'over', isNow: !isSettling && back === undefined };
+  return { at: back ?? at, name: end.name, isNow: end.name === 'over' && back === undefined };
 }
 
 /** When the streams have returned that are interrupted at `at` and that a live run waits for; undefined: none is. */
@@ -162,8 +161,7 @@ interface ReplayOptions extends FinishOptions {
 export async function replayFile(options: ReplayOptions, ports: Ports): Promise<number> {
   assertDistinct({ file: options.file, what: 'the recording' }, options.reports);
   await assertWritable(options.reports);
-  const warn = (message: string): void => ports.stderr.write(`podexit: ${message}\n`);
-  const replay = await openReplay(options.file, warn, options.pod);
+  const replay = await openReplay(options.file, warnOn(ports), options.pod);
   const { rawObservations: source, logText, traces, target } = replay;
   const shown = { ...options, look: { ...options.look, logs: options.look.logs && logText } };
   if (target !== undefined) return replaySeveral({ source, logText, traces }, target, shown, ports);
@@ -171,7 +169,7 @@ export async function replayFile(options: ReplayOptions, ports: Ports): Promise<
   try {
     const trace = await run({ source, logText, traces, audience: stage });
     if (options.pod !== undefined && trace.pod?.value.metadata.name !== options.pod) throw podNotInRecording(options);
-    return await finish(trace, shown, stage, ports, false);
+    return await finish(trace, shown, stage, ports);
   } finally {
     stage.close();
   }
@@ -185,12 +183,7 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
   );
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
-async function replaySeveral(
-  source: RunOptions & { traces: Traces },
-  target: string,
-  shown: ReplayOptions,
-  ports: Ports,
-): Promise<number> {
+async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
   const { createResults, rolloutOutput } = await import('../rollout/output.ts');
   const results = createResults(shown, target, source.traces, rolloutOutput(shown, ports), ports);
   await run({ ...source, audience: results });

@@ -8,22 +8,22 @@ import type { Ports } from './ports.ts';
 export type StdoutFormat = 'document' | 'lines' | undefined;
 
 /** Returns the exit code. If stdout has JSON, the error is printed there too. */
-export function reportError(error: unknown, spoken: StdoutFormat, { stdout, stderr }: Ports): number {
+export function reportError(error: unknown, format: StdoutFormat, { stdout, stderr }: Ports): number {
   if (!(error instanceof PodexitError)) {
-    stdout.write(asJson(unexpected(error), spoken));
+    stdout.write(asJson(unexpected(error), format));
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     stderr.write(`podexit: unexpected error, please report it\n${safeLines(text)}\n`);
     return 1;
   }
-  stdout.write(asJson(error, spoken));
+  stdout.write(asJson(error, format));
   const hint = error.hint.split('\n').map((line) => `${forTerminal(line, 2000)}\n`);
   stderr.write(`error: ${forTerminal(error.message, 2000)}\n${error.hint === '' ? '' : hint.join('')}`);
   return error.exitCode;
 }
 
-function asJson(error: PodexitError, spoken: StdoutFormat): string {
-  if (spoken === undefined) return '';
-  return spoken === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
+function asJson(error: PodexitError, format: StdoutFormat): string {
+  if (format === undefined) return '';
+  return format === 'lines' ? renderErrorLine(error) : renderErrorJson(error);
 }
 
 const unexpected = (error: unknown): PodexitError =>

@@ -32,13 +32,13 @@ export async function runDeletion(run: Run): Promise<void> {
   const { options } = run;
   const { several, mode } = options;
   const gate = createGate();
-  const shared = createSharedStreams(run);
+  const shared = createSharedStreams(run, gate);
   const observe = several && (await import('./several.ts')).createPodObserver(run, several, shared, gate);
   if (run.signal.aborted) return;
   const listing = firstList(run, gate, observe);
   const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
   for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });
-  shared.listServices(gate);
+  shared.listServices();
   if (several?.owner) shared.openOwner(several.owner);
 
   const pods = await listing;
@@ -58,8 +58,8 @@ export async function runDeletion(run: Run): Promise<void> {
     toDelete.forEach(openRest);
   };
   for (const pod of named) {
-    shared.openRoutes(pod, gate);
-    shared.openLogs(pod, gate);
+    shared.openRoutes(pod);
+    shared.openLogs(pod, true);
   }
   if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
   const probing = await startProbes(run, named[0]);
@@ -89,7 +89,7 @@ function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservati
   return new Promise((resolve) => {
     void follow(run, run.pods, {
       gate,
-      onAlive: run.options.several?.listener.onAlive,
+      onAlive: run.options.several?.podsAlive,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
         if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));

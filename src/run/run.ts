@@ -5,7 +5,7 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
-import { onePod, type Traces } from './traces.ts';
+import { firstTrace, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
 /** Receives each step, for renderers that show a run as it goes on. Read only. */
@@ -31,7 +31,7 @@ export interface RunOptions {
   onTrace?: (trace: Trace, key: string) => void;
 }
 
-/** The trace of the one pod, or of the first pod, when the source ends. Rethrows errors of the source. */
+/** Returns the first trace when the source ends. Rethrows errors of the source. */
 export async function run(options: RunOptions): Promise<Trace> {
   const { source, logText, traces, onTrace } = options;
   const turn = createTurn(options);
@@ -55,7 +55,7 @@ export async function run(options: RunOptions): Promise<Trace> {
     turn.end();
   }
   turn.check();
-  return traces.get(traces.keys()[0] ?? onePod) ?? emptyTrace;
+  return firstTrace(traces) ?? emptyTrace;
 }
 
 export type Step = Parameters<Audience['step']>;

@@ -5,10 +5,20 @@ import { getObject } from '../kube/get.ts';
 import { PodexitError } from '../errors.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
-import { printLabels, type LabelSelector } from './selectors.ts';
+import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
-import { targetText, workloadKinds, workloadPath, type SeveralTarget, type Target as Named } from './target.ts';
-import { controllerUid, nameOf, ownerOf, podsTarget, siblingTarget, uidOf, type Target } from './watched.ts';
+import type { Session } from './session.ts';
+import { targetText, targetUnread, workloadKinds, workloadPath, type SeveralTarget } from './target.ts';
+import {
+  controllerUid,
+  nameOf,
+  ownerOf,
+  podsTarget,
+  serviceSelectorOf,
+  siblingTarget,
+  uidOf,
+  type Target,
+} from './watched.ts';
 
 export interface Scope {
   /** The target in words: `deployment/checkout`. */
@@ -32,22 +42,34 @@ interface ScopeOptions {
   warn(message: string): void;
 }
 
-/** Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws. */
-export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
+/**
+ * Throws `target.not-found`, `target.unreadable`, `target.no-selector`, and what readPod throws; `target.unread` at
+ * --timeout, and `run.left` on a signal.
+ */
+export async function readScope(
+  { cluster, deadline, ports }: Session,
+  target: SeveralTarget,
+  scoping: ScopeOptions,
+): Promise<Scope> {
+  const late = (): PodexitError => targetUnread(cluster, targetText(target));
+  const read = () => scopeOf(cluster, target, scoping);
+  return unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
+}
+
+async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: ScopeOptions): Promise<Scope> {
   if (target.kind === 'pods') return scopeOfPods(cluster, target, scoping);
   if (target.kind === 'node') return scopeOfNode(cluster, target, scoping);
   const { namespace } = cluster;
   const scope = { target: targetText(target), namespace, owns: () => true };
   if (target.kind === 'selector') return { ...scope, pods: podsTarget(namespace, target) };
   const object = await readWorkload(cluster, target);
-  const labels = labelsOf(target, object);
-  if (labels === undefined)
+  const pods = podsOfWorkload(namespace, target, object);
+  if (!pods)
     throw new PodexitError(
       'target.no-selector',
       `${scope.target} in namespace "${namespace}" selects no pods`,
       'Name the pod itself.',
     );
-  const pods = podsTarget(namespace, { labels, fields: '' });
   if (target.resource === 'services') return { ...scope, pods };
   const uid = uidOf(object);
   const owns = (pod: JsonObject): boolean =>
@@ -55,8 +77,9 @@ export async function scopeOf(cluster: Cluster, target: SeveralTarget, scoping: 
   return { ...scope, pods, owns, owner: { kind: workloadKinds[target.resource].kind, name: target.name } };
 }
 
-/** Throws what scopeOf throws. */
-async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'workload' }>): Promise<JsonObject> {
+type Named = Extract<SeveralTarget, { kind: 'workload' }>;
+
+async function readWorkload(cluster: Cluster, target: Named): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, workloadPath(namespace, target.resource, target.name));
   if (answer.status === 200 && answer.body === undefined) throw notKubernetes(cluster);
@@ -76,13 +99,10 @@ async function readWorkload(cluster: Cluster, target: Extract<Named, { kind: 'wo
   );
 }
 
-function labelsOf(target: Extract<Named, { kind: 'workload' }>, object: JsonObject): string | undefined {
-  if (target.resource !== 'services') {
-    const selector = siblingTarget('', object)?.labelSelector;
-    return selector && printLabels(selector);
-  }
-  const selector = asObject(asObject(object['spec'])['selector']) as NonNullable<LabelSelector['matchLabels']>;
-  return Object.keys(selector).length === 0 ? undefined : printLabels({ matchLabels: selector });
+function podsOfWorkload(namespace: string, { resource }: Named, object: JsonObject): Target | undefined {
+  if (resource !== 'services') return siblingTarget(namespace, object);
+  const matchLabels = serviceSelectorOf(object);
+  return matchLabels && podsTarget(namespace, { labelSelector: { matchLabels } });
 }
 
 /** The pod's Deployment, without a request: its ReplicaSet is named after it and the pod-template-hash. */
@@ -115,7 +135,7 @@ async function scopeOfPods(
   return {
     target: targetText(target),
     namespace,
-    pods: podsTarget(namespace, { labels: sharedLabels(pods), fields: '' }),
+    pods: podsTarget(namespace, { labels: sharedLabels(pods) }),
     // Includes pods of the same controllers: they may be replacements.
     owns: (pod) => uids.has(uidOf(pod)) || controllers.has(controllerUid(pod) ?? ''),
     named,
@@ -153,10 +173,5 @@ async function scopeOfNode(
   const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  return {
-    target: `node/${name}`,
-    namespace,
-    pods: podsTarget(namespace, { labels: '', fields }),
-    owns: () => true,
-  };
+  return { target: `node/${name}`, namespace, pods: podsTarget(namespace, { fields }), owns: () => true };
 }

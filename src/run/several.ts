@@ -1,25 +1,23 @@
 /** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
-import { forTerminal } from '../render/safe-text.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
-/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and calls the listener. */
+/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and passes on their states. */
 export function createPodObserver(
   run: Run,
   several: Several,
   shared: SharedStreams,
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
-  const { listener, shouldTrace } = several;
   const alive = new Map<string, JsonObject>();
   const terminating = new Set<string>();
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
-    listener.seen(uid, isRemoved ? undefined : pod);
+    several.seen(uid, isRemoved ? undefined : pod);
     if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
     else alive.set(uid, pod);
     if (isRemoved) {
@@ -27,11 +25,11 @@ export function createPodObserver(
       if (!terminating.delete(uid)) onSuddenRemoval(run, several, pod);
       return;
     }
-    shared.openRoutes(pod, gate);
+    shared.openRoutes(pod);
     shared.openOwners(pod);
     if (!isTerminatingPod(pod) || terminating.has(uid)) return;
     terminating.add(uid);
-    if (!shouldTrace(uid, pod)) return;
+    if (!several.shouldTrace(uid, pod)) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
     shared.openLogs(pod);
@@ -45,9 +43,9 @@ export function createPodObserver(
     for (const [uid, pod] of alive) {
       if (there.has(uid)) continue;
       alive.delete(uid);
-      if (!isFinishedPod(pod)) listener.missed(pod, 'it went while the watch of the pods was lost');
+      if (!isFinishedPod(pod)) several.missed(pod, 'it disappeared while the watch of the pods was lost');
     }
-    listener.listed(pods);
+    several.listed(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
     pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
   };
@@ -56,12 +54,12 @@ export function createPodObserver(
 /** ms in which the answer to our own request may show that it caused the removal. */
 const ownAnswerMs = 2000;
 
-/** A pod that went without being seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
-function onSuddenRemoval({ options, timers, traceOf }: Run, { named, listener }: Several, pod: JsonObject): void {
-  const missed = (): void => listener.missed(pod, 'it was removed at once');
+/** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
+function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: Several, pod: JsonObject): void {
+  const report = (): void => missed(pod, 'it was removed at once');
   const uid = uidOf(pod);
-  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? missed() : undefined;
-  const unlessTraced = (): void => (traceOf(uid) ? undefined : missed());
+  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
+  const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
   timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
 }
 
@@ -76,6 +74,6 @@ function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): 
 /** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
 const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
 
-/** A line for stderr about a pod that went without a trace. `why` completes the sentence. */
+/** A sentence about a pod that is gone and was not traced. `why` completes it. */
 export const missedText = (pod: JsonObject, why: string): string =>
-  `podexit: ${forTerminal(nameOf(pod))}: its termination was not observed: ${why}\n`;
+  `${nameOf(pod)}: its termination was not observed: ${why}`;

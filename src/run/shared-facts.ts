@@ -39,8 +39,6 @@ export function createSharedSiblings() {
 const podsIn = (objects: readonly KubeObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
 
-export type SharedProbes = ReturnType<typeof createSharedProbes>;
-
 export function createSharedProbes() {
   let { probes } = emptyTrace;
   return {

@@ -39,19 +39,20 @@ type Watch = (target: Target, following?: FollowOptions) => void;
 
 export type SharedStreams = ReturnType<typeof createSharedStreams>;
 
-export function createSharedStreams(run: Run) {
+/** `gate`: what the DELETE waits for. */
+export function createSharedStreams(run: Run, gate: Gate) {
   const opened = new Set<string>();
   const once = (key: string, work: () => void): void => {
     if (opened.has(key) || run.signal.aborted) return;
     opened.add(key);
     work();
   };
-  const routes = createRoutes(run);
+  const routes = createRoutes(run, gate);
   const inFreeTurn = createFreeTurns(() => run.delivered);
   const watch: Watch = (target, following = {}) =>
     once(JSON.stringify(watchTarget(target)), () => inFreeTurn(() => void follow(run, target, following)));
   const owners = createOwners(run, watch);
-  const logs = { open: 0, areLeftOut: false };
+  let openLogs = 0;
   return {
     listServices: routes.list,
     openRoutes: routes.open,
@@ -64,15 +65,16 @@ export function createSharedStreams(run: Run) {
       const name = namespaceOf(pod) ?? run.options.namespace;
       once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
     },
-    /** The logs of the pod's containers, from its deletion or from now on. */
-    openLogs(pod: JsonObject, gate?: Gate): void {
+    /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
+    openLogs(pod: JsonObject, isAwaited = false): void {
       if (!run.options.followLogs) return;
       const since = logsSince(pod);
       for (const container of runningContainers(pod))
         once(`log/${uidOf(pod)}/${container}`, () => {
-          if (logs.open >= maxLogStreams) return warnLogsLeftOut(run, logs);
-          logs.open += 1;
-          void followContainer(run, pod, container, { gate, since }).finally(() => (logs.open -= 1));
+          if (openLogs >= maxLogStreams) return once('logs left out', () => run.options.warn(logsLeftOut));
+          openLogs += 1;
+          const following = { gate: isAwaited ? gate : undefined, since };
+          void followContainer(run, pod, container, following).finally(() => (openLogs -= 1));
         });
     },
     /** Reads whether the namespace is terminating. */
@@ -98,16 +100,10 @@ function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, w
   for (const target of nodeTargets(node)) if (count <= maxNodes || target.stream !== 'lease') watch(target);
 }
 
-function warnLogsLeftOut({ options }: Run, logs: { areLeftOut: boolean }): void {
-  if (logs.areLeftOut) return;
-  logs.areLeftOut = true;
-  options.warn(
-    `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`,
-  );
-}
+const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
 
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
-function createRoutes(run: Run) {
+function createRoutes(run: Run, gate: Gate) {
   const { options, signal, deliver } = run;
   const namespace = options.several?.namespace ?? options.namespace;
   let listing: Promise<JsonObject[] | undefined> | undefined;
@@ -115,9 +111,9 @@ function createRoutes(run: Run) {
   let waiting: JsonObject[] = [];
   let stop = new AbortController();
   /** Handles pods that arrived together at once, because each wider watch replaces the previous one. */
-  const openWaiting = async (gate: Gate | undefined): Promise<void> => {
-    const services = await (listing ??= listServices(run, servicesTarget(namespace), gate));
-    if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate?.open(one));
+  const openWaiting = async (): Promise<void> => {
+    const services = await listing;
+    if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate.open(one));
     const pods = waiting;
     waiting = [];
     const own = pods.flatMap((pod) => candidateServices(services, pod));
@@ -126,9 +122,9 @@ function createRoutes(run: Run) {
     candidates = [...new Set([...(known ?? []), ...own])];
     const at = options.clock.now();
     deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
-    gate?.open('services');
+    gate.open('services');
     const slices = sliceTarget(namespace, [...new Set(candidates.map(nameOf))]);
-    if (!slices) return gate?.open('endpointslices');
+    if (!slices) return gate.open('endpointslices');
     const before = stop;
     stop = new AbortController();
     const onObservation = ({ kind }: RawObservation): void => void (kind === 'synced' && before.abort());
@@ -136,21 +132,21 @@ function createRoutes(run: Run) {
   };
   return {
     /** Lists the Services, which is possible before any pod is known. */
-    list(gate: Gate): void {
+    list(): void {
       gate.expect('services');
       gate.expect('endpointslices');
       listing = listServices(run, servicesTarget(namespace), gate);
     },
-    /** The Services and slices that route to the pod. `gate` opens when they are in sync. */
-    open(pod: JsonObject, gate?: Gate): void {
+    /** The Services and slices that route to the pod. */
+    open(pod: JsonObject): void {
       waiting.push(pod);
-      void openWaiting(gate).catch(run.fail);
+      void openWaiting().catch(run.fail);
     },
   };
 }
 
 /** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
-async function listServices(run: Run, target: Target, gate: Gate | undefined): Promise<JsonObject[] | undefined> {
+async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonObject[] | undefined> {
   const { options, signal, deliver } = run;
   try {
     const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });
@@ -162,7 +158,7 @@ async function listServices(run: Run, target: Target, gate: Gate | undefined): P
   } catch (error) {
     reportLoss(run, { stream: 'services' }, error);
   } finally {
-    gate?.open('services');
+    gate.open('services');
   }
   return undefined;
 }
@@ -175,31 +171,28 @@ function createOwners({ options }: Run, watch: Watch) {
     const key = `${namespace}/${owner.kind}/${owner.name}`;
     if (known.has(key)) return;
     known.add(key);
-    const targets = ownerTargets(namespace, owner);
-    if (targets.length === 0) return openSiblings(below);
-    const above = (object: JsonObject | undefined): void => {
+    const [byName, events] = ownerTargets(namespace, owner);
+    if (!byName) return openSiblings(below);
+    const openAbove = (object: JsonObject | undefined): void => {
       const next = object && ownerOf(object);
       if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
       else openSiblings(object && Object.keys(object).length > 0 ? object : below);
     };
     const shared = several && known.size > maxOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
-    for (const target of shared ? [shared] : targets) {
-      // A run over several pods has one stream for the Events about all owners.
-      if (target.stream === 'owner-events' && several) continue;
-      if (target.stream === 'owner-events') watch(target);
-      else
-        watch(target, {
-          onAlive: (isSo) => several?.listener.ownerAlive?.(target, isSo),
-          onObservation: (rawObservation) => {
-            several?.listener.owner?.(rawObservation, target);
-            if (rawObservation.kind !== 'listed') return;
-            if (!shared) return above(asObject(rawObservation.objects[0]));
-            const isKnown = (object: JsonObject): boolean =>
-              known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
-            rawObservation.objects.map(asObject).filter(isKnown).forEach(above);
-          },
-        });
-    }
+    const target = shared ?? byName;
+    watch(target, {
+      onAlive: (isAlive) => several?.ownerAlive?.(target, isAlive),
+      onObservation: (rawObservation) => {
+        several?.ownerSeen?.(rawObservation, target);
+        if (rawObservation.kind !== 'listed') return;
+        if (!shared) return openAbove(asObject(rawObservation.objects[0]));
+        const isKnown = (object: JsonObject): boolean =>
+          known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
+        rawObservation.objects.map(asObject).filter(isKnown).forEach(openAbove);
+      },
+    });
+    // A run over several pods has one stream for the Events about all owners.
+    if (events && !several) watch(events);
   };
   const openSiblings = (owner: JsonObject | undefined): void => {
     const target = owner && !several ? siblingTarget(options.namespace, owner) : undefined;

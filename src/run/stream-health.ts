@@ -24,7 +24,7 @@ interface Uncertain {
 }
 
 interface OpenOptions {
-  onAlive?: ((isSo: boolean) => void) | undefined;
+  onAlive?: ((isAlive: boolean) => void) | undefined;
   /** Receives why the stream's state has not arrived. */
   waitingFor?: ((reason: string) => void) | undefined;
   isNeeded?: boolean | undefined;

@@ -12,14 +12,16 @@ export const workloadKinds = {
 } as const;
 export type WorkloadResource = keyof typeof workloadKinds;
 
-export type Target =
-  | { kind: 'pod'; name: string }
-  | { kind: 'workload'; resource: WorkloadResource; name: string }
-  | { kind: 'selector'; labels: string; fields: string };
+/** Something that has pods. */
+export type WorkloadTarget =
+  { kind: 'workload'; resource: WorkloadResource; name: string } | { kind: 'selector'; labels: string; fields: string };
 
-/** The target of a run over several pods: a workload, a selector, several names, or a node. */
+/** The target of a run about one pod, which may have to be chosen. */
+export type Target = { kind: 'pod'; name: string } | WorkloadTarget;
+
+/** The target of a run over several pods. */
 export type SeveralTarget =
-  Exclude<Target, { kind: 'pod' }> | { kind: 'pods'; names: readonly string[] } | { kind: 'node'; name: string };
+  WorkloadTarget | { kind: 'pods'; names: readonly string[] } | { kind: 'node'; name: string };
 
 /** Any target of a command line. */
 export type AnyTarget = Target | SeveralTarget;

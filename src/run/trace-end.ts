@@ -14,7 +14,7 @@ import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 import { hasPodEnded } from './pod-ended.ts';
 
-export type Ending =
+type Ending =
   | { kind: 'open' }
   /** More facts are expected until this client time (ms). */
   | { kind: 'settling'; until: number }
@@ -104,7 +104,7 @@ function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEndin
   return terminal !== undefined && mayHaveEvents && !hasKilling;
 }
 
-/** The controller's Event may arrive after a pod that went quickly: the streams are independent of each other. */
+/** The controller's Event may arrive after a pod that was quickly gone: the streams are independent of each other. */
 function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
   const deletion = deletionOf(trace);
   if (!deletion || !trace.gone || !controllerOf(pod)) return false;

@@ -1,38 +1,31 @@
 /** Waits for a workload's next terminating pod and traces it: `--attach` without a pod's name. */
-import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { scopeInTime } from './choose-pod.ts';
-import { unlessInterrupted } from './leaving.ts';
-import { inCluster } from './in-cluster.ts';
 import type { Several } from './live-run.ts';
-import type { Ports } from './ports.ts';
+import { warnOn, type Ports } from './ports.ts';
+import { readScope } from './scope.ts';
+import { inSession, type Session } from './session.ts';
 import { missedText } from './several.ts';
 import type { SeveralTarget } from './target.ts';
-import { createWaitingLimit, type Deadline } from './time-limit.ts';
+import { createWaitingLimit } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { traceToReport, type Subject } from './trace-to-report.ts';
 import { tracesOfLog } from './traces-of-log.ts';
 
-/** Returns the exit code. Throws `attach.not-started`, and what scopeOf throws. */
+/** Returns the exit code. Throws `attach.not-started`, and what readScope throws. */
 export const traceNextPod = (options: NextPodOptions, ports: Ports): Promise<number> =>
-  inCluster(options, ports, waitAndTrace);
+  inSession(options, ports, waitAndTrace);
 
 type NextPodOptions = TraceOptions & { target: SeveralTarget };
 
-async function waitAndTrace(
-  cluster: Cluster,
-  options: NextPodOptions,
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
-  const { clock, stdout, stderr } = ports;
-  const warn = (message: string): void => void stderr.write(`podexit: ${message}\n`);
-  const scoping = { ignoreNotFound: false, warn };
+async function waitAndTrace(session: Session, options: NextPodOptions): Promise<number> {
+  const { cluster, deadline, ports } = session;
+  const { clock, stdout } = ports;
+  const warn = warnOn(ports);
   const limit = createWaitingLimit({ clock, timeoutMs: options.timeoutMs, stdout });
   const over = new AbortController();
   let uid: string | undefined;
   try {
-    const scope = await unlessInterrupted(ports, () => scopeInTime(cluster, options.target, deadline, scoping));
+    const scope = await readScope(session, options.target, { ignoreNotFound: false, warn });
     warn(`waiting for the next terminating pod of ${scope.target}`);
     const several: Several = {
       ...scope,
@@ -42,11 +35,9 @@ async function waitAndTrace(
         return (uid ??= one) === one;
       },
       ended: () => over.abort(),
-      listener: {
-        seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
-        missed: (pod, why) => void (limit.restart(), stderr.write(missedText(pod, why))),
-        listed: limit.listed,
-      },
+      seen: (_uid, pod) => void (pod && limit.podSeen(pod)),
+      missed: (pod, why) => void (limit.restart(), warn(missedText(pod, why))),
+      listed: limit.listed,
     };
     const notStarted = (): PodexitError =>
       new PodexitError(
@@ -57,8 +48,8 @@ async function waitAndTrace(
       );
     const cancelOn = [over.signal, deadline.signal, limit.signal];
     const traces = tracesOfLog(({ metadata }) => metadata.uid === uid);
-    const subject: Subject = { name: '', traces, key: () => uid ?? '', several, cancelOn, notStarted };
-    return await traceToReport(cluster, subject, options, deadline, ports);
+    const subject: Subject = { name: '', traces, several, cancelOn, notStarted };
+    return await traceToReport(session, subject, options);
   } finally {
     limit.cancel();
   }

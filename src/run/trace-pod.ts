@@ -1,46 +1,32 @@
 /** Traces one pod: finds it, asks before it is deleted. */
-import type { Cluster } from '../kube/cluster.ts';
 import type { Ports } from './ports.ts';
 import { confirmDelete } from './confirm-delete.ts';
-import { inCluster } from './in-cluster.ts';
-import type { Deadline } from './time-limit.ts';
+import { inSession, type Session } from './session.ts';
 import { unlessInterrupted } from './leaving.ts';
 import type { TraceOptions } from './trace-options.ts';
-import type { ResolveOptions } from './choose-pod.ts';
 import type { Target } from './target.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { traceToReport } from './trace-to-report.ts';
-import { onePod, tracesOfOne } from './traces.ts';
+import { tracesOfOne } from './traces.ts';
+
+type OnePodOptions = TraceOptions & { target: Target };
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
-export const traceOnePod = (options: TraceOptions & { target: Target }, ports: Ports): Promise<number> =>
-  inCluster(options, ports, choosePodAndTrace);
+export const traceOnePod = (options: OnePodOptions, ports: Ports): Promise<number> =>
+  inSession(options, ports, choosePodAndTrace);
 
-async function choosePodAndTrace(
-  cluster: Cluster,
-  options: TraceOptions & { target: Target },
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
-  const found = await unlessInterrupted(ports, (left) => findPod(cluster, { ...options, deadline, left }, ports));
+async function choosePodAndTrace(session: Session, options: OnePodOptions): Promise<number> {
+  const found = await unlessInterrupted(session.ports, (left) => findPod(session, options, left));
   // The answer applies to the pod in the question, not to a later pod of the same name.
-  const pod = await confirmDelete(cluster, options, found, deadline, ports);
+  const pod = await confirmDelete(session, options, found);
   if (!pod) return 0;
-  if (!options.once)
-    return traceToReport(
-      cluster,
-      { ...pod, traces: tracesOfOne(), key: () => onePod, cancelOn: [] },
-      options,
-      deadline,
-      ports,
-    );
+  if (!options.once) return traceToReport(session, { ...pod, traces: tracesOfOne() }, options);
   const { deleteOnce } = await import('./delete-once.ts');
-  return deleteOnce({ ...options, ...options.once, ...pod, cluster, deadline }, ports);
+  return deleteOnce(session, pod, { ...options, ...options.once });
 }
 
 /** A pod's name needs no request, and not the code that chooses a pod. Throws what resolveTarget throws. */
-async function findPod(cluster: Cluster, resolving: ResolveOptions, ports: Ports): Promise<FoundPod> {
-  const { target } = resolving;
+async function findPod(session: Session, { target, pick }: OnePodOptions, left: AbortSignal): Promise<FoundPod> {
   if (target.kind === 'pod') return { name: target.name };
-  return (await import('./choose-pod.ts')).resolveTarget(cluster, resolving, ports);
+  return (await import('./choose-pod.ts')).resolveTarget(session, { target, pick, left });
 }

@@ -1,42 +1,33 @@
 /** From a pod to its report: runs the live source through the main loop, shows and records the trace. */
-import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import type { Ports } from './ports.ts';
-import type { Deadline } from './time-limit.ts';
+import type { Session } from './session.ts';
 import { leaveOnSignals, fateOf } from './leaving.ts';
 import type { ExitOptions } from './trace-options.ts';
 import type { Interrupted } from '../model/observation.ts';
-import type { Trace } from '../model/trace.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import { signalCodes, worstCode } from '../verdict/exit-code.ts';
+import { signalCodes } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import { afterInput } from './clock.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
 import { run, type Stage } from './run.ts';
-import type { Traces } from './traces.ts';
+import { firstTrace, type Traces } from './traces.ts';
 
 /** The one pod of a run: the pod that was found, or the first of several that terminates. */
 export interface Subject extends FoundPod {
   readonly traces: Traces;
-  /** Key of the pod's trace; '' until the pod is known. */
-  key(): string;
   several?: Several;
   /** Any of these signals ends the wait for the pod. */
-  cancelOn: readonly AbortSignal[];
+  cancelOn?: readonly AbortSignal[];
   /** `attach.not-started` (exit 3). */
   notStarted?(): PodexitError;
 }
 
 /** Traces one pod to its end. Returns the exit code. */
-export async function traceToReport(
-  cluster: Cluster,
-  subject: Subject,
-  options: ExitOptions,
-  deadline: Deadline,
-  ports: Ports,
-): Promise<number> {
+export async function traceToReport(session: Session, subject: Subject, options: ExitOptions): Promise<number> {
+  const { cluster, ports } = session;
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
   const recorder = await recorderOf(options, ports, (message) => warn(message));
   let stage: Stage | undefined;
@@ -44,16 +35,16 @@ export async function traceToReport(
     const line = `podexit: ${forTerminal(message, 2000)}\n`;
     if (!stage?.say(line)) ports.stderr.write(line);
   };
-  const { name, uid, several, traces, key } = subject;
-  const live = liveSource({ ...liveOptions(cluster, options, deadline, ports), name, uid, several, warn });
-  const traced = (): Trace | undefined => traces.get(key());
-  for (const signal of subject.cancelOn) signal.addEventListener('abort', live.finish, { once: true });
+  const { name, uid, several, traces, cancelOn = [] } = subject;
+  const live = liveSource({ ...liveOptions(session, options), name, uid, several, warn });
+  for (const signal of cancelOn) signal.addEventListener('abort', live.finish, { once: true });
   let interruptedBy: Interrupted['signal'] | undefined;
   const stopListening = leaveOnSignals(ports, (signal) => {
     interruptedBy = signal;
-    const pod = several ? traced()?.pod?.value.metadata.name : name;
+    const trace = firstTrace(traces);
+    const pod = several ? trace?.pod?.value.metadata.name : name;
     if (pod !== undefined && signal !== 'SIGPIPE')
-      warn(`${signal}: ${fateOf(live.progressOf(key()), { ...cluster, name: pod })}`);
+      warn(`${signal}: ${fateOf(live.progressOf(trace), { ...cluster, name: pod })}`);
     live.interrupt(signal);
   });
   try {
@@ -70,13 +61,16 @@ export async function traceToReport(
         if (now.gone) afterInput(() => void loadFinish().catch(() => undefined));
       },
     });
-    const trace = traced();
+    const trace = firstTrace(traces);
     if (!trace) return withoutPod(interruptedBy, subject);
-    const { finish, missingReplacementText, notReplacedCode } = await loadFinish();
+    const { finish, incompleteRecordingCode, missingReplacementText, notReplacedCode } = await loadFinish();
     const notReplaced = missingReplacementText(trace);
     if (notReplaced !== undefined) warn(notReplaced);
-    const code = await finish(trace, options, stage, ports, recorder?.failure !== undefined);
-    return worstCode([code, ...(notReplaced === undefined ? [] : [notReplacedCode])]);
+    const codes = [
+      ...(recorder?.failure ? [incompleteRecordingCode] : []),
+      ...(notReplaced === undefined ? [] : [notReplacedCode]),
+    ];
+    return await finish(trace, options, stage, ports, codes);
   } finally {
     live.stop();
     stopListening();

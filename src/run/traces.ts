@@ -19,6 +19,9 @@ export interface Traces {
 /** The key of the trace in a run about one pod, whose uid may not be known yet. */
 export const onePod = '';
 
+/** The trace of the one pod, or of several pods the open trace that began first. */
+export const firstTrace = (traces: Traces): Trace | undefined => traces.get(traces.keys()[0] ?? onePod);
+
 /** Everything that a run about one pod observes is about this pod, or about the other pods of its workload. */
 export function tracesOfOne(): Traces {
   let trace = emptyTrace;

@@ -35,8 +35,11 @@ const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> 
   fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
 });
 
-/** The pods that a run over several pods watches. */
-export const podsTarget = (namespace: string, selector: { labels: string; fields: string }): Target => ({
+/** The pods that a selector matches. */
+export const podsTarget = (
+  namespace: string,
+  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector'>,
+): Target => ({
   stream: 'pods',
   ...podsIn(namespace),
   ...selector,
@@ -86,11 +89,11 @@ export function candidateServices(services: readonly JsonObject[], pod: JsonObje
   const { namespace } = metadataOf(pod);
   const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
   const selecting = beside.filter((service) => {
-    const selector = selectorOf(service);
+    const selector = serviceSelectorOf(service);
     return selector !== undefined && Object.entries(selector).every(([key, value]) => labels[key] === value);
   });
   const selectorless = beside.filter(
-    (service) => selectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',
+    (service) => serviceSelectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',
   );
   return [...selecting, ...selectorless];
 }
@@ -110,7 +113,8 @@ export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['d
 export const isFinishedPod = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
-const selectorOf = (service: JsonObject): Record<string, string> | undefined => {
+/** Undefined if the Service selects no pods. */
+export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined => {
   const selector = stringsOf(asObject(service['spec'])['selector']);
   return Object.keys(selector).length > 0 ? selector : undefined;
 };
@@ -187,7 +191,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
       return [{ key, operator, values: asArray(one['values']).filter((value) => typeof value === 'string') }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
-  return { stream: 'pods', ...podsIn(namespace), labelSelector: { matchLabels, matchExpressions } };
+  return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
 }
 
 /**
@@ -198,7 +202,7 @@ export function siblingsByLabel(namespace: string, pod: JsonObject): Target | un
   const labels = stringsOf(metadataOf(pod)['labels']);
   const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
-  return { stream: 'pods', ...podsIn(namespace), labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } };
+  return podsTarget(namespace, { labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } });
 }
 
 const controllerLabels: Partial<Record<string, string[]>> = {

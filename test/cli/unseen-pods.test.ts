@@ -48,7 +48,7 @@ describe.each([
   [
     'disappeared while the watch was lost',
     goneInGap,
-    /web-0: its termination was not observed: it went while the watch .* was lost/,
+    /web-0: its termination was not observed: it disappeared while the watch .* was lost/,
   ],
   ['was removed at once', () => removedAtOnce, /web-0: its termination was not observed: it was removed at once/],
 ])('a pod that %s', (_, cluster, sentence) => {

@@ -31,7 +31,7 @@ it('reports `pod` once for all pods, and each address separately', () => {
     [1200, started(2, 'pod:8080', 'b')],
     [1700, counts(2, 7, 2, 1700)],
   );
-  expect(probeReportsOf({ probes: all }, [])).toMatchObject([
+  expect(probeReportsOf(all(), [])).toMatchObject([
     { target: 'http://shop', sent: 10, failed: 0 },
     { target: 'pod:8080', sent: 12, failed: 3, windows: [{ failed: 3 }] },
   ]);
@@ -40,7 +40,7 @@ it('reports `pod` once for all pods, and each address separately', () => {
 it('fails the run for losses between two exits, unless they are allowed', () => {
   const { all } = probesOf([0, started(0, 'http://shop')], [9000, counts(0, 100, 1, 9000)]);
   const of = (gates: Parameters<typeof lossCodes>[1]['gates'], warnOnly = false) =>
-    lossCodes({ probes: all }, { gates, warnOnly });
+    lossCodes(all(), { gates, warnOnly });
   expect(of([])).toEqual([5]);
   expect(of([{ kind: 'max-lost', count: 1 }])).toEqual([]);
   expect(of([], true)).toEqual([]);

@@ -113,9 +113,9 @@ describe('if the end of the rollout is unknown', () => {
 
   it('the time of a lost watch does not count as quiet', async () => {
     const progress = halfway();
-    progress.onAlive?.(false);
+    progress.podsAlive?.(false);
     expect(await howItEnds(progress)).toBe('left');
-    progress.onAlive?.(true);
+    progress.podsAlive?.(true);
     expect(await howItEnds(progress)).toBe('quiet');
   });
 });

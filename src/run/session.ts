@@ -1,15 +1,25 @@
-/** What traces of one pod share: the check of their output files, the connection and the time limit. */
+/** A command while it is connected to a cluster. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
 import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
 import { createDeadline, type Deadline } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
 
-/** `work` gets the options with the connection's flags for suggested commands. Returns its exit code. */
-export async function inCluster<T extends TraceOptions>(
+export interface Session {
+  readonly cluster: Cluster;
+  /** Ends at --timeout. */
+  readonly deadline: Deadline;
+  readonly ports: Ports;
+}
+
+/**
+ * Checks the output files, connects, and does the work; it gets the options with the connection's flags for suggested
+ * commands. Returns its exit code.
+ */
+export async function inSession<T extends TraceOptions>(
   options: T,
   ports: Ports,
-  work: (cluster: Cluster, options: T, deadline: Deadline, ports: Ports) => Promise<number>,
+  work: (session: Session, options: T) => Promise<number>,
 ): Promise<number> {
   // Most runs write no file, and need not load the check.
   if (options.record !== undefined || options.reports.length > 0)
@@ -17,7 +27,7 @@ export async function inCluster<T extends TraceOptions>(
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   try {
-    return await work(cluster, advisingSameCluster(options), deadline, ports);
+    return await work({ cluster, deadline, ports }, advisingSameCluster(options));
   } catch (error) {
     // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
     // nothing in any -o format: a script sees an empty stdout.
@@ -29,6 +39,13 @@ export async function inCluster<T extends TraceOptions>(
     cluster.close();
   }
 }
+
+/** Whether a person at a terminal can be asked. */
+export const canAsk = ({ ask, stdinIsTty, stderr }: Ports): boolean => ask !== undefined && stdinIsTty && stderr.isTty;
+
+/** The answer to a question; undefined if there is none. --timeout does not run meanwhile. */
+export const ask = ({ deadline, ports }: Session, question: string, left: AbortSignal): Promise<string | undefined> =>
+  deadline.pauseWhile(async () => ports.ask?.(question, left));
 
 /** `pod.gone`: gone when the DELETE arrived. */
 const notFound: ReadonlySet<string> = new Set(['pod.not-found', 'target.no-pods', 'target.not-found', 'pod.gone']);

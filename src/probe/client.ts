@@ -14,6 +14,8 @@ export interface ProbeClient {
   send(connection: ProbeConnection, settle: Settle): Cancel;
   /** The kept connection has no open request. */
   readonly isKeptFree: boolean;
+  /** What the last `kept` request used: a new connection if none was open, or if the request was sent again. */
+  readonly lastKept: ProbeConnection;
   /** Requests sent again because the server provably had not taken them: they count against the rate. */
   readonly resent: number;
   /** The next request opens a new kept connection: after a standstill nobody knows which side closed the old one. */
@@ -25,6 +27,7 @@ export interface ProbeClient {
 /** For a client that makes a new connection for each request. */
 export const noKeptConnection = {
   isKeptFree: false,
+  lastKept: 'new' as const,
   resent: 0,
   forgetKept: (): void => undefined,
   close: (): void => undefined,

@@ -45,7 +45,8 @@ export function createSender(options: SenderOptions) {
       if (!waiting.delete(abort)) return;
       stopTimer();
       const judged = standstills.withoutStandstills(result, sentAt);
-      onSettled({ connection, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
+      const used = connection === 'kept' ? client.lastKept : 'new';
+      onSettled({ connection: used, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
       if (waiting.size === 0) wake();
     };
     const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));

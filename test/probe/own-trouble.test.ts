@@ -40,7 +40,7 @@ it('counts a refusal over one address family, even if this machine cannot use th
 /** Requests that all end with this result. */
 const clientWith = (result: Result): ProbeClient => ({
   send: (_, settle) => (settle(result), () => undefined),
-  ...{ isKeptFree: false, resent: 0, forgetKept: () => undefined, close: () => undefined },
+  ...{ isKeptFree: false, lastKept: 'new', resent: 0, forgetKept: () => undefined, close: () => undefined },
 });
 
 function countsOf(result: Result, standstill?: Standstill) {

@@ -25,6 +25,22 @@ it.runIf(hasOpenssl)('speaks HTTP/2 if the server chooses it, on new connections
   expect(result.kept?.sent).toBeGreaterThan(1);
 });
 
+it.runIf(hasOpenssl)('leaves out headers that HTTP/2 does not have, and fails if Node refuses another one', async () => {
+  const { server, cert, url, close } = await secureServer();
+  const seen = new Set<string | undefined>();
+  server.on('request', (request, answer) => (seen.add(request.headers['x-shop'] as string), answer.end()));
+  const headers = { connection: 'close', 'keep-alive': 'timeout=5', upgrade: 'h2c', 'x-shop': 'open' };
+  const probed = await probing(url, { ...patient, ca: cert, keepalive: true, headers }, () => sleep(500));
+  const refused = await probing(url, { ...patient, ca: cert, keepalive: true, headers: { te: 'gzip' } }, () =>
+    sleep(300),
+  );
+  await close();
+  expect(kindsOf(probed.result)).toEqual({});
+  expect([...seen]).toEqual(['open']);
+  expect(refused.result.succeeded).toBe(0);
+  expect(refused.trouble?.message).toContain('ERR_HTTP2_INVALID_CONNECTION_HEADERS');
+});
+
 it.runIf(hasOpenssl)(
   'loses no request to a GOAWAY, whether it completes the open requests or excludes them',
   async () => {

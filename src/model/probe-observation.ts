@@ -21,8 +21,8 @@ const isVia = oneOf('url', 'service-proxy', 'pod-proxy');
 /** A new connection for one request, or a kept one for many. */
 const isConnection = oneOf('new', 'kept');
 
-/** How a request failed. `http`: the answer was unexpected or not understood. */
-const isFailureKind = oneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http');
+/** How a request failed. `http`: the answer was unexpected or not understood. `not-serving`: gRPC's health said so. */
+const isFailureKind = oneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http', 'not-serving');
 
 /** Why a request says nothing about the target; such requests are counted separately, never as failures. */
 const isNotMeasuredReason = oneOf(

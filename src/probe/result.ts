@@ -66,6 +66,7 @@ const failureWords: Readonly<Record<ProbeFailureKind, string>> = {
   dns: 'its name does not resolve',
   tls: 'TLS failed',
   http: 'no HTTP answer',
+  'not-serving': 'not serving',
 };
 
 /** The result of a request that ended in one of Node's errors. */

@@ -189,17 +189,21 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   dns: 'name not resolved',
   tls: 'TLS failed',
   http: 'no valid answer',
+  'not-serving': 'not serving',
 };
 
 /** The three most frequent kinds of failure. */
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>
-      [kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind], count] as const,
+      [kind === 'http' && status !== undefined ? statusText(status) : kindWords[kind], count] as const,
   );
   const words = byFrequency(counted).map(([word]) => word);
   return list(words.slice(0, 3));
 }
+
+/** The statuses of gRPC end at 16, those of HTTP begin at 100. */
+const statusText = (status: number): string => `${status < 100 ? 'gRPC ' : ''}status ${status}`;
 
 const spanText = (timeline: Timeline, from: number, to: number): string =>
   to - from < 50

@@ -137,6 +137,15 @@ it.each([
   expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
 });
 
+it.each<[Partial<FailureStretch>, string]>([
+  [{ kind: 'http', status: 503 }, 'status 503'],
+  [{ kind: 'http', status: 14 }, 'gRPC status 14'],
+  [{ kind: 'not-serving' }, 'not serving'],
+  [{ kind: 'http' }, 'no valid answer'],
+])('names the failure %o: %s', (failure, words) => {
+  expect(lossOf(timelineOf({ failures: [{ first: 400, ...failure }] }))?.what).toContain(`(${words})`);
+});
+
 it('does not pass if nothing was measured', () => {
   expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
 });

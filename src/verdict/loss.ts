@@ -89,10 +89,12 @@ function causeOf(
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
     return {
       cause: 'unanswered-while-draining',
-      why: 'requests were accepted and not answered while the containers shut down',
+      why: 'requests got no answer while the containers shut down',
       advice:
         'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
     };
+  // A load balancer that sends too late can cause neither.
+  if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
   if (unrouted === undefined) return unexplained;
   // One second more than measured, rounded up to the next 5 s.

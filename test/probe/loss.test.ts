@@ -87,6 +87,8 @@ it.each<[string, string, Story]>([
     { failures: [{ first: 500, last: 900, kind: 'http', status: 503, count: 9 }] },
   ],
   ['failures before SIGTERM', 'unexplained', { failures: [{ first: 500 }], signal: 5000 }],
+  ['a name that does not resolve', 'unexplained', { failures: [{ first: 500, kind: 'dns', count: 9 }] }],
+  ['a certificate that is not accepted', 'unexplained', { failures: [{ first: 500, kind: 'tls', count: 9 }] }],
 ])('%s: %s', (_, cause, story) => {
   expect(lossOf(timelineOf(story))?.cause).toBe(cause);
 });

@@ -18,11 +18,11 @@ export const folders: Record<string, FolderLimits> = {
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3560, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5270, mostFiles: 29, longestChain: 7 },
-  verdict: { targetLines: 2800, mostLines: 4210, mostFiles: 32, longestChain: 5 },
+  verdict: { targetLines: 2800, mostLines: 4230, mostFiles: 32, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4590, mostFiles: 39, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
-  probe: { targetLines: 1500, mostLines: 1410, mostFiles: 15, longestChain: 5 },
+  probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
   advice: { targetLines: 3500, mostLines: 4750, mostFiles: 37, longestChain: 6 },
   demo: { targetLines: 2300, mostLines: 2880, mostFiles: 28, longestChain: 6 },
 };

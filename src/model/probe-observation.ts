@@ -32,7 +32,7 @@ const isNotMeasuredReason = oneOf(
   'no-file-handle',
   /** This machine has no route to the target (ENETUNREACH, ENETDOWN). */
   'no-network',
-  /** Too many requests are waiting for an answer: no more are sent. */
+  /** Too many requests are waiting for an answer, of the target or of a name server: no more are sent. */
   'too-many-waiting',
   /** This machine slept, or this process was suspended. */
   'standstill',

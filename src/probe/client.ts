@@ -1,9 +1,9 @@
 /** The interfaces of a probe's client and of its connections. */
 import type { ProbeConnection } from '../model/probe-observation.ts';
-import type { Result } from './result.ts';
+import type { Result, Stage } from './result.ts';
 
-/** Cancels a request and closes its connection. Returns `dns` if the request still waited for an address. */
-export type Cancel = () => 'dns' | undefined;
+/** Cancels a request and closes its connection. */
+export type Cancel = () => Stage;
 
 /** Called once; never after a cancel. `answeredAt` (monotonic, ms): set if the answer came before it was judged. */
 export type Settle = (result: Result, answeredAt?: number) => void;

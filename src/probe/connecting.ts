@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { ProbeConnection } from '../model/probe-observation.ts';
 import type { Cancel, Connection, ProbeClient, Settle } from './client.ts';
+import { newLookup } from './lookups.ts';
 import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
@@ -122,16 +123,18 @@ export function dial(
   connected: (socket: Socket, protocol: string | false) => void,
   failed: (error: NodeJS.ErrnoException) => void,
 ): Cancel {
+  const { lookup, cancel } = newLookup();
   const socket = tls
     ? secureConnect({
         host,
         port,
+        lookup,
         servername: isIP(host) === 0 ? host : undefined,
         ca: tls.ca,
         rejectUnauthorized: !tls.insecure,
         ALPNProtocols: tls.protocols,
       })
-    : connect({ host, port });
+    : connect({ host, port, lookup });
   socket.setNoDelay(true);
   let isDone = false;
   let isResolving = isIP(host) === 0;
@@ -151,6 +154,7 @@ export function dial(
   return () => {
     isDone = true;
     socket.destroy();
-    return isResolving ? 'dns' : undefined;
+    if (!isResolving) return undefined;
+    return cancel() ? 'dns' : 'lookup-waits';
   };
 }

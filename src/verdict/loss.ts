@@ -128,11 +128,18 @@ const noneLost = (sent: number): string => `no loss measured (${plural(sent, 're
 
 /**
  * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due …`. `race`: the
- * clause of the finding drain-race.
+ * clause of the finding drain-race. If there are several probes, the target comes first.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
-  return [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
+  const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';
+  return name + [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
+}
+
+/** The probes that lost most, if there is room for only `count`. */
+export function worstOf(probes: readonly ProbeResult[], count: number): ProbeResult[] {
+  const lost = (probe: ProbeResult): number => lostBy([probe]).failed;
+  return [...probes].sort((one, other) => lost(other) - lost(one)).slice(0, count);
 }
 
 function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): string[] {

@@ -1,6 +1,7 @@
 /** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
+import type { ProbeResult } from '../../src/infer/timeline.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';
@@ -61,6 +62,32 @@ it('counts the containers that do not fit', () => {
   const lines = cardOf({ ...report, timeline: { ...report.timeline, containers } });
   expect(lines.length).toBeLessThanOrEqual(20);
   expect(lines.join('\n')).toContain('7 more');
+});
+
+it('names the targets of several probes, those that lost requests first', () => {
+  const report = reportNamed('sigkill-after-grace');
+  const { zero } = report.timeline;
+  const probeOf = (target: string, failed: number): ProbeResult => ({
+    ...{
+      target,
+      via: 'url',
+      ratePerSecond: 20,
+      sent: 100,
+      succeeded: 100 - failed,
+      failed,
+      new: { sent: 100, failed },
+    },
+    ...{ slices: [], latencyMs: {}, notMeasured: [] },
+    windows: failed === 0 ? [] : [{ start: zero, end: zero, failed, stretches: [] }],
+  });
+  const probes = [probeOf('http://good', 0), probeOf('http://fair', 1), probeOf('http://poor', 9)];
+  const rows = cardOf({ ...report, timeline: { ...report.timeline, probes } }).filter((line) =>
+    / requests /.test(line),
+  );
+  expect(rows).toMatchObject([
+    expect.stringContaining('http://poor: 100 sent · 9 failed'),
+    expect.stringContaining('http://fair: 100 sent · 1 failed'),
+  ]);
 });
 
 it('prints no character that acts on a terminal', () => {

@@ -152,6 +152,19 @@ it('does not pass if nothing was measured', () => {
   expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
 });
 
+it.each([
+  [100, 100, true],
+  [100, 101, false],
+])('with %i requests measured and %i not measured, passes: %s', (sent, count, passed) => {
+  const trace = traceOf(sent, 0, [{ reason: 'no-network', count }]);
+  const gate = lostWithin(trace, { kind: 'max-lost', count: 0 });
+  expect(gate.passed).toBe(passed);
+  if (!passed)
+    expect(gate.message).toBe(
+      '0 of 100 requests failed, but 101 of http://shop were not measured: not proven to be within the limit',
+    );
+});
+
 it('allows no lost request by default', () => {
   const named = { name: 'max-lost', passed: true, message: '' };
   expect(withImpliedLoss(traceOf(1000, 1), [])).toMatchObject([{ name: 'max-lost', passed: false }]);
@@ -159,7 +172,7 @@ it('allows no lost request by default', () => {
   expect(withImpliedLoss(emptyTrace, [])).toEqual([]);
 });
 
-function traceOf(sent: number, failed: number) {
+function traceOf(sent: number, failed: number, notMeasured?: ProbeCounts['notMeasured']) {
   const about = { target: 'http://shop', via: 'url', ratePerSecond: 20, timeoutMs: 1000, keepalive: false } as const;
   const started: ProbeObservation = { kind: 'probe-started', probe: 0, ...about };
   const failures: ProbeCounts['failures'] =
@@ -171,6 +184,7 @@ function traceOf(sent: number, failed: number) {
     new: { sent, failed },
     failures,
     latency: [],
+    notMeasured,
   };
   return [started, counts]
     .map((one, index) => ({ ...one, seq: index + 1, at: index * 500 }))

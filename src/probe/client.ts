@@ -52,8 +52,8 @@ export interface Answer {
   grpcStatus?: string;
 }
 
-/** After so many bytes of the body the answer is judged and its connection closed. */
-const maxBodyBytes = 64 * 1024;
+/** After so many bytes of the body the answer is judged and its connection closed. Headers have the same limit. */
+export const maxBytes = 64 * 1024;
 /** A body that is sent one byte at a time would keep this process busy for long. */
 const maxBodyPieces = 1024;
 /** Servers send one or two. */
@@ -69,7 +69,7 @@ export function createAnswerStart() {
     /** False: enough has been read. */
     take(piece: Buffer): boolean {
       bytes += piece.length;
-      const isWanted = bytes <= maxBodyBytes && pieces.length < maxBodyPieces;
+      const isWanted = bytes <= maxBytes && pieces.length < maxBodyPieces;
       if (isWanted) pieces.push(piece);
       return isWanted;
     },

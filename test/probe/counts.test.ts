@@ -198,6 +198,14 @@ it('reads 64 kB of a body of 10 MB, and closes it', async () => {
   expect(written / result.sent).toBeLessThan(8 * 1024 * 1024);
 });
 
+it('takes headers of 40 kB as an answer', async () => {
+  const server = await counting((_, answer) => answer.writeHead(200, { 'set-cookie': 'a'.repeat(40_000) }).end());
+  const { result } = await probing(server.url, { keepalive: true }, () => sleep(300));
+  await server.close();
+  expect(kindsOf(result)).toEqual({});
+  expect(result.sent).toBeGreaterThan(8);
+});
+
 it('counts garbage as a missing HTTP answer, and a redirect as an answer', async () => {
   const garbage = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
   const sockets = trackSockets(garbage);

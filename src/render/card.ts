@@ -3,6 +3,7 @@
  * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
  * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
+import { isMostlyUnmeasured } from '../infer/probes.ts';
 import { worstOf, requestsText } from '../verdict/loss.ts';
 import { isFinished } from '../model/pod.ts';
 import type { Finding, Severity } from '../model/report.ts';
@@ -196,7 +197,7 @@ export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boo
 function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
   return worstOf(timeline.probes, 2).map((probe) => {
-    const look = probe.failed === 0 ? 'good' : 'bad';
+    const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
     const target = timeline.probes.length === 1 ? ` · ${forTerminal(probe.target, 60)}` : '';
     const text = requestsText(timeline, probe, race) + target;

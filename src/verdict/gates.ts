@@ -8,8 +8,8 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
-import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
-import type { ProbeResult, Timeline } from '../infer/timeline.ts';
+import { isMostlyUnmeasured, lossProbes, lostBy, probeResultsOf, unmeasuredBy } from '../infer/probes.ts';
+import type { Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { anyTime, atLeast, type Span } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
@@ -183,7 +183,7 @@ export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   if (sent === 0)
     return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
   const passed = failed <= ('count' in limit ? limit.count : limit.share * sent);
-  const blind = probes.find((probe) => unmeasuredBy(probe) > probe.sent);
+  const blind = probes.find(isMostlyUnmeasured);
   if (passed && blind) {
     const unmeasured = `${unmeasuredBy(blind)} of ${blind.target} were not measured`;
     return { name, passed: false, message: `${message}, but ${unmeasured}: not proven to be within the limit` };
@@ -192,8 +192,6 @@ export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   const shares = ` (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}`;
   return { name, passed, message: `${message}${shares}` };
 }
-
-const unmeasuredBy = ({ notMeasured }: ProbeResult): number => notMeasured.reduce((sum, { count }) => sum + count, 0);
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */
 const shareOfSent = (share: number): string => `${Number((share * 100).toPrecision(2))}%`;

@@ -172,7 +172,7 @@ export function rolloutRequestsText({ sent, failed, failures, latencyMs }: Probe
 const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-local-port': 'no free port on this machine',
   'no-file-handle': 'no free file handle on this machine',
-  'no-network': 'no network on this machine',
+  'no-network': 'no route from this machine',
   'too-many-waiting': 'too many requests waited',
   standstill: 'podexit or its machine was paused',
   'api-server': 'the API server did not pass them on',

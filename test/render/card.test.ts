@@ -65,9 +65,27 @@ it('counts the containers that do not fit', () => {
 });
 
 it('names the targets of several probes, those that lost requests first', () => {
-  const report = reportNamed('sigkill-after-grace');
-  const { zero } = report.timeline;
-  const probeOf = (target: string, failed: number): ProbeResult => ({
+  const probes = [probeOf('http://good', 0), probeOf('http://fair', 1), probeOf('http://poor', 9)];
+  expect(requestRowsOf(probes)).toEqual([
+    expect.stringContaining('✖ http://poor: 100 sent · 9 failed'),
+    expect.stringContaining('✖ http://fair: 100 sent · 1 failed'),
+  ]);
+});
+
+it.each([
+  [100, '✔'],
+  [101, '▲'],
+])('marks 100 requests without a loss, and %i that were not measured, with %s', (count, sign) => {
+  const notMeasured = [{ reason: 'no-network' as const, count }];
+  const words = `${sign} no loss measured (100 requests) · ${count} not measured`;
+  expect(requestRowsOf([{ ...probeOf('http://shop', 0), notMeasured }])).toEqual([expect.stringContaining(words)]);
+});
+
+const unprobed = reportNamed('sigkill-after-grace');
+
+function probeOf(target: string, failed: number): ProbeResult {
+  const { zero } = unprobed.timeline;
+  return {
     ...{
       target,
       via: 'url',
@@ -79,16 +97,11 @@ it('names the targets of several probes, those that lost requests first', () => 
     },
     ...{ slices: [], latencyMs: {}, notMeasured: [] },
     windows: failed === 0 ? [] : [{ start: zero, end: zero, failed, stretches: [] }],
-  });
-  const probes = [probeOf('http://good', 0), probeOf('http://fair', 1), probeOf('http://poor', 9)];
-  const rows = cardOf({ ...report, timeline: { ...report.timeline, probes } }).filter((line) =>
-    / requests /.test(line),
-  );
-  expect(rows).toMatchObject([
-    expect.stringContaining('http://poor: 100 sent · 9 failed'),
-    expect.stringContaining('http://fair: 100 sent · 1 failed'),
-  ]);
-});
+  };
+}
+
+const requestRowsOf = (probes: ProbeResult[]): string[] =>
+  cardOf({ ...unprobed, timeline: { ...unprobed.timeline, probes } }).filter((line) => / requests {2}/.test(line));
 
 it('prints no character that acts on a terminal', () => {
   expect(unseenIn(cardOf(hostileReport).join(''))).toEqual([]);

@@ -29,6 +29,12 @@ export const lossProbes = (results: readonly ProbeResult[]): ProbeResult[] =>
 /** How many requests were sent as a client would send them, and how many of those failed. */
 export const lostBy = (results: readonly ProbeResult[]): ProbeTally => sumOf(lossProbes(results));
 
+export const unmeasuredBy = ({ notMeasured }: ProbeResult): number =>
+  notMeasured.reduce((sum, { count }) => sum + count, 0);
+
+/** So few requests were measured that they do not prove that none was lost. */
+export const isMostlyUnmeasured = (result: ProbeResult): boolean => unmeasuredBy(result) > result.sent;
+
 /** The first and the last failure that a client would see. */
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const windows = lossProbes(results).flatMap((result) => result.windows);

@@ -21,8 +21,8 @@ const isVia = oneOf('url', 'service-proxy', 'pod-proxy');
 /** A new connection for one request, or a kept one for many. */
 const isConnection = oneOf('new', 'kept');
 
-/** How a request failed. `http`: the answer was unexpected or not understood. */
-const isFailureKind = oneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http');
+/** How a request failed. `http`: the answer was unexpected or not understood. `not-serving`: gRPC's health said so. */
+const isFailureKind = oneOf('refused', 'reset', 'timeout', 'dns', 'tls', 'http', 'not-serving');
 
 /** Why a request says nothing about the target; such requests are counted separately, never as failures. */
 const isNotMeasuredReason = oneOf(
@@ -32,7 +32,7 @@ const isNotMeasuredReason = oneOf(
   'no-file-handle',
   /** This machine has no route to the target (ENETUNREACH, ENETDOWN). */
   'no-network',
-  /** Too many requests are waiting for an answer: no more are sent. */
+  /** Too many requests are waiting for an answer, of the target or of a name server: no more are sent. */
   'too-many-waiting',
   /** This machine slept, or this process was suspended. */
   'standstill',

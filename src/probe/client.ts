@@ -1,9 +1,9 @@
 /** The interfaces of a probe's client and of its connections. */
 import type { ProbeConnection } from '../model/probe-observation.ts';
-import type { Result } from './result.ts';
+import type { Result, Stage } from './result.ts';
 
-/** Cancels a request and closes its connection. Returns `dns` if the request still waited for an address. */
-export type Cancel = () => 'dns' | undefined;
+/** Cancels a request and closes its connection. */
+export type Cancel = () => Stage;
 
 /** Called once; never after a cancel. `answeredAt` (monotonic, ms): set if the answer came before it was judged. */
 export type Settle = (result: Result, answeredAt?: number) => void;
@@ -14,6 +14,8 @@ export interface ProbeClient {
   send(connection: ProbeConnection, settle: Settle): Cancel;
   /** The kept connection has no open request. */
   readonly isKeptFree: boolean;
+  /** What the last `kept` request used: a new connection if none was open, or if the request was sent again. */
+  readonly lastKept: ProbeConnection;
   /** Requests sent again because the server provably had not taken them: they count against the rate. */
   readonly resent: number;
   /** The next request opens a new kept connection: after a standstill nobody knows which side closed the old one. */
@@ -25,6 +27,7 @@ export interface ProbeClient {
 /** For a client that makes a new connection for each request. */
 export const noKeptConnection = {
   isKeptFree: false,
+  lastKept: 'new' as const,
   resent: 0,
   forgetKept: (): void => undefined,
   close: (): void => undefined,
@@ -49,8 +52,8 @@ export interface Answer {
   grpcStatus?: string;
 }
 
-/** After so many bytes of the body the answer is judged and its connection closed. */
-const maxBodyBytes = 64 * 1024;
+/** After so many bytes of the body the answer is judged and its connection closed. Headers have the same limit. */
+export const maxBytes = 64 * 1024;
 /** A body that is sent one byte at a time would keep this process busy for long. */
 const maxBodyPieces = 1024;
 /** Servers send one or two. */
@@ -66,7 +69,7 @@ export function createAnswerStart() {
     /** False: enough has been read. */
     take(piece: Buffer): boolean {
       bytes += piece.length;
-      const isWanted = bytes <= maxBodyBytes && pieces.length < maxBodyPieces;
+      const isWanted = bytes <= maxBytes && pieces.length < maxBodyPieces;
       if (isWanted) pieces.push(piece);
       return isWanted;
     },

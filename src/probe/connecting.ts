@@ -1,7 +1,9 @@
 /** A client that makes its own connections: one for each request, or one that is kept. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
+import type { ProbeConnection } from '../model/probe-observation.ts';
 import type { Cancel, Connection, ProbeClient, Settle } from './client.ts';
+import { newLookup } from './lookups.ts';
 import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
@@ -12,13 +14,19 @@ export interface Speaker {
   ask(connection: Connection, settle: Settle): Cancel;
 }
 
+/** ms; a server may be closing a connection that is idle for longer, and then a request on it fails without a cause. */
+const maxIdleMs = 1000;
+
 export function createConnectingClient(speaker: Speaker): ProbeClient {
   let kept: Connection | undefined;
+  let lastKept: ProbeConnection = 'new';
   let isKeptBusy = false;
+  let idleSince = -Infinity;
   let resent = 0;
   const askOnce = (settle: Settle): Cancel => connectAndAsk(speaker, settle, (connection) => connection.close());
   const resend = (settle: Settle): Cancel => {
     resent += 1;
+    lastKept = 'new';
     return askOnce(settle);
   };
 
@@ -26,15 +34,22 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
     isKeptBusy = true;
     const settled: Settle = (result, answeredAt) => {
       isKeptBusy = false;
+      idleSince = performance.now();
       settle(result, answeredAt);
     };
-    let cancel: Cancel;
-    if (kept?.isUsable) cancel = speaker.ask(kept, settled);
-    else {
+    const start = (): Cancel => {
+      if (kept?.isUsable && performance.now() - idleSince < maxIdleMs) {
+        lastKept = 'kept';
+        return ask(speaker, kept, settled);
+      }
       kept?.close();
       kept = undefined;
-      cancel = connectAndAsk(speaker, settled, (connection) => (kept = connection), resend);
-    }
+      lastKept = 'new';
+      return connectAndAsk(speaker, settled, (connection) => (kept = connection), resend);
+    };
+    // What this machine has received is read first: the server may have closed the connection.
+    const reading = setImmediate(() => (cancel = start()));
+    let cancel: Cancel = () => void clearImmediate(reading);
     return () => {
       isKeptBusy = false;
       kept = undefined;
@@ -45,6 +60,9 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
   return {
     get isKeptFree() {
       return !isKeptBusy;
+    },
+    get lastKept() {
+      return lastKept;
     },
     get resent() {
       return resent;
@@ -61,16 +79,16 @@ export function createConnectingClient(speaker: Speaker): ProbeClient {
 
 /** Connects, sends the request, and passes the connection to `then` when the request is settled. */
 function connectAndAsk(
-  { address, speak, ask }: Speaker,
+  speaker: Speaker,
   settle: Settle,
   then: (made: Connection) => void,
   resend?: (settle: Settle) => Cancel,
 ): Cancel {
   let cancel: Cancel = dial(
-    address,
+    speaker.address,
     (socket, protocol) => {
-      const connection = speak(socket, protocol, resend);
-      cancel = ask(connection, (result, answeredAt) => {
+      const connection = speaker.speak(socket, protocol, resend);
+      cancel = ask(speaker, connection, (result, answeredAt) => {
         settle(result, answeredAt);
         then(connection);
       });
@@ -78,6 +96,16 @@ function connectAndAsk(
     (error) => settle(resultOfError(error)),
   );
   return () => cancel();
+}
+
+/** Node refuses some headers only when the protocol is known. */
+function ask(speaker: Speaker, connection: Connection, settle: Settle): Cancel {
+  try {
+    return speaker.ask(connection, settle);
+  } catch (error) {
+    settle(resultOfError(error as NodeJS.ErrnoException));
+    return () => undefined;
+  }
 }
 
 export interface Address {
@@ -95,16 +123,18 @@ export function dial(
   connected: (socket: Socket, protocol: string | false) => void,
   failed: (error: NodeJS.ErrnoException) => void,
 ): Cancel {
+  const { lookup, cancel } = newLookup();
   const socket = tls
     ? secureConnect({
         host,
         port,
+        lookup,
         servername: isIP(host) === 0 ? host : undefined,
         ca: tls.ca,
         rejectUnauthorized: !tls.insecure,
         ALPNProtocols: tls.protocols,
       })
-    : connect({ host, port });
+    : connect({ host, port, lookup });
   socket.setNoDelay(true);
   let isDone = false;
   let isResolving = isIP(host) === 0;
@@ -124,6 +154,7 @@ export function dial(
   return () => {
     isDone = true;
     socket.destroy();
-    return isResolving ? 'dns' : undefined;
+    if (!isResolving) return undefined;
+    return cancel() ? 'dns' : 'lookup-waits';
   };
 }

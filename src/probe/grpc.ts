@@ -40,16 +40,43 @@ function varint(value: number): Buffer {
   }
 }
 
-/** HealthCheckResponse { enum status = 1 }, where 1 is SERVING. */
-const serving = Buffer.from([0x08, 0x01]);
 const servingStates = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
 function judgeHealth({ status, body, grpcStatus }: Answer): Result {
   if (status !== 200) return unexpected(status, `HTTP ${status}`);
   if (grpcStatus === undefined) return failed('http', 'no gRPC answer');
   if (grpcStatus !== '0') return unexpected(Number(grpcStatus) || 2, `gRPC status ${Number(grpcStatus) || 2}`);
-  const message = body.subarray(5);
-  if (message.equals(serving)) return succeeded('SERVING');
-  const state = message[0] === 0x08 ? servingStates[message[1] ?? 0] : servingStates[0];
-  return failed('http', state ?? 'UNKNOWN', { isAnswer: true });
+  const state = servingState(body);
+  if (state === undefined) return failed('http', 'no gRPC answer');
+  return state === 'SERVING' ? succeeded(state) : failed('not-serving', state, { isAnswer: true });
 }
+
+/**
+ * Reads HealthCheckResponse { enum status = 1 }, length-prefixed; a later version may have more fields. Undefined if it
+ * cannot be read: podexit does not offer compression, for example.
+ */
+function servingState(body: Buffer): string | undefined {
+  const [isCompressed, length] = body.length < 5 ? [1, 0] : [body[0], body.readUInt32BE(1)];
+  const message = body.subarray(5, 5 + length);
+  if (isCompressed !== 0 || message.length < length) return undefined;
+  let [state, at] = [0, 0];
+  const readNumber = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = message[at++] ?? NaN;
+      value += (byte % 128) * scale;
+      if (!(byte >= 128)) return value;
+    }
+  };
+  while (at < message.length) {
+    const tag = readNumber();
+    const type = tag % 8;
+    const number = type === 0 || type === 2 ? readNumber() : 0;
+    if (tag === 8) state = number;
+    at += type === 2 ? number : (fixedBytes[type] ?? NaN);
+  }
+  return at === message.length ? (servingStates[state] ?? 'UNKNOWN') : undefined;
+}
+
+/** By wire type of protobuf: the bytes of a field after its tag and its number. */
+const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 8, 5: 4 };

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import {
   createAnswerStart,
   endlessInformational,
+  maxBytes,
   type AnswerStart,
   type Connection,
   type Judge,
@@ -54,7 +55,9 @@ export function http1Connection(socket: Socket, isKept: boolean): Connection {
 
 function open({ method, path, authority, headers }: OutgoingRequest, socket: Socket, agent?: Agent): ClientRequest {
   const all = { host: authority, connection: agent ? 'keep-alive' : 'close', ...headers };
-  return sendRequest({ method, path, headers: all, ...(agent ? { agent } : { createConnection: () => socket }) });
+  // Node's own limit is a quarter of it, and some servers send more in cookies alone.
+  const options = { method, path, headers: all, maxHeaderSize: maxBytes };
+  return sendRequest({ ...options, ...(agent ? { agent } : { createConnection: () => socket }) });
 }
 
 /** An agent with this socket only: Node's agent knows when a connection is free again. */

@@ -60,8 +60,11 @@ export function http2Connection(socket: Socket, origin: string, resend: Resend |
   };
 }
 
+/** RFC 9113 §8.2.2: these have no meaning in HTTP/2, which has `:authority` for `host`. */
+const http1Headers = new Set(['host', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+
 function headOf({ method, path, authority, scheme, headers }: OutgoingRequest): OutgoingHttpHeaders {
-  const { host: _host, ...others } = headers;
+  const others = Object.fromEntries(Object.entries(headers).filter(([name]) => !http1Headers.has(name)));
   return { ':method': method, ':path': path, ':authority': authority, ':scheme': scheme, ...others };
 }
 

@@ -20,8 +20,14 @@ export const failed = (
 /** An answer that was not expected. */
 export const unexpected = (status: number, said: string): Result => failed('http', said, { status, isAnswer: true });
 
+/** Where a request was when it was cancelled: waiting for an address, or for its turn to look one up. */
+export type Stage = 'dns' | 'lookup-waits' | undefined;
+
 /** A request that got no answer in time. */
-export const timedOut = (stage: 'dns' | undefined): Result => failed(stage ?? 'timeout');
+export const timedOut = (stage: Stage): Result =>
+  stage === 'lookup-waits'
+    ? { kind: 'not-measured', reason: 'too-many-waiting', said: 'earlier lookups of names have no answer' }
+    : failed(stage ?? 'timeout');
 
 /** What this machine lacks never counts as a failure of the target. */
 const machineTroubles: Readonly<Record<string, NotMeasuredReason>> = {
@@ -66,6 +72,7 @@ const failureWords: Readonly<Record<ProbeFailureKind, string>> = {
   dns: 'its name does not resolve',
   tls: 'TLS failed',
   http: 'no HTTP answer',
+  'not-serving': 'not serving',
 };
 
 /** The result of a request that ended in one of Node's errors. */

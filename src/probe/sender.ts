@@ -28,14 +28,14 @@ export function createSender(options: SenderOptions) {
   let [turn, skipped] = [0, 0];
   const standstills = createStandstills(options);
 
-  function send(): boolean {
+  function send(): number | undefined {
     if (client.resent > skipped) {
       skipped += 1;
-      return false;
+      return undefined;
     }
     if (waiting.size >= maxWaiting) {
       tally.miss('too-many-waiting', 1);
-      return false;
+      return undefined;
     }
     turn += 1;
     const connection = hasKept && turn % 2 === 0 && client.isKeptFree ? 'kept' : 'new';
@@ -45,7 +45,8 @@ export function createSender(options: SenderOptions) {
       if (!waiting.delete(abort)) return;
       stopTimer();
       const judged = standstills.withoutStandstills(result, sentAt);
-      onSettled({ connection, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
+      const used = connection === 'kept' ? client.lastKept : 'new';
+      onSettled({ connection: used, result: judged, sentAt, settledAt: now(), latencyMs: answeredAt - started });
       if (waiting.size === 0) wake();
     };
     const stopTimer = startTimer(timeoutMs, () => settle(timedOut(cancel())));
@@ -59,11 +60,11 @@ export function createSender(options: SenderOptions) {
     } catch (error) {
       settle(resultOfError(error as NodeJS.ErrnoException));
     }
-    return true;
+    return sentAt;
   }
 
   return {
-    /** Sends the next request; false if it is skipped. */
+    /** Sends the next request. Returns when, as it will be counted; undefined if it is skipped. */
     send,
     /** This process, or its machine, stood still until now. */
     stoodStill(kind: Standstill, missed: number): void {

@@ -82,8 +82,8 @@ function startProbe(options: OneProbe, deliver: DeliverProbe, signal: AbortSigna
     },
   });
   const send = (): void => {
-    const at = now();
-    if (sender.send()) trial.sent(at);
+    const sentAt = sender.send();
+    if (sentAt !== undefined) trial.sent(sentAt);
   };
   const schedule = startSchedule({ ratePerSecond, now, send, onStandstill: sender.stoodStill });
   const slices = setInterval(flush, sliceMs);

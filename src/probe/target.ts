@@ -82,11 +82,6 @@ export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
 
 function httpTarget(text: string): HttpTarget {
   const url = asUrl(text);
-  if (url.username !== '' || url.password !== '')
-    throw wrongTarget(
-      `${shownUrl(url)} has a user or a password in it`,
-      'Give it with --probe-header from a file or the environment.',
-    );
   url.hash = '';
   return { kind: 'http', url, shown: shownUrl(url) };
 }
@@ -99,14 +94,22 @@ function tcpTarget(text: string): TcpTarget {
 function grpcTarget(text: string): GrpcTarget {
   const { host, port, path } = hostAndPort(text, /^grpcs?:/i);
   const isSecure = /^grpcs:/i.test(text);
-  const service = decodeURIComponent(path.slice(1));
+  const service = decoded(path.slice(1)) ?? wrong(text);
   const shown = `${isSecure ? 'grpcs' : 'grpc'}://${inBrackets(host)}:${port}${service === '' ? '' : `/${service}`}`;
   return { kind: 'grpc', host, port, service, isSecure, shown };
 }
 
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parsed as http: for an unknown scheme, URL treats IPv6 and a missing port in another way. */
 function hostAndPort(text: string, scheme: RegExp): { host: string; port: number; path: string } {
-  const url = asUrl(text.replace(scheme, 'http:'));
+  const url = asUrl(text, text.replace(scheme, 'http:'));
   const port = /^\w+:\/\/(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(text)?.[1];
   if (port === undefined || url.hostname === '') throw wrongTarget(`"${shownText(text)}" names no port`, targetForms);
   return { host: withoutBrackets(url.hostname), port: Number(port), path: url.pathname };
@@ -149,9 +152,15 @@ const withoutQuery = (path: string): string => {
   return bare === '/' ? '' : bare;
 };
 
-function asUrl(text: string): URL {
-  if (!URL.canParse(text)) throw wrongTarget(`"${shownText(text)}" is not a URL`, targetForms);
-  const url = new URL(text);
+/** `parsed`: the target as it is parsed, if it has a scheme that URL does not know. */
+function asUrl(text: string, parsed = text): URL {
+  if (!URL.canParse(parsed)) throw wrongTarget(`"${shownText(text)}" is not a URL`, targetForms);
+  const url = new URL(parsed);
+  if (url.username !== '' || url.password !== '')
+    throw wrongTarget(
+      `the target at ${url.host} has a user or a password in it`,
+      'Give it with --probe-header from a file or the environment.',
+    );
   return url.hostname === '' ? wrong(text) : url;
 }
 

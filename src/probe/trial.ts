@@ -49,7 +49,7 @@ function notAnswering(target: ProbeTarget, result: Result | undefined): PodexitE
   const said = result?.said ?? 'no request was answered';
   const message = `the probe of ${target.shown} failed before anything was deleted: ${said}`;
   const code = isForbidden(target, result) ? 'probe.forbidden' : 'probe.not-answering';
-  return new PodexitError(code, message, hintOf(result));
+  return new PodexitError(code, message, hintOf(target, result));
 }
 
 /** The API server refuses the use of its proxy; its Status says so. */
@@ -59,12 +59,15 @@ const isForbidden = ({ kind }: ProbeTarget, result: Result | undefined): boolean
   result.status === 403 &&
   result.said.includes(' is forbidden');
 
-function hintOf(result: Result | undefined): string {
+function hintOf({ kind }: ProbeTarget, result: Result | undefined): string {
   if (result?.kind === 'not-measured') return ownHints[result.reason] ?? again;
   if (result?.kind !== 'failed') return again;
+  if (kind === 'grpc' && (result.failure === 'http' || result.failure === 'not-serving'))
+    return 'The target must answer SERVING to grpc.health.v1.Health/Check, for the SERVICE if you name one.';
   if (result.failure === 'http' && result.status !== undefined)
     return 'Name a path that answers, or say what is expected: --probe-expect 200-499';
-  if (result.failure === 'tls') return 'Give its authority with --probe-ca FILE, or use --probe-insecure.';
+  if (result.failure === 'tls')
+    return 'If this machine does not accept its certificate: give its authority with --probe-ca FILE, name a host that it is for, or use --probe-insecure.';
   return again;
 }
 

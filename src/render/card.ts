@@ -3,7 +3,8 @@
  * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
  * lines, 8 if all went well, without the evidence that `-v` adds above it.
  */
-import { requestsText } from '../verdict/loss.ts';
+import { isMostlyUnmeasured } from '../infer/probes.ts';
+import { worstOf, requestsText } from '../verdict/loss.ts';
 import { isFinished } from '../model/pod.ts';
 import type { Finding, Severity } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
@@ -195,12 +196,13 @@ export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boo
 /** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
 function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
-  return timeline.probes.slice(0, 2).map((probe) => {
-    const look = probe.failed === 0 ? 'good' : 'bad';
+  return worstOf(timeline.probes, 2).map((probe) => {
+    const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
-    const text = `${requestsText(timeline, probe, race)} · ${forTerminal(probe.target, 60)}`;
+    const target = timeline.probes.length === 1 ? ` · ${forTerminal(probe.target, 60)}` : '';
+    const text = requestsText(timeline, probe, race) + target;
     const row = rowOf('requests', 0, text, { head, canCut: true });
-    return { ...row, brief: row.brief?.filter((form) => !/^\d+ sent$/.test(form.at(-1)?.text ?? '')) };
+    return { ...row, brief: row.brief?.filter((form) => !/(?:^|: )\d+ sent$/.test(form.at(-1)?.text ?? '')) };
   });
 }
 

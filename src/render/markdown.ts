@@ -2,7 +2,7 @@
 import type { Interval } from '../infer/timeline.ts';
 import type { FixReport } from '../model/report.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
-import { requestsText } from '../verdict/loss.ts';
+import { worstOf, requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitRows } from './card-rows.ts';
@@ -73,7 +73,7 @@ function answerSection(report: Report): string {
   const lines = [
     ...rows,
     `- traffic ${judgement.replace('-', ' ')}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
-    ...timeline.probes.slice(0, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
+    ...worstOf(timeline.probes, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),
   ];

@@ -8,7 +8,7 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
 import { unroutedBefore } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
-import { lossProbes, lostBy, probeResultsOf } from '../infer/probes.ts';
+import { isMostlyUnmeasured, lossProbes, lostBy, probeResultsOf, unmeasuredBy } from '../infer/probes.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { anyTime, atLeast, type Span } from '../model/span.ts';
@@ -173,17 +173,24 @@ export function withImpliedLoss(trace: Trace, gates: readonly Gate[]): Gate[] {
   return isImplied ? [...gates, lostWithin(trace, { kind: 'max-lost', count: 0 })] : [...gates];
 }
 
-/** Passes only if requests were measured. */
+/** Passes only if of each target most requests were measured. */
 export function lostWithin(trace: Trace, limit: MaxLost): Gate {
   const name = 'max-lost';
-  const { sent, failed } = lostBy(probeResultsOf(trace.probes, {}));
+  const probes = lossProbes(probeResultsOf(trace.probes, {}));
+  const { sent, failed } = lostBy(probes);
   const message = `${failed} of ${sent} requests failed`;
   if ('share' in limit && limit.share >= 1) return { name, passed: true, message };
   if (sent === 0)
     return { name, passed: false, message: 'no request was measured, so nothing proves that none was lost' };
-  if ('count' in limit) return { name, passed: failed <= limit.count, message: `${message}, limit ${limit.count}` };
+  const passed = failed <= ('count' in limit ? limit.count : limit.share * sent);
+  const blind = probes.find(isMostlyUnmeasured);
+  if (passed && blind) {
+    const unmeasured = `${unmeasuredBy(blind)} of ${blind.target} were not measured`;
+    return { name, passed: false, message: `${message}, but ${unmeasured}: not proven to be within the limit` };
+  }
+  if ('count' in limit) return { name, passed, message: `${message}, limit ${limit.count}` };
   const shares = ` (${shareOfSent(failed / sent)}), limit ${shareOfSent(limit.share)}`;
-  return { name, passed: failed <= limit.share * sent, message: `${message}${shares}` };
+  return { name, passed, message: `${message}${shares}` };
 }
 
 /** `0.1%`, `0.012%`: small shares of many requests matter. */

@@ -89,10 +89,12 @@ function causeOf(
   if (mostFrequent === 'timeout' && first <= Math.max(...shownOf(containers.map(({ exit }) => exit?.at))))
     return {
       cause: 'unanswered-while-draining',
-      why: 'requests were accepted and not answered while the containers shut down',
+      why: 'requests got no answer while the containers shut down',
       advice:
         'answer what was accepted before the listening socket is closed, and let the preStop hook outlast new traffic',
     };
+  // A load balancer that sends too late can cause neither.
+  if (mostFrequent === 'dns' || mostFrequent === 'tls') return unexplained;
   const [unrouted] = shownOf(endpoints.map(({ unroutedAt }) => unroutedAt)).sort((a, b) => a - b);
   if (unrouted === undefined) return unexplained;
   // One second more than measured, rounded up to the next 5 s.
@@ -126,11 +128,18 @@ const noneLost = (sent: number): string => `no loss measured (${plural(sent, 're
 
 /**
  * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due …`. `race`: the
- * clause of the finding drain-race.
+ * clause of the finding drain-race. If there are several probes, the target comes first.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
-  return [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
+  const name = timeline.probes.length > 1 ? `${probe.target}: ` : '';
+  return name + [...outcomeOf(timeline, probe, race), ...unmeasured, ...latencyText(probe.latencyMs)].join(' · ');
+}
+
+/** The probes that lost most, if there is room for only `count`. */
+export function worstOf(probes: readonly ProbeResult[], count: number): ProbeResult[] {
+  const lost = (probe: ProbeResult): number => lostBy([probe]).failed;
+  return [...probes].sort((one, other) => lost(other) - lost(one)).slice(0, count);
 }
 
 function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): string[] {
@@ -163,7 +172,7 @@ export function rolloutRequestsText({ sent, failed, failures, latencyMs }: Probe
 const reasonWords: Readonly<Record<NotMeasuredReason, string>> = {
   'no-local-port': 'no free port on this machine',
   'no-file-handle': 'no free file handle on this machine',
-  'no-network': 'no network on this machine',
+  'no-network': 'no route from this machine',
   'too-many-waiting': 'too many requests waited',
   standstill: 'podexit or its machine was paused',
   'api-server': 'the API server did not pass them on',
@@ -189,17 +198,21 @@ const kindWords: Readonly<Record<ProbeFailureKind, string>> = {
   dns: 'name not resolved',
   tls: 'TLS failed',
   http: 'no valid answer',
+  'not-serving': 'not serving',
 };
 
 /** The three most frequent kinds of failure. */
 function failuresText(failures: readonly { kind: ProbeFailureKind; status?: number; count: number }[]): string {
   const counted = failures.map(
     ({ kind, status, count }) =>
-      [kind === 'http' && status !== undefined ? `status ${status}` : kindWords[kind], count] as const,
+      [kind === 'http' && status !== undefined ? statusText(status) : kindWords[kind], count] as const,
   );
   const words = byFrequency(counted).map(([word]) => word);
   return list(words.slice(0, 3));
 }
+
+/** The statuses of gRPC end at 16, those of HTTP begin at 100. */
+const statusText = (status: number): string => `${status < 100 ? 'gRPC ' : ''}status ${status}`;
 
 const spanText = (timeline: Timeline, from: number, to: number): string =>
   to - from < 50

@@ -1,6 +1,8 @@
 /** A probe's counts match those of servers that count too, and its windows match the times of failures. */
+import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { closeAll, counting, listen, trackSockets } from './helpers/counting.ts';
 import { expectFailed, kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
@@ -143,7 +145,37 @@ it('does not count a kept connection that was closed while idle as a failure', a
   });
   await server.close();
   expect(result.failed).toBe(0);
-  expect(result.kept?.sent).toBeGreaterThan(3);
+  expect(result.kept?.sent).toBeGreaterThan(2);
+});
+
+it('counts a request as one on a new connection if the server keeps none open', async () => {
+  const server = await counting((_, answer) => answer.writeHead(200, { connection: 'close' }).end());
+  const { result } = await probing(server.url, { keepalive: true }, () => sleep(600));
+  await server.close();
+  expect(result).toMatchObject({ new: { sent: result.sent, failed: 0 }, kept: { sent: 0, failed: 0 } });
+  expect(result.sent).toBeGreaterThan(10);
+});
+
+it('reads that a server closed the kept connection before it sends on it, even after a busy moment', async () => {
+  // A worker answers while this process is busy.
+  const worker = new Worker(closingServer, { eval: true });
+  const [port] = (await once(worker, 'message')) as [number];
+  const busy = setInterval(() => {
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+  }, 70);
+  const { result } = await probing(`http://127.0.0.1:${port}/`, { keepalive: true }, () => sleep(1500));
+  clearInterval(busy);
+  await worker.terminate();
+  expect(kindsOf(result)).toEqual({});
+});
+
+it('does not use a kept connection again that was idle for a second, since the server may be closing it', async () => {
+  const server = await counting((_, answer) => answer.end());
+  const { result } = await probing(server.url, { keepalive: true, ratePerSecond: 1.5 }, () => sleep(3000));
+  await server.close();
+  expect(result.kept).toEqual({ sent: 0, failed: 0 });
+  expect(result.sent).toBeGreaterThan(3);
 });
 
 it('reads 64 kB of a body of 10 MB, and closes it', async () => {
@@ -164,6 +196,14 @@ it('reads 64 kB of a body of 10 MB, and closes it', async () => {
   expect(result.failed).toBe(0);
   expect(result.sent).toBeGreaterThan(3);
   expect(written / result.sent).toBeLessThan(8 * 1024 * 1024);
+});
+
+it('takes headers of 40 kB as an answer', async () => {
+  const server = await counting((_, answer) => answer.writeHead(200, { 'set-cookie': 'a'.repeat(40_000) }).end());
+  const { result } = await probing(server.url, { keepalive: true }, () => sleep(300));
+  await server.close();
+  expect(kindsOf(result)).toEqual({});
+  expect(result.sent).toBeGreaterThan(8);
 });
 
 it('counts garbage as a missing HTTP answer, and a redirect as an answer', async () => {
@@ -218,3 +258,13 @@ it('connects over TCP: a port that accepts, one that accepts and closes at once,
   expect(refused).toBeGreaterThan(5);
   expect(result.kept).toBeUndefined();
 });
+
+/** Closes each connection a little after its first answer. */
+const closingServer = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:http').createServer({ keepAliveTimeout: 60_000 }, ({ socket }, answer) => {
+    answer.end();
+    setTimeout(() => socket.end(), 20);
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;

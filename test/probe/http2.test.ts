@@ -26,6 +26,25 @@ it.runIf(hasOpenssl)('speaks HTTP/2 if the server chooses it, on new connections
 });
 
 it.runIf(hasOpenssl)(
+  'leaves out headers that HTTP/2 does not have, and fails if Node refuses another one',
+  async () => {
+    const { server, cert, url, close } = await secureServer();
+    const seen = new Set<string | undefined>();
+    server.on('request', (request, answer) => (seen.add(request.headers['x-shop'] as string), answer.end()));
+    const headers = { connection: 'close', 'keep-alive': 'timeout=5', upgrade: 'h2c', 'x-shop': 'open' };
+    const probed = await probing(url, { ...patient, ca: cert, keepalive: true, headers }, () => sleep(500));
+    const refused = await probing(url, { ...patient, ca: cert, keepalive: true, headers: { te: 'gzip' } }, () =>
+      sleep(300),
+    );
+    await close();
+    expect(kindsOf(probed.result)).toEqual({});
+    expect([...seen]).toEqual(['open']);
+    expect(refused.result.succeeded).toBe(0);
+    expect(refused.trouble?.message).toContain('ERR_HTTP2_INVALID_CONNECTION_HEADERS');
+  },
+);
+
+it.runIf(hasOpenssl)(
   'loses no request to a GOAWAY, whether it completes the open requests or excludes them',
   async () => {
     const { server, cert, url, sessions, close } = await secureServer();
@@ -120,7 +139,31 @@ it('checks health over gRPC, and counts all but SERVING as failures', async () =
   await close();
   expect([...asked]).toEqual([`/grpc.health.v1.Health/Check ${healthCheckRequest('shop.Cart').toString('hex')}`]);
   expect(result.succeeded).toBe(said['serving']);
-  expect(kindsOf(result)).toEqual({ http: said['notServing'], 'http 14': said['unavailable'] });
+  expect(kindsOf(result)).toEqual({ 'not-serving': said['notServing'], 'http 14': said['unavailable'] });
+});
+
+it.each<[string, number[], failure: string | undefined]>([
+  ['SERVING', [0, 0, 0, 0, 2, 8, 1], undefined],
+  ['SERVING and a field that podexit does not know', [0, 0, 0, 0, 7, 0x12, 1, 0x61, 8, 1, 0x18, 5], undefined],
+  ['no state, which means UNKNOWN', [0, 0, 0, 0, 0], 'not-serving'],
+  ['less than it announced', [0, 0, 0, 0, 3, 8, 1], 'http'],
+  ['a field that goes on after its end', [0, 0, 0, 0, 2, 0x12, 9], 'http'],
+  ['a compressed message', [1, 0, 0, 0, 2, 8, 1], 'http'],
+  ['nothing', [], 'http'],
+])('reads an answer of the health protocol with %s', async (_, body, failure) => {
+  const { port, server, close } = await plainServer();
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.from(body));
+  });
+  const { result, trouble } = await probing(`grpc://127.0.0.1:${port}`, patient, () => sleep(300));
+  await close();
+  expect(result.sent).toBeGreaterThan(5);
+  expect(Object.keys(kindsOf(result))).toEqual(failure === undefined ? [] : [failure]);
+  expect((trouble as { hint?: string } | undefined)?.hint).toEqual(
+    failure && expect.stringContaining('SERVING to grpc.health.v1.Health/Check'),
+  );
 });
 
 it('encodes the request of the health protocol like protobuf', () => {

@@ -87,6 +87,8 @@ it.each<[string, string, Story]>([
     { failures: [{ first: 500, last: 900, kind: 'http', status: 503, count: 9 }] },
   ],
   ['failures before SIGTERM', 'unexplained', { failures: [{ first: 500 }], signal: 5000 }],
+  ['a name that does not resolve', 'unexplained', { failures: [{ first: 500, kind: 'dns', count: 9 }] }],
+  ['a certificate that is not accepted', 'unexplained', { failures: [{ first: 500, kind: 'tls', count: 9 }] }],
 ])('%s: %s', (_, cause, story) => {
   expect(lossOf(timelineOf(story))?.cause).toBe(cause);
 });
@@ -137,8 +139,30 @@ it.each([
   expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
 });
 
+it.each<[Partial<FailureStretch>, string]>([
+  [{ kind: 'http', status: 503 }, 'status 503'],
+  [{ kind: 'http', status: 14 }, 'gRPC status 14'],
+  [{ kind: 'not-serving' }, 'not serving'],
+  [{ kind: 'http' }, 'no valid answer'],
+])('names the failure %o: %s', (failure, words) => {
+  expect(lossOf(timelineOf({ failures: [{ first: 400, ...failure }] }))?.what).toContain(`(${words})`);
+});
+
 it('does not pass if nothing was measured', () => {
   expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
+});
+
+it.each([
+  [100, 100, true],
+  [100, 101, false],
+])('with %i requests measured and %i not measured, passes: %s', (sent, count, passed) => {
+  const trace = traceOf(sent, 0, [{ reason: 'no-network', count }]);
+  const gate = lostWithin(trace, { kind: 'max-lost', count: 0 });
+  expect(gate.passed).toBe(passed);
+  if (!passed)
+    expect(gate.message).toBe(
+      '0 of 100 requests failed, but 101 of http://shop were not measured: not proven to be within the limit',
+    );
 });
 
 it('allows no lost request by default', () => {
@@ -148,7 +172,7 @@ it('allows no lost request by default', () => {
   expect(withImpliedLoss(emptyTrace, [])).toEqual([]);
 });
 
-function traceOf(sent: number, failed: number) {
+function traceOf(sent: number, failed: number, notMeasured?: ProbeCounts['notMeasured']) {
   const about = { target: 'http://shop', via: 'url', ratePerSecond: 20, timeoutMs: 1000, keepalive: false } as const;
   const started: ProbeObservation = { kind: 'probe-started', probe: 0, ...about };
   const failures: ProbeCounts['failures'] =
@@ -160,6 +184,7 @@ function traceOf(sent: number, failed: number) {
     new: { sent, failed },
     failures,
     latency: [],
+    notMeasured,
   };
   return [started, counts]
     .map((one, index) => ({ ...one, seq: index + 1, at: index * 500 }))

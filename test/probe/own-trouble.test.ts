@@ -1,6 +1,7 @@
 /** Problems of this machine are reported, and not counted as failures of the target. */
 import { expect, it } from 'vitest';
 import type { ProbeClient } from '../../src/probe/client.ts';
+import { createLookups } from '../../src/probe/lookups.ts';
 import { resultOfError, timedOut, unexpected, type Result } from '../../src/probe/result.ts';
 import type { Standstill } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
@@ -32,6 +33,27 @@ it.each([
   expect(resultOfError(error(code))).toMatchObject({ kind: 'failed', failure });
 });
 
+it('looks up two names at once, and no name for a request that was cancelled before its turn', () => {
+  const asked: { host: string; answer(): void }[] = [];
+  const newLookup = createLookups((host, _, callback) => asked.push({ host, answer: () => callback(null, '::1', 6) }));
+  const answered: string[] = [];
+  const hosts = ['first', 'second', 'cancelled', 'fourth'];
+  const cancels = hosts.map((host) => {
+    const { lookup, cancel } = newLookup();
+    lookup(host, {}, () => answered.push(host));
+    return cancel;
+  });
+  const hostsAsked = () => asked.map(({ host }) => host);
+  expect(hostsAsked()).toEqual(['first', 'second']);
+  expect([cancels[0]?.(), cancels[2]?.()]).toEqual([true, false]);
+  asked[1]?.answer();
+  expect([hostsAsked(), answered]).toEqual([['first', 'second', 'fourth'], ['second']]);
+});
+
+it('counts a request that waited for the lookups of earlier ones as not measured', () => {
+  expect(timedOut('lookup-waits')).toMatchObject({ kind: 'not-measured', reason: 'too-many-waiting' });
+});
+
 it('counts a refusal over one address family, even if this machine cannot use the other', () => {
   const both = new AggregateError([error('ENETUNREACH'), error('ECONNREFUSED')]);
   expect(resultOfError(both)).toMatchObject({ kind: 'failed', failure: 'refused' });
@@ -40,7 +62,7 @@ it('counts a refusal over one address family, even if this machine cannot use th
 /** Requests that all end with this result. */
 const clientWith = (result: Result): ProbeClient => ({
   send: (_, settle) => (settle(result), () => undefined),
-  ...{ isKeptFree: false, resent: 0, forgetKept: () => undefined, close: () => undefined },
+  ...{ isKeptFree: false, lastKept: 'new', resent: 0, forgetKept: () => undefined, close: () => undefined },
 });
 
 function countsOf(result: Result, standstill?: Standstill) {

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startSchedule } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
+import { startProbes } from '../../src/probe/start.ts';
 import { createTally } from '../../src/probe/tally.ts';
+import { parseTarget } from '../../src/probe/target.ts';
 import { isSweep } from '../helpers/sweep.ts';
 import { counting } from './helpers/counting.ts';
-import { probing } from './helpers/probing.ts';
+import { defaults, probing } from './helpers/probing.ts';
 
 /** On a busy machine the error is larger in a few seconds than in a minute. */
 const [seconds, off] = isSweep ? [60, 0.01] : [3, 0.1];
@@ -69,12 +71,28 @@ it('counts connections that broke while the machine slept as not measured', asyn
   expect(result.notMeasured.find(({ reason }) => reason === 'standstill')?.count).toBeGreaterThan(2000);
 });
 
+it('ends the trial of a target even if the clock moves on while a request is sent', async () => {
+  const server = await counting((_, answer) => answer.end());
+  const settings = { ...defaults, ratePerSecond: 20, timeoutMs: 4000, target: parseTarget(server.url) };
+  const all = Array.from({ length: 16 }, (_, index) => {
+    let ms = Date.now();
+    // The steps differ, so that some trial ends between two readings for the same request.
+    const now = (): number => (ms += 30 + index);
+    const about = { now, userAgent: 'probe-test', namespace: 'shop', ask: () => Promise.reject(new Error()) };
+    return startProbes({ ...about, probes: [settings] }, () => undefined, new AbortController().signal);
+  });
+  await Promise.allSettled(all.map(({ ready }) => ready));
+  await Promise.all(all.map((probes) => probes.stop()));
+  await server.close();
+});
+
 it('lets at most 2,000 requests wait, and counts what it does not send', () => {
   const tally = createTally(0, false, 0);
   const sender = createSender({
     client: {
       send: () => () => undefined,
       isKeptFree: false,
+      lastKept: 'new',
       resent: 0,
       forgetKept: () => undefined,
       close: () => undefined,

@@ -27,6 +27,9 @@ it.each([
   'service/',
   'service/Not_A_Name',
   'http://user:pass@host/',
+  'tcp://user:4711@host:5432',
+  'grpc://user@host:50051',
+  'grpc://host:50051/%zz',
   'podium',
 ])('refuses "%s"', (text) => {
   expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage.probe' }) as Error);
@@ -39,4 +42,5 @@ it('cannot leave the path of the proxy', () => {
 it('shows no password of a refused target', () => {
   expect(() => parseTarget('http://user:hunter2@host/')).toThrow(/^(?!.*hunter2)/);
   expect(() => parseTarget('foo://user:hunter2@host')).toThrow(/^(?!.*hunter2)/);
+  expect(() => parseTarget('tcp://user:4711@host:5432')).toThrow(/^(?!.*4711)/);
 });

@@ -1,6 +1,7 @@
 /** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
+import type { ProbeResult } from '../../src/infer/timeline.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';
@@ -62,6 +63,45 @@ it('counts the containers that do not fit', () => {
   expect(lines.length).toBeLessThanOrEqual(20);
   expect(lines.join('\n')).toContain('7 more');
 });
+
+it('names the targets of several probes, those that lost requests first', () => {
+  const probes = [probeOf('http://good', 0), probeOf('http://fair', 1), probeOf('http://poor', 9)];
+  expect(requestRowsOf(probes)).toEqual([
+    expect.stringContaining('✖ http://poor: 100 sent · 9 failed'),
+    expect.stringContaining('✖ http://fair: 100 sent · 1 failed'),
+  ]);
+});
+
+it.each([
+  [100, '✔'],
+  [101, '▲'],
+])('marks 100 requests without a loss, and %i that were not measured, with %s', (count, sign) => {
+  const notMeasured = [{ reason: 'no-network' as const, count }];
+  const words = `${sign} no loss measured (100 requests) · ${count} not measured`;
+  expect(requestRowsOf([{ ...probeOf('http://shop', 0), notMeasured }])).toEqual([expect.stringContaining(words)]);
+});
+
+const unprobed = reportNamed('sigkill-after-grace');
+
+function probeOf(target: string, failed: number): ProbeResult {
+  const { zero } = unprobed.timeline;
+  return {
+    ...{
+      target,
+      via: 'url',
+      ratePerSecond: 20,
+      sent: 100,
+      succeeded: 100 - failed,
+      failed,
+      new: { sent: 100, failed },
+    },
+    ...{ slices: [], latencyMs: {}, notMeasured: [] },
+    windows: failed === 0 ? [] : [{ start: zero, end: zero, failed, stretches: [] }],
+  };
+}
+
+const requestRowsOf = (probes: ProbeResult[]): string[] =>
+  cardOf({ ...unprobed, timeline: { ...unprobed.timeline, probes } }).filter((line) => / requests {2}/.test(line));
 
 it('prints no character that acts on a terminal', () => {
   expect(unseenIn(cardOf(hostileReport).join(''))).toEqual([]);

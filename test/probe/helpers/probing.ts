@@ -61,7 +61,7 @@ export async function probing(target: string, options: ProbingOptions, work: () 
   return { result, trouble, observations, nearMs: 100 + (2 * delays.max) / 1e6 };
 }
 
-const defaults: Omit<ProbeSettings, 'target'> = {
+export const defaults: Omit<ProbeSettings, 'target'> = {
   ratePerSecond: 40,
   timeoutMs: 300,
   method: 'GET',

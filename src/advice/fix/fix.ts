@@ -15,9 +15,9 @@ import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
-import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
+import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import { proposalFor, type Proposal } from './edits.ts';
-import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -53,9 +53,12 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   for (const { object, proposal } of found)
     for (const { code, message, advice } of proposal.byHand)
       ports.stderr.write(safeLines(`podexit: by hand: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
-  const text = options.diff ? diffs(found) : printed(found, options.format);
-  ports.stdout.write(forYaml(text));
-  if (text === '') ports.stderr.write('podexit: nothing that a patch can fix\n');
+  const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
+  // Escapes would change a file, for example the tabs of a script in a ConfigMap.
+  const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
+  ports.stdout.write(isFile ? text : forYaml(text));
+  if (found.every(({ proposal }) => proposal.edits.length === 0))
+    ports.stderr.write('podexit: nothing that a patch can fix\n');
   return broken.length > 0 ? 1 : 0;
 }
 
@@ -67,11 +70,12 @@ const proposalOf = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);
-  const found = specsOf(manifests).map(({ manifest, spec }): Fixable => ({
-    object: manifest.object,
-    proposal: proposalOf(manifest.object, spec),
-    manifest,
-  }));
+  const specs = new Map(specsOf(manifests).map(({ manifest, spec }) => [manifest, spec]));
+  const found = manifests.map((manifest): Fixable => {
+    const { object } = manifest;
+    const spec = specs.get(manifest);
+    return { object, proposal: spec ? proposalOf(object, spec) : { edits: [], byHand: [] }, manifest };
+  });
   return { found, broken };
 }
 
@@ -118,7 +122,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   if (format === 'yaml')
     return changedTexts(found)
       .map(({ after }) => after)
-      .join('');
+      .reduce((all, one) => `${all.replace(/\n?$/, '\n')}${one.startsWith('---') ? '' : '---\n'}${one}`);
   const print = format === 'json-patch' ? jsonPatchText : strategicText;
   const patches = found
     .filter(({ proposal }) => proposal.edits.length > 0)

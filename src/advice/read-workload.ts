@@ -117,7 +117,10 @@ export function serviceOf({ metadata, spec: raw }: V1Service): ServiceSpec {
     selector: matchLabels && { matchLabels },
     targetPorts: asArray(spec['ports'])
       .map(asObject)
-      .flatMap(({ port, targetPort }) => amountOf(targetPort) ?? asNumber(port) ?? []),
+      .flatMap(({ port, targetPort, protocol }) => {
+        const target = amountOf(targetPort) ?? asNumber(port);
+        return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP' }];
+      }),
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
   };
 }
@@ -158,9 +161,27 @@ export function specsOf(
   graceSeconds?: number,
 ): { manifest: Manifest; spec: ShutdownSpec }[] {
   const neighbours = neighboursIn(manifests);
-  return manifests
-    .filter(({ object }) => hasPods(object))
-    .map((manifest) => ({ manifest, spec: specOfWorkload(manifest.object, neighbours, graceSeconds) }));
+  const withPods = manifests.filter(({ object }) => hasPods(object));
+  const specs = sharing(withPods.map(({ object }) => specOfWorkload(object, neighbours, graceSeconds)));
+  return withPods.flatMap((manifest, index) => {
+    const spec = specs[index];
+    return spec ? [{ manifest, spec }] : [];
+  });
+}
+
+/** The specs, in which Services and budgets with lasting pods of several workloads are marked. */
+export function sharing(specs: readonly ShutdownSpec[]): ShutdownSpec[] {
+  const lasting = specs.filter(({ subject: { kind }, replicas }) => replicas !== 0 && !/Job$|^Pod$/.test(kind));
+  const marked = <S extends Selecting>(one: S, all: (spec: ShutdownSpec) => readonly Selecting[]): S => {
+    // Folders often hold a copy of a workload for each environment.
+    const names = lasting.filter((spec) => all(spec).includes(one)).map(({ subject: { kind, name } }) => kind + name);
+    return { ...one, isShared: new Set(names).size > 1 };
+  };
+  return specs.map((spec) => ({
+    ...spec,
+    services: spec.services.map((service) => marked(service, ({ services }) => services)),
+    budgets: spec.budgets.map((budget) => marked(budget, ({ budgets }) => budgets)),
+  }));
 }
 
 function neighboursIn(manifests: readonly Manifest[]): Neighbours {

@@ -162,6 +162,8 @@ describe.each(files)('%s', (file) => {
     const { code, stdout, stderr } = await fix(path, '-o', 'yaml');
     expect(code).toBe(0);
     expect(await problemsOf(scratchFile(file, stdout))).toEqual(byHandIn(stderr));
+    const [, listed = ''] = /^# by hand: (.*)$/m.exec(text) ?? [];
+    expect(byHandIn(stderr).join('; ')).toBe(listed);
   });
 
   it('keeps every comment, and changes few lines', async () => {

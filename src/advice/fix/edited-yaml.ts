@@ -59,7 +59,7 @@ function editedPart(source: string, changes: readonly ObjectEdits[]): string {
   const parsed = (text = source): Document => parseDocument(text, yaml11);
   const wanted = edited(documentOf(parsed().toJS()), changes).toJS() as unknown;
   const isRight = (document: Document): boolean => isDeepStrictEqual(valueIn(document), wanted);
-  if (isJson(source)) return `${JSON.stringify(wanted, null, /^\{\n( +)/.exec(source)?.[1])}\n`;
+  if (isJson(source)) return `${JSON.stringify(wanted, null, /^\{\n([ \t]+)/.exec(source)?.[1])}\n`;
   const direct = edited(parsed(), changes);
   // An edit of a node with an anchor changes its aliases too.
   const document = isRight(direct) ? direct : edited(withoutAliases(parsed()), changes);

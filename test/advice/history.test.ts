@@ -20,6 +20,7 @@ interface Made {
   image?: string;
   lost?: number;
   workload?: string;
+  namespace?: string;
 }
 
 const range = (seconds: number) => ({ min: seconds, max: seconds });
@@ -33,11 +34,12 @@ function exit({
   image = 'app:1',
   lost,
   workload = 'web',
+  namespace = 'shop',
 }: Made) {
   return {
     apiVersion: 'podexit/v1',
     kind: 'ExitReport',
-    pod: { namespace: 'shop', name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
+    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
     grace: { effectiveSeconds: grace },
     totalSeconds: hook + drain + 1,
     containers: [
@@ -121,6 +123,18 @@ describe('recommend', () => {
     const { report } = await recommend(rollout([...hundred.slice(0, 10), ignoring]));
     expect(report.workloads[0]?.grace).toMatchObject({ direction: 'not-by-grace', recommendedSeconds: 30 });
     expect(report.summary).toContain('1 of 1 killed exits showed no reaction to their stop signal');
+  });
+
+  it('raises nothing for kills that a shorter grace period caused', async () => {
+    const short = { drain: 10, grace: 10, killed: true };
+    const { report } = await recommend(rollout([...hundred.map((one) => ({ ...one, grace: 60 })), short]));
+    expect(report.workloads[0]?.grace).toMatchObject({ direction: 'keep', recommendedSeconds: 60, safeFor: 100 });
+    expect(report.workloads[0]?.warnings).toEqual(['the exits had different grace periods: 10s, 60s']);
+  });
+
+  it('warns about a mixture of namespaces', async () => {
+    const { report } = await recommend(rollout([...hundred, { drain: 20, namespace: 'staging' }]));
+    expect(report.workloads[0]?.warnings).toEqual(['the exits are from different namespaces: shop, staging']);
   });
 
   it('warns about a mixture of versions', async () => {

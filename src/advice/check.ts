@@ -16,7 +16,7 @@ import { specOfLivePod } from './live-pod.ts';
 import { readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
-import { sharing, specOfWorkload, specsOf } from './read-workload.ts';
+import { specOfWorkload, specsOf } from './read-workload.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
@@ -120,12 +120,10 @@ async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Shutdo
   const neighbours = await readNamespace(cluster);
   // An owned ReplicaSet, Job or pod is judged as part of its owner.
   const unowned = objects.filter(({ metadata }) => !metadata?.ownerReferences?.length && !metadata?.deletionTimestamp);
-  return sharing(
-    unowned.map((object) =>
-      object.kind === 'Pod'
-        ? specOfLivePod(object, neighbours, { graceSeconds })
-        : specOfWorkload(object, neighbours, graceSeconds),
-    ),
+  return unowned.map((object) =>
+    object.kind === 'Pod'
+      ? specOfLivePod(object, neighbours, { graceSeconds })
+      : specOfWorkload(object, neighbours, graceSeconds),
   );
 }
 

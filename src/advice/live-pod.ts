@@ -5,7 +5,7 @@ import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kub
 import { isFinished, isReady, isRunning, isTerminating, statusesOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import { containersOf } from './read-pod-spec.ts';
-import { specOfWorkload, type Neighbours } from './read-workload.ts';
+import { readyIn, serviceNameOf, specOfWorkload, type Neighbours } from './read-workload.ts';
 import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
 
 export function specOfLivePod(
@@ -35,16 +35,10 @@ export function specOfLivePod(
   };
 }
 
-/** The endpoints that are ready; an absent condition means ready (discovery/v1). */
-const readyIn = ({ endpoints }: EndpointSlice) => endpoints.filter(({ conditions }) => conditions?.ready !== false);
-
 const hasReady =
   (uid: string) =>
   (slice: EndpointSlice): boolean =>
     readyIn(slice).some(({ targetRef }) => targetRef?.uid === uid);
-
-const serviceNameOf = ({ metadata }: EndpointSlice): string =>
-  metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name;
 
 /**
  * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the

@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { isMap, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
+import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
 import { asObject, isPresent, isObject } from '../model/observe/read.ts';
 import type { Path } from './shutdown-spec.ts';
 
@@ -80,9 +80,7 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 /** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
 const maxAliases = 100;
 
-export function parseManifests(source: string, file: string): Parsed {
-  // A byte order mark is not part of the document.
-  const text = source.replace(/^\ufeff/, '');
+export function parseManifests(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
   const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
@@ -94,9 +92,8 @@ export function parseManifests(source: string, file: string): Parsed {
     const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
     const refuse = (offset: number, message: string): void =>
       void parsed.broken.push({ file, line: lineAt(offset), message });
-    const [error] = document.errors;
-    const value = error ?? valueIn(document);
-    if (error) refuse(error.pos[0], `${firstLine(error.message)}${hint}`);
+    const value = valueIn(document);
+    if (value instanceof YAMLParseError) refuse(value.pos[0], `${firstLine(value.message)}${hint}`);
     else if (value instanceof Error) refuse(document.range[0], firstLine(value.message));
     else if (isObject(value) && typeof value['kind'] === 'string') {
       const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
@@ -106,9 +103,10 @@ export function parseManifests(source: string, file: string): Parsed {
   return parsed;
 }
 
-function valueIn(document: Document.Parsed): unknown {
+/** The error if the document cannot be read. */
+export function valueIn(document: Document): unknown {
   try {
-    return document.toJS({ maxAliasCount: maxAliases });
+    return document.errors[0] ?? document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
     return error;
   }

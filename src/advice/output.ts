@@ -1,7 +1,7 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
 import { penFor, plainStyle, styleOf, type Pen } from '../render/palette.ts';
 import { wrapWords } from '../render/prose.ts';
-import { forJson, forMarkdown, forYaml } from '../render/safe-text.ts';
+import { forJson, forMarkdown } from '../render/safe-text.ts';
 import { unknownExtension, unknownFormat } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 
@@ -75,9 +75,9 @@ async function contentOf<R>(
 ): Promise<string> {
   if (format === 'json') return `${forJson(JSON.stringify(report, null, 2))}\n`;
   if (format === 'yaml') {
+    const { yamlText } = await import('../render/yaml.ts');
     // JSON drops undefined fields.
-    const { stringify } = await import('yaml');
-    return forYaml(stringify(JSON.parse(JSON.stringify(report)), { lineWidth: 0, aliasDuplicateObjects: false }));
+    return yamlText(JSON.parse(JSON.stringify(report)));
   }
   return others[format ?? '']?.(report) ?? `${pen.letters(text(report, pen, columns).join('\n'))}\n`;
 }

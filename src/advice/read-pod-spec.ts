@@ -49,9 +49,10 @@ function notedOf(container: Record<string, unknown>): ContainerSpec['command']['
 
 function portOf(raw: Record<string, unknown>): ContainerSpec['ports'] {
   const port = asNumber(raw['containerPort']);
-  // Services and probes nearly always use TCP: a UDP port with the same number is not the port that they mean.
-  if (port === undefined || raw['protocol'] === 'UDP') return [];
-  return [{ name: asString(raw['name']), port, hostPort: asNumber(raw['hostPort']) }];
+  if (port === undefined) return [];
+  // The API takes a host port of 0 for none.
+  const hostPort = asNumber(raw['hostPort']) || undefined;
+  return [{ name: asString(raw['name']), port, protocol: asString(raw['protocol']) ?? 'TCP', hostPort }];
 }
 
 function hookOf(handler: V1LifecycleHandler | undefined): Hook | undefined {

@@ -60,6 +60,7 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
     (namespace === undefined || other === undefined || namespace === other) &&
     selector !== undefined &&
     matches(selector, labels);
+  const replicas = replicasOf(object, neighbours.autoscaled);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
     subject: { kind, name: asString(metadata?.name) ?? '', namespace },
@@ -69,9 +70,9 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
     containers: containersOf(template.spec, podPath),
     sharesProcesses: pod['shareProcessNamespace'] === true,
     hostNetwork: pod['hostNetwork'] === true,
-    replicas: replicasOf(object, neighbours.autoscaled),
+    replicas,
     update: updateOf(object),
-    services: neighbours.services.filter(selectsPod),
+    services: neighbours.services.filter(selectsPod).map((service) => withSharing(service, replicas, neighbours)),
     budgets: neighbours.budgets.filter(selectsPod),
     finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
     isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
@@ -79,6 +80,21 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
     unread: neighbours.unread,
     mayHaveOtherServices: neighbours.mayHaveOtherServices,
   };
+}
+
+/** The endpoints that are ready; an absent condition means ready (discovery/v1). */
+export const readyIn = ({ endpoints }: EndpointSlice) =>
+  endpoints.filter(({ conditions }) => conditions?.ready !== false);
+
+export const serviceNameOf = ({ metadata }: EndpointSlice): string =>
+  metadata.labels?.['kubernetes.io/service-name'] ?? metadata.name;
+
+/** More ready endpoints than replicas: pods of another workload are behind the Service too. */
+function withSharing(service: ServiceSpec, replicas: number | undefined, { slices }: Neighbours): ServiceSpec {
+  if (!slices || replicas === undefined) return service;
+  const endpoints = slices.filter((slice) => serviceNameOf(slice) === service.name).flatMap(readyIn);
+  const pods = new Set(endpoints.map((endpoint) => endpoint.targetRef?.uid ?? endpoint));
+  return { ...service, isShared: pods.size > replicas };
 }
 
 /** The pod itself, or the workload's pod template. */
@@ -117,7 +133,10 @@ export function serviceOf({ metadata, spec: raw }: V1Service): ServiceSpec {
     selector: matchLabels && { matchLabels },
     targetPorts: asArray(spec['ports'])
       .map(asObject)
-      .flatMap(({ port, targetPort }) => amountOf(targetPort) ?? asNumber(port) ?? []),
+      .flatMap(({ port, targetPort, protocol }) => {
+        const target = amountOf(targetPort) ?? asNumber(port);
+        return target === undefined ? [] : [{ port: target, protocol: asString(protocol) ?? 'TCP' }];
+      }),
     publishNotReadyAddresses: spec['publishNotReadyAddresses'] === true,
   };
 }
@@ -158,9 +177,27 @@ export function specsOf(
   graceSeconds?: number,
 ): { manifest: Manifest; spec: ShutdownSpec }[] {
   const neighbours = neighboursIn(manifests);
-  return manifests
-    .filter(({ object }) => hasPods(object))
-    .map((manifest) => ({ manifest, spec: specOfWorkload(manifest.object, neighbours, graceSeconds) }));
+  const withPods = manifests.filter(({ object }) => hasPods(object));
+  const specs = sharing(withPods.map(({ object }) => specOfWorkload(object, neighbours, graceSeconds)));
+  return withPods.flatMap((manifest, index) => {
+    const spec = specs[index];
+    return spec ? [{ manifest, spec }] : [];
+  });
+}
+
+/** The specs, in which Services and budgets with lasting pods of several workloads are marked. */
+function sharing(specs: readonly ShutdownSpec[]): ShutdownSpec[] {
+  const lasting = specs.filter(({ subject: { kind }, replicas }) => replicas !== 0 && !/Job$|^Pod$/.test(kind));
+  const marked = <S extends Selecting>(one: S, all: (spec: ShutdownSpec) => readonly Selecting[]): S => {
+    // Folders often hold a copy of a workload for each environment.
+    const names = lasting.filter((spec) => all(spec).includes(one)).map(({ subject: { kind, name } }) => kind + name);
+    return { ...one, isShared: new Set(names).size > 1 };
+  };
+  return specs.map((spec) => ({
+    ...spec,
+    services: spec.services.map((service) => marked(service, ({ services }) => services)),
+    budgets: spec.budgets.map((budget) => marked(budget, ({ budgets }) => budgets)),
+  }));
 }
 
 function neighboursIn(manifests: readonly Manifest[]): Neighbours {

@@ -44,7 +44,7 @@ export interface ContainerSpec {
   hook?: Hook;
   readiness?: ProbeSpec;
   liveness?: ProbeSpec;
-  ports: readonly { name?: string; port: number; hostPort?: number }[];
+  ports: readonly { name?: string; port: number; protocol: string; hostPort?: number }[];
   /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
   stopSignal?: string;
   inspection?: Inspection;
@@ -58,10 +58,18 @@ export interface Selecting {
   namespace?: string;
   /** Undefined: it selects no pod. */
   selector?: LabelSelector;
+  /** It also selects pods of other workloads. */
+  isShared?: boolean;
+}
+
+/** The number or the name of a container's port. */
+export interface TargetPort {
+  port: number | string;
+  protocol: string;
 }
 
 export interface ServiceSpec extends Selecting {
-  targetPorts: readonly (number | string)[];
+  targetPorts: readonly TargetPort[];
   publishNotReadyAddresses: boolean;
   /** Other endpoints that are ready now; only for a live pod. */
   otherReady?: number;

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { V1Pod } from '@kubernetes/client-node';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { CheckReport } from '../../src/advice/check-report.ts';
@@ -55,6 +56,104 @@ it('keeps an unreadable document unchanged, and fixes the others', async () => {
   expect(stdout).toBe(`${broken}${alone}`);
 });
 
+describe('a file of an unusual form means the same after its fix, except for the grace period', () => {
+  const pod = (blanks = '  ') =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${blanks}terminationGracePeriodSeconds: 0 # now\n`;
+  const container = '  containers:\n  - {name: app, image: app}\n';
+  const script =
+    'apiVersion: v1\nkind: ConfigMap\ndata:\n  run.sh: |\n    if true; then\n    \techo 👩\u200d💻\n    fi\n';
+  const wide =
+    '    containers:\n      - name: app\n        image: app\n        env:\n          - name: A\n            value: "yes"\n';
+  const mixed = '    volumes:\n    - name: v\n      secret: {secretName: s,   defaultMode: 0644}\n';
+  it.each([
+    ['a script with tabs and an emoji', `${script}---\n${pod()}${container}`],
+    ['CRLF', `${pod()}${container}---\n${script}`.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\ufeff${pod()}${container}`],
+    ['no line feed at the end', `${pod()}${container}`.trimEnd()],
+    ['JSON', JSON.stringify(parse(`${pod()}${container}`), null, 4)],
+    ['JSON in one line', JSON.stringify(parse(`${pod()}${container}`))],
+    ['dashes indented by half', `${pod('    ')}${wide}`],
+    ['lists of two styles', `${pod('    ')}${wide}${mixed}`],
+    ['a comment between two documents', `${pod()}${container}# next\n---\n${script}...\n`],
+    ['a folded string', `${pod()}${container}  hostname: >-\n    a\n    b\n  subdomain: "c\n    d"\n`],
+  ])('%s', async (title, text) => {
+    const path = scratchFile('form.yaml', text);
+    const { stdout } = await fix(path, '-o', 'yaml');
+    const read = (source: string) => parseManifests(source, '').manifests.map(({ object }) => object);
+    const wanted = JSON.stringify(read(text)).replace('Seconds":0', 'Seconds":30');
+    expect(JSON.stringify(read(stdout))).toBe(wanted);
+    if (title.startsWith('JSON')) expect(JSON.stringify(JSON.parse(stdout))).toBe(wanted.slice(1, -1));
+    else expect(stdout).toContain('# now');
+    expect(/\n$/.test(stdout)).toBe(/\n$/.test(text));
+    const { stdout: diff } = await fix(path, '--diff');
+    const patch = scratchFile('form.patch', diff.replaceAll(path, 'form.yaml'));
+    execFileSync('git', ['apply', '-p0', '--whitespace=nowarn', patch], { cwd: scratch });
+    expect(readFileSync(path, 'utf8')).toBe(stdout);
+  });
+
+  it('a container whose lifecycle is an alias keeps what it has', async () => {
+    const containers = [
+      '    - &app',
+      '      name: app',
+      '      lifecycle: &hooks {postStart: {exec: {command: [warm-up]}}}',
+      '      ports: [{name: web, containerPort: 80}] # for users',
+      '    - {name: helper, lifecycle: *hooks, ports: [{containerPort: 81}]}',
+      '    - <<: *app',
+      '      name: second # a copy',
+      '      ports: [{name: other, containerPort: 82}]',
+    ];
+    const service = 'kind: Service\nspec: {selector: {a: b}, ports: [{port: 80, targetPort: web}, {port: 82}]}\n';
+    const text = `kind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  containers:\n${containers.map((line) => line.slice(2)).join('\n')}\n---\n${service}`;
+    const { stdout } = await fix(scratchFile('alias.yaml', text), '-o', 'yaml');
+    const postStart = { exec: { command: ['warm-up'] } };
+    const both = { postStart, preStop: { sleep: { seconds: 10 } } };
+    const [found] = parseManifests(stdout, '').manifests;
+    expect(found?.object).toMatchObject({
+      spec: { containers: [{ name: 'app', lifecycle: both }, { name: 'helper' }, { name: 'second', lifecycle: both }] },
+    });
+    expect((found?.object as unknown as V1Pod).spec?.containers[1]?.lifecycle).toEqual({ postStart });
+    for (const comment of ['# for users', '# a copy']) expect(stdout).toContain(comment);
+  });
+});
+
+it('prints all documents of all files, also of those that need no fix', async () => {
+  const inner = mkdtempSync(join(scratch, 'folder-'));
+  const names = ['a', 'b', 'c'];
+  for (const name of names) writeFileSync(join(inner, `${name}.yaml`), `kind: ConfigMap\nmetadata: {name: ${name}}\n`);
+  const { stdout, stderr } = await fix(inner, '-o', 'yaml');
+  expect(parseManifests(stdout, '').manifests.map(({ object }) => object.metadata?.name)).toEqual(names);
+  expect(stderr).toBe('podexit: nothing that a patch can fix\n');
+});
+
+it('a sidecar that moves takes its comment along, and the other containers keep theirs', async () => {
+  const containers = '  # the proxy\n  - name: envoy\n  # the app\n  - name: app\n    ports: [{containerPort: 80}]\n';
+  const pod = `kind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  initContainers:\n  - name: setup\n  containers:\n${containers}  - name: last\n    lifecycle: {}\n`;
+  const service = '---\nkind: Service\nspec: {selector: {a: b}, ports: [{port: 80}]}\n';
+  const { stdout } = await fix(scratchFile('moved.yaml', `${pod}${service}`), '-o', 'yaml');
+  expect(stdout).toMatch(/ {2}# the proxy\n {2}# as a native sidecar .*\n {2}- name: envoy\n/);
+  expect(stdout).toMatch(/containers:\n {2}# the app\n {2}- name: app\n/);
+  expect(stdout).toMatch(/lifecycle:\n +# load balancers .*\n +preStop:/);
+  expect(stdout).toMatch(/containerPort: 80\}\]\n[\s\S]*# ready only once .*\n +readinessProbe:[\s\S]*- name: last\n/);
+});
+
+it('a patch with a moved sidecar keeps the order of the init containers, and the values of its strings', async () => {
+  const env = ['yes', '0644', 'a\tb', '1:30', 'two\nlines'].map((value, at) => ({ name: `E${at}`, value }));
+  const containers = [{ name: 'app' }, { name: 'envoy', env }];
+  const pod = { spec: { initContainers: [{ name: 'setup' }], containers } };
+  const object = { kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2, template: pod } };
+  const path = scratchFile('strings.json', JSON.stringify(object));
+  const moved = { name: 'envoy', env, restartPolicy: 'Always' };
+  const patched = async (format: string) =>
+    parse((await fix(path, '-o', format)).stdout, { version: '1.1' }) as unknown;
+  expect(await patched('strategic')).toMatchObject({
+    spec: { template: { spec: { initContainers: [{ name: 'setup' }, moved] } } },
+  });
+  expect(await patched('json-patch')).toMatchObject([
+    { path: '/spec/template/spec/initContainers', value: [{ name: 'setup' }, moved] },
+    {},
+  ]);
+});
+
 describe.each(files)('%s', (file) => {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');
@@ -63,6 +162,8 @@ describe.each(files)('%s', (file) => {
     const { code, stdout, stderr } = await fix(path, '-o', 'yaml');
     expect(code).toBe(0);
     expect(await problemsOf(scratchFile(file, stdout))).toEqual(byHandIn(stderr));
+    const [, listed = ''] = /^# by hand: (.*)$/m.exec(text) ?? [];
+    expect(byHandIn(stderr).join('; ')).toBe(listed);
   });
 
   it('keeps every comment, and changes few lines', async () => {

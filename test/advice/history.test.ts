@@ -20,6 +20,7 @@ interface Made {
   image?: string;
   lost?: number;
   workload?: string;
+  namespace?: string;
 }
 
 const range = (seconds: number) => ({ min: seconds, max: seconds });
@@ -33,11 +34,12 @@ function exit({
   image = 'app:1',
   lost,
   workload = 'web',
+  namespace = 'shop',
 }: Made) {
   return {
     apiVersion: 'podexit/v1',
     kind: 'ExitReport',
-    pod: { namespace: 'shop', name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
+    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
     grace: { effectiveSeconds: grace },
     totalSeconds: hook + drain + 1,
     containers: [
@@ -123,6 +125,18 @@ describe('recommend', () => {
     expect(report.summary).toContain('1 of 1 killed exits showed no reaction to their stop signal');
   });
 
+  it('raises nothing for kills that a shorter grace period caused', async () => {
+    const short = { drain: 10, grace: 10, killed: true };
+    const { report } = await recommend(rollout([...hundred.map((one) => ({ ...one, grace: 60 })), short]));
+    expect(report.workloads[0]?.grace).toMatchObject({ direction: 'keep', recommendedSeconds: 60, safeFor: 100 });
+    expect(report.workloads[0]?.warnings).toEqual(['the exits had different grace periods: 10s, 60s']);
+  });
+
+  it('warns about a mixture of namespaces', async () => {
+    const { report } = await recommend(rollout([...hundred, { drain: 20, namespace: 'staging' }]));
+    expect(report.workloads[0]?.warnings).toEqual(['the exits are from different namespaces: shop, staging']);
+  });
+
   it('warns about a mixture of versions', async () => {
     const { report } = await recommend(rollout([...hundred, { drain: 1, image: 'app:2' }]));
     expect(report.workloads[0]?.warnings).toEqual([
@@ -177,6 +191,57 @@ describe('compare', () => {
   it('reports no difference within the noise', async () => {
     const { report } = await compare(rollout([{ drain: 3 }]), rollout([{ drain: 3.4 }]));
     expect(report).toMatchObject({ change: 'same', summary: 'no difference that the measurements prove' });
+  });
+
+  describe('with several exits, reports no difference that may be chance', () => {
+    const many = (count: number, one: (at: number) => Made): Made[] =>
+      Array.from({ length: count }, (_, at) => one(at));
+    const killedFirst = (killed: number) => (at: number) => ({ drain: 3, killed: at < killed });
+    const foundFirst = (found: number) => (at: number) => ({ drain: 3, codes: at < found ? ['drain-race'] : [] });
+    it.each<[string, Made[], Made[], string]>([
+      ['2 and 1 of 20 killed', many(20, killedFirst(2)), many(20, killedFirst(1)), 'same'],
+      ['15 and 1 of 20 killed', many(20, killedFirst(15)), many(20, killedFirst(1)), 'better'],
+      ['3 and 0 of 3 killed', many(3, killedFirst(3)), many(3, killedFirst(0)), 'better'],
+      ['a finding in 0 and 1 of 20', many(20, foundFirst(0)), many(20, foundFirst(1)), 'same'],
+      ['a finding in 0 of 1 and 3 of 20', many(1, foundFirst(0)), many(20, foundFirst(3)), 'same'],
+      ['a finding in 0 and 20 of 20', many(20, foundFirst(0)), many(20, foundFirst(20)), 'worse'],
+      [
+        '20 and 40 of 2,000 requests lost',
+        many(20, () => ({ drain: 3, lost: 1 })),
+        many(20, () => ({ drain: 3, lost: 2 })),
+        'worse',
+      ],
+      [
+        '20 and 24 of 2,000 requests lost',
+        many(20, () => ({ drain: 3, lost: 1 })),
+        many(20, (at) => ({ drain: 3, lost: at < 4 ? 2 : 1 })),
+        'same',
+      ],
+      [
+        'drains of 1s to 9s, with another median',
+        many(9, (at) => ({ drain: at + 1 })),
+        many(9, (at) => ({ drain: at < 4 ? at + 1 : at + 3 })),
+        'same',
+      ],
+      [
+        'drains of 1s to 2s, and of 6s to 7s',
+        many(9, (at) => ({ drain: 1 + at / 8 })),
+        many(9, (at) => ({ drain: 6 + at / 8 })),
+        'worse',
+      ],
+      ['one exit within the range of 9', [{ drain: 8 }], many(9, (at) => ({ drain: at + 1 })), 'same'],
+    ])('%s', async (_title, before, after, change) => {
+      const { report } = await compare(rollout(before), rollout(after));
+      expect(report.change).toBe(change);
+    });
+
+    it('and says which findings are on one side only', async () => {
+      const { report } = await compare(rollout(many(20, foundFirst(1))), rollout(many(20, foundFirst(0))));
+      expect(report).toMatchObject({
+        findings: { fixed: [], new: [], left: [] },
+        warnings: ['findings of one side only, which may be chance: drain-race: 1 of 20 → 0 of 20'],
+      });
+    });
   });
 
   it('compares the lost requests with the sent ones', async () => {

@@ -1,4 +1,4 @@
-/** `check -f` on manifests of many shapes. The first comment of each file lists all its problems. */
+/** `check -f` on manifests of many shapes. The first comments of each file list all its problems, and those that `fix` leaves. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -48,3 +48,11 @@ it('asks the auth provider of the kubeconfig', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/^error: .*(oidc|auth provider|credentials|127\.0\.0\.1:9)/);
 });
+
+it.each(['table', 'json', 'yaml', 'sarif', 'junit', 'markdown'])('prints a check with -o %s', async (format) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'pod.yaml');
+  writeFileSync(file, 'kind: Pod\nmetadata: {name: "yes"}\nspec: {containers: [{name: app}]}\n');
+  const { code, stdout, stderr } = await podexit(['check', '-f', file, '-o', format]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain(format === 'yaml' ? 'name: "yes"' : 'yes');
+});

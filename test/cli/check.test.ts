@@ -164,6 +164,24 @@ describe('a workload', () => {
       expect(JSON.parse(stdout)).toMatchObject({ checks: [{ kind: 'Deployment', name: 'checkout' }] });
     }));
 
+  it.each([
+    [1, true],
+    [2, false],
+  ])('with one replica behind a Service with %d ready endpoints is its last one: %s', (ready, isLast) =>
+    serving('graceful-exit', {}, async ({ server, flags }) => {
+      const url = `${server.url}/apis/apps/v1/namespaces/${server.namespace}/deployments/checkout`;
+      const deployment = (await (await fetch(url)).json()) as KubeObject & { spec: { replicas: number } };
+      deployment.spec.replicas = 1;
+      server.write('deployments', 'MODIFIED', deployment);
+      const slice = (await firstOf(server, 'endpointslices')) as KubeObject & { endpoints: unknown[] };
+      slice.endpoints.splice(ready);
+      server.write('endpointslices', 'MODIFIED', slice);
+      const { stdout } = await runMain(['check', 'deployment/checkout', '-o', 'json', ...flags]);
+      const codes = (JSON.parse(stdout) as CheckReport).checks[0]?.findings.map(({ code }) => code);
+      expect(codes?.includes('last-endpoint')).toBe(isLast);
+    }),
+  );
+
   it('that does not exist causes one clear error', () =>
     serving('graceful-exit', {}, async ({ flags }) => {
       const { code, stderr } = await runMain(['check', 'deployment/nosuch', ...flags]);

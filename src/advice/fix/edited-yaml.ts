@@ -1,8 +1,20 @@
 /** Applies edits to YAML: comments and order stay, and each change gets a comment that says why. */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document, isCollection, isMap, isSeq, parseAllDocuments, type Node, type ToStringOptions } from 'yaml';
+import {
+  Document,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  parseDocument,
+  visit,
+  type Node,
+  type ToStringOptions,
+} from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
-import { deepestNode } from '../manifests.ts';
+import { deepestNode, valueIn } from '../manifests.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
@@ -17,23 +29,67 @@ export interface ObjectEdits {
 /** The object with the edits applied. */
 export function editedObject(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
   // Through JSON, because a manifest can hold nothing that JSON cannot, such as undefined.
-  const document = new Document(JSON.parse(JSON.stringify(object)), { aliasDuplicateObjects: false });
+  const document = documentOf(JSON.parse(JSON.stringify(object)));
   editDocument(document, [], edits);
   return document.toJS() as KubernetesObject;
 }
 
 export function editedText(text: string, changes: readonly ObjectEdits[]): string {
-  if (changes.every(({ edits }) => edits.length === 0)) return text;
-  const parsed = (): Document[] => [...parseAllDocuments(text, { merge: true })];
-  const documents = parsed();
-  for (const { document, at, edits } of changes) {
-    const found = documents[document];
-    if (found) editDocument(found, at, edits);
+  // The YAML printer ends lines with a line feed, also the last one.
+  const source = text.replaceAll('\r\n', '\n');
+  let start = 0;
+  const parts = parseAllDocuments(source, yaml11).map(({ range }, index) => {
+    const part = source.slice(start, range[2]);
+    start = range[2];
+    const own = changes.filter(({ document, edits }) => document === index && edits.length > 0);
+    return own.length > 0 ? editedPart(part, own) : part;
+  });
+  const edited = source.endsWith('\n') ? parts.join('') : parts.join('').replace(/\n$/, '');
+  return source === text ? edited : edited.replaceAll('\n', '\r\n');
+}
+
+/** Kubernetes reads YAML 1.1, in which a plain `yes` is true and 0644 is octal. */
+const yaml11 = { version: '1.1' } as const;
+
+export const documentOf = (value: unknown): Document =>
+  new Document(value, { ...yaml11, aliasDuplicateObjects: false });
+
+/** One document of a file. */
+function editedPart(source: string, changes: readonly ObjectEdits[]): string {
+  const parsed = (text = source): Document => parseDocument(text, yaml11);
+  const wanted = edited(documentOf(parsed().toJS()), changes).toJS() as unknown;
+  const isRight = (document: Document): boolean => isDeepStrictEqual(valueIn(document), wanted);
+  if (isJson(source)) return `${JSON.stringify(wanted, null, /^\{\n([ \t]+)/.exec(source)?.[1])}\n`;
+  const direct = edited(parsed(), changes);
+  // An edit of a node with an anchor changes its aliases too.
+  const document = isRight(direct) ? direct : edited(withoutAliases(parsed()), changes);
+  const style = styleOf(source);
+  const printed = document.toString(style);
+  const kept = keepingLines(source, parsed().toString(style), printed);
+  return isRight(parsed(kept)) ? kept : printed;
+}
+
+/** JSON has no comments, so an edit of it explains nothing. */
+function isJson(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined;
+  } catch {
+    return false;
   }
-  const style = styleOf(text);
-  const textOf = (one: Document): string => (one.errors.length > 0 ? sourceOf(one, text) : one.toString(style));
-  const printed = (all: readonly Document[]): string => joined(all.map(textOf));
-  return keepingLines(text, printed(parsed()), printed(documents));
+}
+
+function withoutAliases(document: Document): Document {
+  const copyOf = (value: unknown) => document.createNode(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Alias: (_key, alias) => copyOf(alias.toJS(document)),
+    Map: (_key, map) => {
+      const all = Object.entries(map.toJS(document) as object);
+      map.items = map.items.filter(({ key }) => typeof (key as { value?: unknown }).value !== 'symbol');
+      for (const [key, value] of all) if (!map.has(key)) map.set(copyOf(key), copyOf(value));
+    },
+  });
+  visit(document, { Value: (_key, node) => void delete node.anchor });
+  return document;
 }
 
 /**
@@ -51,42 +107,41 @@ function keepingLines(source: string, unedited: string, edited: string): string 
   return `${rows.flatMap(({ sign, text }) => (sign === '-' ? [] : text)).join('\n')}\n`;
 }
 
-/** The library prints no document that it could not read whole. */
-function sourceOf({ range }: Document, text: string): string {
-  const [start, , end] = range ?? [0, 0, 0];
-  return text.slice(start, end);
+function edited(document: Document, changes: readonly ObjectEdits[]): Document {
+  for (const { at, edits } of changes) editDocument(document, at, edits);
+  return document;
 }
 
-/** A document is printed with its own `---` if it had one; between two documents one is required. */
-const joined = (texts: readonly string[]): string =>
-  texts
-    .map((text, at) =>
-      at > 0 && !/^(%|---)/.test(text) && !/\.\.\.\n$/.test(texts[at - 1] ?? '') ? `---\n${text}` : text,
-    )
-    .join('');
-
 function editDocument(document: Document, at: Path, edits: readonly Edit[]): void {
+  const explain = (some: readonly Edit[]): void => {
+    for (const { path, why } of commentsOf(some)) addComment(document.contents, [...at, ...path], why);
+  };
   for (const edit of edits) if (edit.kind === 'set') setIn(document, [...at, ...edit.path], edit.value);
   // Moves come last: they shift the list indexes in the paths of `set` edits.
+  explain(edits.filter(({ kind }) => kind === 'set'));
   for (const edit of edits) if (edit.kind === 'sidecar') moveToInit(document, [...at, ...edit.podPath], edit.name);
-  for (const { path, why } of commentsOf(edits)) addComment(document.contents, [...at, ...path], why);
+  explain(edits.filter(({ kind }) => kind === 'sidecar'));
 }
 
 /** What has no fields on the way there becomes a map: it is absent, or like `lifecycle:` without a value. */
 function setIn(document: Document, path: Path, value: unknown): void {
   const parent = path.slice(0, -1);
   if (!isCollection(document.getIn(parent, true))) setIn(document, parent, {});
-  // As a node, the key can carry a comment.
-  document.setIn([...parent, document.createNode(path.at(-1))], document.createNode(value));
+  const old = document.getIn(path, true);
+  // In its node, a value keeps its comment; as a node, a key can get one.
+  if (isScalar(old) && typeof value !== 'object') old.value = value;
+  else document.setIn([...parent, document.createNode(path.at(-1))], document.createNode(value));
 }
 
 function moveToInit(document: Document, podPath: Path, name: string): void {
   const containers = document.getIn([...podPath, 'containers']);
   const index = isSeq(containers) ? containers.items.findIndex((one) => isMap(one) && one.get('name') === name) : -1;
   if (index < 0) return;
-  // Moves the node itself, so that its comments move along.
+  // Moves the node itself, so that its comments move along. A comment above the first item belongs to the list.
   const node = document.getIn([...podPath, 'containers', index], true);
   document.deleteIn([...podPath, 'containers', index]);
+  if (index === 0 && isMap(node) && isSeq(containers))
+    [node.commentBefore, containers.commentBefore] = [containers.commentBefore, undefined];
   if (isMap(node)) node.set('restartPolicy', 'Always');
   if (document.hasIn([...podPath, 'initContainers'])) document.addIn([...podPath, 'initContainers'], node);
   else setIn(document, [...podPath, 'initContainers'], [node]);
@@ -106,13 +161,14 @@ export function addComment(root: Node | null, path: Path, why: string): void {
     node.commentBefore = [node.commentBefore, text].filter(Boolean).join('\n');
 }
 
-/** The style of the file: its indentation, whether lists are indented below their key, spaces inside braces. */
+/** The style of the document: its indentation, whether lists are indented below their key, spaces inside braces. */
 function styleOf(text: string): ToStringOptions {
   const [, blanks = '  '] = /^[\w-]+:[^\S\n]*\n( +)[\w-]/m.exec(text) ?? [];
+  const [, key = '', dash = '  '] = /^( *)[\w-]+:[^\S\n]*\n( *)- /m.exec(text) ?? [];
   return {
     lineWidth: 0,
     indent: blanks.length,
-    indentSeq: !/^( *)[\w-]+:[^\S\n]*\n\1- /m.test(text),
+    indentSeq: dash.length - key.length >= blanks.length,
     flowCollectionPadding: /[{[] \S/.test(text),
   };
 }

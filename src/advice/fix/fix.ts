@@ -10,14 +10,15 @@ import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { ownerOf } from '../../run/watched.ts';
 import { readReports } from '../history/reports.ts';
+import { isProblem, type CheckFinding } from '../finding.ts';
 import { findingsOf } from '../judge.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { specOfWorkload, specsOf } from '../read-workload.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
-import { editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { proposalFor, type Proposal } from './edits.ts';
-import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
+import { editsFor, type Edit } from './edits.ts';
+import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -34,7 +35,9 @@ export interface FixOptions {
 /** One object with the edits proposed for it. */
 interface Fixable {
   object: KubernetesObject;
-  proposal: Proposal;
+  edits: readonly Edit[];
+  /** Problems that the edited object still has: they need a person. */
+  byHand: readonly CheckFinding[];
   manifest?: Manifest;
 }
 
@@ -50,28 +53,37 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
       ? await fromFiles(source.names)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
-  for (const { object, proposal } of found)
-    for (const { code, message, advice } of proposal.byHand)
+  for (const { object, byHand } of found)
+    for (const { code, message, advice } of byHand)
       ports.stderr.write(safeLines(`podexit: by hand: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
-  const text = options.diff ? diffs(found) : printed(found, options.format);
-  ports.stdout.write(forYaml(text));
-  if (text === '') ports.stderr.write('podexit: nothing that a patch can fix\n');
+  const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
+  // Escapes would change a file, for example the tabs of a script in a ConfigMap.
+  const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;
+  ports.stdout.write(isFile ? text : forYaml(text));
+  if (found.every(({ edits }) => edits.length === 0)) ports.stderr.write('podexit: nothing that a patch can fix\n');
   return broken.length > 0 ? 1 : 0;
 }
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-const proposalOf = (object: KubernetesObject, spec: ShutdownSpec): Proposal =>
-  proposalFor(object, spec, findingsOf(spec));
+const editsOf = (object: KubernetesObject, spec: ShutdownSpec): Edit[] => editsFor(object, spec, findingsOf(spec));
+
+const problemsOf = (spec: ShutdownSpec): CheckFinding[] => findingsOf(spec).filter(isProblem);
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);
-  const found = specsOf(manifests).map(({ manifest, spec }): Fixable => ({
-    object: manifest.object,
-    proposal: proposalOf(manifest.object, spec),
-    manifest,
-  }));
+  const specs = new Map(specsOf(manifests).map(({ manifest, spec }) => [manifest, spec]));
+  const edited = manifests.map((manifest) => {
+    const spec = specs.get(manifest);
+    const edits = spec ? editsOf(manifest.object, spec) : [];
+    return { manifest, edits, after: { ...manifest, object: editedObject(manifest.object, edits) } };
+  });
+  const left = new Map(specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, spec]));
+  const found = edited.map(({ manifest, edits, after }): Fixable => {
+    const spec = left.get(after);
+    return { object: manifest.object, edits, byHand: spec ? problemsOf(spec) : [], manifest };
+  });
   return { found, broken };
 }
 
@@ -79,9 +91,10 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
     const object = await objectToFix(cluster, target);
-    const spec = specOfWorkload(object, await readNamespace(cluster));
+    const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
-    return [{ object: clean, proposal: proposalOf(clean, spec) }];
+    const edits = editsOf(clean, specOfWorkload(object, neighbours));
+    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedObject(object, edits), neighbours)) }];
   } finally {
     cluster.close();
   }
@@ -118,12 +131,12 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   if (format === 'yaml')
     return changedTexts(found)
       .map(({ after }) => after)
-      .join('');
+      .reduce((all, one) => `${all.replace(/\n?$/, '\n')}${one.startsWith('---') ? '' : '---\n'}${one}`);
   const print = format === 'json-patch' ? jsonPatchText : strategicText;
   const patches = found
-    .filter(({ proposal }) => proposal.edits.length > 0)
-    .map(({ object, proposal }) => {
-      const patch = print(object, editedObject(object, proposal.edits), proposal.edits);
+    .filter(({ edits }) => edits.length > 0)
+    .map(({ object, edits }) => {
+      const patch = print(object, editedObject(object, edits), edits);
       return { object, kind: object.kind, name: object.metadata?.name, patch };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);
@@ -147,7 +160,7 @@ function changedTexts(found: readonly Fixable[]): { file: string; before: string
   return [...new Set(found.map(fileOf))].map((file) => {
     const own = found.filter((one) => fileOf(one) === file);
     const before = own[0]?.manifest?.text ?? yamlOf(own[0]?.object);
-    const changes = own.map(({ manifest, proposal: { edits } }) => ({
+    const changes = own.map(({ manifest, edits }) => ({
       document: manifest?.document ?? 0,
       at: manifest?.at ?? [],
       edits,

@@ -1,17 +1,23 @@
 /** The difference between an object and its edited version, as patches with a comment on each change. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { Document, isSeq, type Node } from 'yaml';
+import { isSeq, visit, type Document, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
-import { forYaml } from '../../render/safe-text.ts';
+import { forYaml, hasUnseen } from '../../render/safe-text.ts';
 import type { Path } from '../shutdown-spec.ts';
 import type { Edit } from './edits.ts';
-import { addComment, commentsOf } from './edited-yaml.ts';
+import { addComment, commentsOf, documentOf } from './edited-yaml.ts';
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
 
-export const documentOf = (value: unknown): Document => new Document(value, { aliasDuplicateObjects: false });
-
-export const yamlText = (document: Document): string => forYaml(document.toString({ lineWidth: 0 }));
+export function yamlText(document: Document): string {
+  // An escape means its character only between double quotes.
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && hasUnseen(node.value.replaceAll('\n', ''))) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return forYaml(document.toString({ lineWidth: 0 }));
+}
 
 /** For `kubectl patch --patch-file`. It names the object, so that kustomize accepts it too. */
 export function strategicText(before: KubernetesObject, after: KubernetesObject, edits: readonly Edit[]): string {
@@ -94,14 +100,18 @@ function strategicPatch(before: unknown, after: unknown, key = ''): unknown {
   return Object.fromEntries(changed);
 }
 
-/** Items by name: changed fields of an item, a new item as a whole, and `$patch: delete` for a removed one. */
+/**
+ * Items by name: changed fields of an item, a new item as a whole, and `$patch: delete` for a removed one. With a new
+ * item, the names of all others keep the order: a merge puts unknown items first.
+ */
 function namedItems(before: readonly unknown[], after: readonly unknown[]): unknown[] {
   const named = (list: readonly unknown[]) => new Map(list.map(asObject).map((one) => [one['name'], one]));
   const [oldItems, newItems] = [named(before), named(after)];
+  const grows = [...newItems.keys()].some((name) => !oldItems.has(name));
   const changed = [...newItems].flatMap(([name, item]): unknown[] => {
     const oldItem = oldItems.get(name);
     if (!oldItem) return [item];
-    return isSame(oldItem, item) ? [] : [{ name, ...asObject(strategicPatch(oldItem, item)) }];
+    return isSame(oldItem, item) && !grows ? [] : [{ name, ...asObject(strategicPatch(oldItem, item)) }];
   });
   const removed = [...oldItems.keys()].filter((name) => !newItems.has(name));
   return [...changed, ...removed.map((name) => ({ name, $patch: 'delete' }))];

@@ -4,7 +4,7 @@ const contextLines = 3;
 
 /** Empty if nothing differs. */
 export function unifiedDiff(before: string, after: string, file: string): string {
-  const rows = rowsOf(linesOf(before), linesOf(after));
+  const rows = rowsOf(markedLinesOf(before), markedLinesOf(after));
   const hunks = hunksOf(rows);
   return hunks.length === 0
     ? ''
@@ -12,6 +12,12 @@ export function unifiedDiff(before: string, after: string, file: string): string
 }
 
 export const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+
+/** The last line says so if no line feed ends it. */
+const markedLinesOf = (text: string): string[] =>
+  linesOf(text).map((line, at, { length }) =>
+    at === length - 1 && !text.endsWith('\n') ? `${line}\n\\ No newline at end of file` : line,
+  );
 
 /** A line of both texts, or of the old or the new one only. */
 export type Row = readonly [sign: ' ' | '-' | '+', text: string];

@@ -131,19 +131,29 @@ interface Comparison {
   warnings: string[];
 }
 
-/** Claims only differences that the intervals prove. */
+/** Claims only differences that the intervals prove and that are hardly chance. */
 function compare(before: readonly ExitSample[], after: readonly ExitSample[]): Comparison {
   const [was, is] = [sideOf(before), sideOf(after)];
-  const findings = {
-    fixed: was.codes.filter((code) => !is.codes.includes(code)),
-    new: is.codes.filter((code) => !was.codes.includes(code)),
-    left: is.codes.filter((code) => was.codes.includes(code)),
-  };
-  const rows = [...outcomeRow(was, is), ...lengthRows(was, is), ...lossRow(was, is)];
+  const withCode = (code: string): [Share, Share] => sharesOf(before, after, (one) => hasProblem(one, code));
+  const onlyIn = (codes: readonly string[], others: readonly string[]) =>
+    codes.filter((code) => !others.includes(code));
+  const isSure = (code: string): boolean => isProven(...withCode(code));
+  const [gone, come] = [onlyIn(was.codes, is.codes), onlyIn(is.codes, was.codes)];
+  const findings = { fixed: gone.filter(isSure), new: come.filter(isSure), left: onlyIn(is.codes, come) };
+  const unsure = [...gone, ...come].filter((code) => !isSure(code)).map((code) => shareText(code, ...withCode(code)));
+  const rows = [...outcomeRow(before, after), ...lengthRows(before, after), ...lossRow(was, is)];
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
   const change = worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
-  return { change, before: was, after: is, findings, better, worse, warnings: warningsOf(was, is, before, after) };
+  return {
+    change,
+    before: was,
+    after: is,
+    findings,
+    better,
+    worse,
+    warnings: warningsOf(was, is, before, after, unsure),
+  };
 }
 
 const listed = (codes: readonly string[], word: string): string[] =>
@@ -151,11 +161,10 @@ const listed = (codes: readonly string[], word: string): string[] =>
 
 /** Lengths are medians over the exits. */
 function sideOf(samples: readonly ExitSample[]) {
-  const problems = samples.flatMap(({ findings }) => findings.filter(({ severity }) => severity !== 'info'));
+  const problems = samples.flatMap(({ findings }) => findings.filter(isProblem));
   return {
     exits: samples.length,
-    /** The worst one. */
-    outcome: outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown',
+    outcome: worstOutcome(samples),
     killed: samples.filter(({ killed }) => killed).length,
     hook: median(samples.flatMap(({ hook }) => hook ?? [])),
     drain: median(samples.flatMap(({ drain }) => drain ?? [])),
@@ -168,11 +177,40 @@ function sideOf(samples: readonly ExitSample[]) {
   };
 }
 
-function median(ranges: readonly Seconds[]): Seconds | undefined {
+const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
+
+const hasProblem = ({ findings }: ExitSample, code: string): boolean =>
+  findings.some((finding) => finding.code === code && isProblem(finding));
+
+const worstOutcome = (samples: readonly ExitSample[]): Outcome =>
+  outcomes.find((one) => samples.some(({ outcome }) => outcome === one)) ?? 'unknown';
+
+/** `ranks`: how far from the middle the two ends are taken. */
+function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefined {
   if (ranges.length === 0) return undefined;
-  const at = (values: number[]): number => values.sort((a, b) => a - b)[Math.ceil(values.length / 2) - 1] ?? 0;
-  return { min: at(ranges.map(({ min }) => min)), max: at(ranges.map(({ max }) => max)) };
+  const at = (values: number[], rank: number): number =>
+    values.sort((a, b) => a - b)[Math.min(values.length, Math.max(1, rank)) - 1] ?? 0;
+  const half = ranges.length / 2;
+  const min = at(
+    ranges.map((one) => one.min),
+    Math.ceil(half - ranks),
+  );
+  return {
+    min,
+    max: at(
+      ranges.map((one) => one.max),
+      Math.ceil(half + ranks),
+    ),
+  };
 }
+
+/**
+ * Where the median of more such exits would be. If nothing has changed, these ranges of two sides overlap in about 95 %
+ * of all comparisons (order statistics: 0.7 √n ranks to each side). With few exits it is their whole range, and a single
+ * exit on the other side must be outside of all.
+ */
+const likelyMedian = (ranges: readonly Seconds[], others: readonly Seconds[]): Seconds | undefined =>
+  median(ranges, others.length === 1 ? ranges.length : 0.7 * Math.sqrt(ranges.length));
 
 /** `sign`: negative is better, positive is worse. */
 interface Row {
@@ -192,26 +230,34 @@ const badness: Partial<Record<Outcome, number>> = {
   stuck: 4,
 };
 
-function outcomeRow(was: Side, is: Side): Row[] {
-  const [before, after] = [badness[was.outcome], badness[is.outcome]];
-  const killed = shareRow('killed', [was.killed, was.exits], [is.killed, is.exits]);
+function outcomeRow(before: readonly ExitSample[], after: readonly ExitSample[]): Row[] {
+  const killed = shareRow('killed', ...sharesOf(before, after, (one) => one.killed));
   if (killed.length > 0) return killed;
-  if (before === undefined || after === undefined || before === after) return [];
-  return [{ sign: after - before, text: `outcome: ${was.outcome} → ${is.outcome}` }];
+  const [was, is] = [worstOutcome(before), worstOutcome(after)];
+  const [wasBad, isBad] = [badness[was], badness[is]];
+  if (wasBad === undefined || isBad === undefined || wasBad === isBad) return [];
+  const shares = sharesOf(before, after, ({ outcome }) => badness[outcome] === Math.max(wasBad, isBad));
+  return isProven(...shares) ? [{ sign: isBad - wasBad, text: `outcome: ${was} → ${is}` }] : [];
 }
 
 /** A smaller difference is noise, whatever the intervals prove; the larger of the two limits counts. */
 const minDifference = { seconds: 1, share: 0.2 };
 
-function lengthRows(was: Side, is: Side): Row[] {
+function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[]): Row[] {
   return (['drain', 'total'] as const).flatMap((name): Row[] => {
-    const [before, after] = [was[name], is[name]];
-    if (!before || !after) return [];
-    const longer = after.min - before.max;
-    const shorter = before.min - after.max;
-    const minSeconds = Math.max(minDifference.seconds, minDifference.share * before.max);
-    if (Math.max(longer, shorter) < minSeconds) return [];
-    return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(before)} → ${lengthText(after)}` }];
+    const [wasAll, isAll] = [before, after].map((samples) => samples.flatMap((one) => one[name] ?? [])) as [
+      Seconds[],
+      Seconds[],
+    ];
+    const [was, is] = [median(wasAll), median(isAll)];
+    const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
+    if (!was || !is || !wasLikely || !isLikely) return [];
+    const longer = is.min - was.max;
+    const shorter = was.min - is.max;
+    const minSeconds = Math.max(minDifference.seconds, minDifference.share * was.max);
+    const mayBeChance = wasLikely.min <= isLikely.max && isLikely.min <= wasLikely.max;
+    if (mayBeChance || Math.max(longer, shorter) < minSeconds) return [];
+    return [{ sign: longer > 0 ? 1 : -1, text: `${name}: ${lengthText(was)} → ${lengthText(is)}` }];
   });
 }
 
@@ -223,17 +269,49 @@ function lossRow({ requests: was }: Side, { requests: is }: Side): Row[] {
   return shareRow('requests lost', [was.failed, was.sent], [is.failed, is.sent]);
 }
 
-/** `[part, whole]` of each side. */
-function shareRow(name: string, was: [number, number], is: [number, number]): Row[] {
-  const sign = is[0] / is[1] - was[0] / was[1];
-  return sign === 0 ? [] : [{ sign, text: `${name}: ${was.join(' of ')} → ${is.join(' of ')}` }];
+type Share = readonly [part: number, whole: number];
+
+const sharesOf = (
+  before: readonly ExitSample[],
+  after: readonly ExitSample[],
+  has: (sample: ExitSample) => boolean,
+): [Share, Share] => [
+  [before.filter(has).length, before.length],
+  [after.filter(has).length, after.length],
+];
+
+/**
+ * One exit on each side: the two exits differ, whatever others would do. Otherwise the difference is at least two
+ * standard errors, which is chance in less than 5 % of all comparisons.
+ */
+function isProven(was: Share, is: Share): boolean {
+  const difference = Math.abs(is[0] / is[1] - was[0] / was[1]);
+  if (was[1] === 1 && is[1] === 1) return difference > 0;
+  const pooled = (was[0] + is[0]) / (was[1] + is[1]);
+  const error = Math.sqrt(pooled * (1 - pooled) * (1 / was[1] + 1 / is[1]));
+  return difference > 0 && difference >= 2 * error - 1e-9;
 }
 
-function warningsOf(was: Side, is: Side, before: readonly ExitSample[], after: readonly ExitSample[]): string[] {
+const shareText = (name: string, was: Share, is: Share): string => `${name}: ${was.join(' of ')} → ${is.join(' of ')}`;
+
+function shareRow(name: string, was: Share, is: Share): Row[] {
+  const sign = is[0] / is[1] - was[0] / was[1];
+  return isProven(was, is) ? [{ sign, text: shareText(name, was, is) }] : [];
+}
+
+function warningsOf(
+  was: Side,
+  is: Side,
+  before: readonly ExitSample[],
+  after: readonly ExitSample[],
+  unsure: readonly string[],
+): string[] {
   const workloads = new Set([...before, ...after].map(({ workload }) => workload));
   return [
     ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
     ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
+    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the next two may differ in another way'] : []),
+    ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
     ...(was.requests && !is.requests ? ['requests were measured before, and not after'] : []),
   ];
 }

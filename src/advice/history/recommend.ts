@@ -54,10 +54,12 @@ function recommendationOf(group: readonly ExitSample[]): Recommendation {
   const killed = group.filter((sample) => sample.killed);
   const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
   const used = upperEnds((sample) => (sample.killed ? undefined : usedOf(sample)));
+  const namespaces = [...new Set(group.flatMap(({ namespace }) => namespace ?? []))].sort();
   const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
   const unmeasured = group.length - used.length - killed.length;
   const warnings: [boolean, string][] = [
     [versions.length > 1, `a mixture of ${versions.length} versions: an older one may need another grace period`],
+    [namespaces.length > 1, `the exits are from different namespaces: ${namespaces.join(', ')}`],
     [graces.length > 1, `the exits had different grace periods: ${graces.map((seconds) => `${seconds}s`).join(', ')}`],
     [unmeasured > 0, `${unmeasured} exits say nothing about their length`],
   ];
@@ -105,9 +107,10 @@ function graceFrom(
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.
   const hooks = killed.map(({ hook }) => (hook ? middle(hook) : 0));
+  const cutSeconds = Math.max(...killed.map(({ graceSeconds }) => graceSeconds));
   const next =
     killed.length > 0
-      ? graceFor({ hookSeconds: Math.max(0, ...hooks), drainSeconds: now })
+      ? Math.max(now, graceFor({ hookSeconds: Math.max(0, ...hooks), drainSeconds: cutSeconds }))
       : graceFor({ hookSeconds: 0, drainSeconds: Math.max(...used) });
   const field = 'terminationGracePeriodSeconds';
   const exits = `${safeFor(next)} of ${group.length} exits`;

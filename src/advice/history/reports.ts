@@ -81,6 +81,7 @@ export function sampleOf(document: JsonObject) {
   return {
     /** `Deployment/checkout`, or `Pod/NAME` for a pod without an owner. */
     workload: workloadOf(asObject(document['pod'])),
+    namespace: asString(asObject(document['pod'])['namespace']),
     /** Images by container; undefined if the report has none. */
     version: versionOf(asObject(asObject(document['run'])['image'])),
     outcome: outcomes.find((one) => one === verdict['outcome']) ?? ('unknown' as const),
@@ -117,7 +118,7 @@ const versionOf = (images: JsonObject): string | undefined => {
 function secondsOf(raw: unknown): Seconds | undefined {
   const { min, max } = asObject(raw);
   const [least, most] = [asNumber(min), asNumber(max)];
-  return least === undefined || most === undefined || most < least ? undefined : { min: least, max: most };
+  return least === undefined || most === undefined || least < 0 || most < least ? undefined : { min: least, max: most };
 }
 
 const phaseSeconds = (document: JsonObject, name: string): unknown[] =>

@@ -1,6 +1,6 @@
 /** Rules about who serves while a pod is replaced: replicas, rollouts, budgets. */
 import { note, warning, type CheckFinding } from '../finding.ts';
-import type { BudgetSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import type { BudgetSpec, Selecting, ShutdownSpec } from '../shutdown-spec.ts';
 
 const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
 
@@ -12,9 +12,12 @@ function countOf(amount: number | string | undefined, replicas: number, round: '
   return round === 'up' ? Math.ceil((replicas * Number(share)) / 100) : Math.floor((replicas * Number(share)) / 100);
 }
 
+/** No other workload has pods that it selects. */
+const isOwn = ({ isShared }: Selecting): boolean => isShared !== true;
+
 function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
   const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(({ name }) => name);
-  const single = spec.replicas === 1 ? spec.services.map(({ name }) => name) : [];
+  const single = spec.replicas === 1 ? spec.services.filter(isOwn).map(({ name }) => name) : [];
   const names = [...new Set([...live, ...single])];
   if (names.length === 0) return [];
   const services = `Service${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
@@ -29,14 +32,19 @@ function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
 
 /** A rollout that may remove every pod before a new one is ready. */
 function rollout(spec: ShutdownSpec): CheckFinding[] {
-  const { update, replicas = 1, services } = spec;
-  if (!update || services.length === 0 || !surges(spec)) return [];
-  const unavailable = countOf(update.maxUnavailable ?? '25%', replicas, 'down') ?? 0;
+  const { update, replicas, services } = spec;
+  if (!update || !services.some(isOwn) || !surges(spec)) return [];
+  const { maxUnavailable = '25%' } = update;
+  // An autoscaler sets any number of replicas.
+  const isAll =
+    replicas === undefined
+      ? maxUnavailable === '100%'
+      : replicas > 0 && (countOf(maxUnavailable, replicas, 'down') ?? 0) >= replicas;
   const isOutage = update.kind === 'Recreate';
-  if (!isOutage && (replicas === 0 || unavailable < replicas)) return [];
+  if (!isOutage && !isAll) return [];
   const message = isOutage
     ? 'strategy Recreate stops every pod before a new one starts: each rollout is an outage'
-    : `maxUnavailable ${update.maxUnavailable} lets a rollout take all ${replicas} replicas away at once`;
+    : `maxUnavailable ${maxUnavailable} lets a rollout take all ${replicas ?? 'its'} replicas away at once`;
   const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
   return [warning('no-ready-endpoint', message, { advice, path: ['spec', 'strategy'] })];
 }
@@ -52,26 +60,29 @@ function budgets(spec: ShutdownSpec): CheckFinding[] {
 }
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
-function blockedBy({ name, minAvailable, maxUnavailable, ruling }: BudgetSpec, spec: ShutdownSpec): string | undefined {
+function blockedBy(budget: BudgetSpec, { replicas }: ShutdownSpec): string | undefined {
+  const { name, minAvailable, maxUnavailable, counts, ruling } = budget;
   if (ruling)
     return ruling.refused
       ? `${ruling.text}${ruling.because === undefined ? '' : `; ${ruling.because}`}: an eviction (kubectl drain) would be refused`
       : undefined;
-  const budget = `PodDisruptionBudget ${name}`;
+  const text = `PodDisruptionBudget ${name}`;
   if (maxUnavailable === 0 || maxUnavailable === '0%')
-    return `${budget} has maxUnavailable 0: no pod can ever be evicted`;
-  const { replicas } = spec;
-  if (minAvailable === '100%') return `${budget} has minAvailable 100%: no pod can ever be evicted`;
-  if (replicas === undefined || replicas === 0) return undefined;
+    return `${text} has maxUnavailable 0: no pod can ever be evicted`;
+  if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
+  // Pods of other workloads may be enough for it.
+  if (replicas === undefined || replicas === 0 || !isOwn(budget) || counts.allowed > 0) return undefined;
   const minPods = countOf(minAvailable, replicas, 'up');
   if (minPods === undefined || minPods < replicas) return undefined;
-  return `${budget} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
+  return `${text} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
 }
+
+export const usesHostPorts = ({ hostNetwork, containers }: ShutdownSpec): boolean =>
+  hostNetwork || containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort !== undefined));
 
 /** A pod that uses ports of its node blocks its replacement on the same node. */
 function hostPorts(spec: ShutdownSpec): CheckFinding[] {
-  const hasHostPort = spec.containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort !== undefined));
-  if (!spec.hostNetwork && !hasHostPort) return [];
+  if (!usesHostPorts(spec)) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
   const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;

@@ -8,8 +8,11 @@ const minSecondsAfterHook = 2;
 
 const atHook = (container: ContainerSpec) => at(container, 'lifecycle', 'preStop');
 
-/** These images have neither a shell nor coreutils, so an exec hook has nothing to run. */
-const isDistroless = (image: string): boolean => /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image);
+/** These images have neither a shell nor coreutils, unless their tag says debug. */
+const isDistroless = (image: string): boolean =>
+  /(^|[/.-])distroless([/.-]|$)|^scratch$/.test(image) && !/:[^/]*debug/.test(image);
+
+const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pkill|cat|echo|touch|rm|true|curl|wget)$/;
 
 /** tcpSocket is in the API, but the kubelet has no code for it as a hook (SIGNALS.md trap 11). */
 const impossibleHooks = ofContainer((container) => {
@@ -19,9 +22,10 @@ const impossibleHooks = ofContainer((container) => {
     warning('prestop-failed', `${of} ${how}`, { ...atHook(container), advice });
   if (hook?.kind === 'tcpSocket')
     return fails('always fails: the kubelet runs no tcpSocket hooks', 'Use sleep, exec or httpGet.');
-  if (hook?.kind !== 'exec' || !isDistroless(image)) return undefined;
+  const [program = ''] = hook?.command ?? [];
+  if (!programsOfDistributions.test(program) || !isDistroless(image)) return undefined;
   return fails(
-    `runs \`${hook.command[0] ?? ''}\`, which a distroless image does not have: it fails at once`,
+    `runs \`${program}\`, which a distroless image does not have: it fails at once`,
     'Use a sleep hook (Kubernetes 1.30 and later), or a binary that the image has.',
   );
 });

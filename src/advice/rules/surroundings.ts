@@ -1,17 +1,25 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { at, note, ofContainer, signalled, warning, type CheckFinding } from '../finding.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
 import { imageName } from './signals.ts';
 
 /** Names of containers or images that only help the application: proxies, log shippers, agents. */
 const helperNames =
   /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
+/** In a pod of helpers only, each is an application. */
+export function mainContainers(spec: ShutdownSpec): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
+  const mains = signalled(spec).filter(({ kind }) => kind === 'main');
+  const isHelper = ({ name, image }: ContainerSpec) => helperNames.test(name) || helperNames.test(imageName(image));
+  const applications = mains.filter((one) => !isHelper(one));
+  return applications.length > 0
+    ? { applications, helpers: mains.filter(isHelper) }
+    : { applications: mains, helpers: [] };
+}
+
 /** A helper among the main containers gets SIGTERM together with them and may be gone while they still drain. */
 function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
-  const mains = signalled(spec).filter(({ kind }) => kind === 'main');
-  const helpers = mains.filter(({ name, image }) => helperNames.test(name) || helperNames.test(imageName(image)));
-  if (helpers.length === mains.length) return [];
+  const { helpers } = mainContainers(spec);
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
   const job = isJob ? ', and keeps the Job from completing' : '';
   const form = `is a classic sidecar (a main container): it gets SIGTERM together with the application, which may still need it${job}`;

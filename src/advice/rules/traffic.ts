@@ -1,9 +1,10 @@
 /** Rules about what clients of the pod's Services notice. They judge only the containers that serve a target port. */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
 import { at, note, signalled, warning, type CheckFinding } from '../finding.ts';
-import type { ContainerSpec, ServiceSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import { mainContainers } from './surroundings.ts';
+import type { ContainerSpec, ServiceSpec, ShutdownSpec, TargetPort } from '../shutdown-spec.ts';
 
-/** Containers that declare a target port; else main ones that declare no ports, which is allowed; else the first. */
+/** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
 function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   const candidates = signalled(spec);
   if (spec.services.length === 0) return [];
@@ -11,13 +12,13 @@ function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
     spec.services.some(({ targetPorts }) => targetPorts.some((port) => serves(container, port))),
   );
   if (serving.length > 0) return serving;
-  const mains = candidates.filter(({ kind }) => kind === 'main');
-  const undeclared = mains.filter(({ ports }) => ports.length === 0);
-  return undeclared.length > 0 ? undeclared : mains.slice(0, 1);
+  const { applications } = mainContainers(spec);
+  const undeclared = applications.filter(({ ports }) => ports.length === 0);
+  return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
-const serves = ({ ports }: ContainerSpec, targetPort: number | string): boolean =>
-  ports.some(({ name, port }) => (typeof targetPort === 'string' ? name === targetPort : port === targetPort));
+const serves = ({ ports }: ContainerSpec, target: TargetPort): boolean =>
+  ports.some(({ name, port, protocol }) => [name, port].includes(target.port) && protocol === target.protocol);
 
 const serviceNames = (services: readonly ServiceSpec[]): string =>
   `Service${services.length === 1 ? '' : 's'} ${services.map(({ name }) => name).join(', ')}`;
@@ -58,12 +59,13 @@ const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */
 const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
   spec.services.flatMap(({ name, targetPorts }) =>
-    targetPorts.flatMap((targetPort) => {
-      const isDeclared = spec.containers.some((container) => serves(container, targetPort));
-      if (typeof targetPort !== 'string' || isDeclared) return [];
-      const message = `Service ${name} targets port "${targetPort}", which no container declares: it has no endpoint for it`;
+    targetPorts.flatMap((target) => {
+      const { port, protocol } = target;
+      const isDeclared = spec.containers.some((container) => serves(container, target));
+      if (typeof port !== 'string' || isDeclared) return [];
+      const message = `Service ${name} targets ${protocol} port "${port}", which no container declares: it has no endpoint for it`;
       return warning('target-port-missing', message, {
-        advice: `Name a container's port "${targetPort}", or write its number as targetPort.`,
+        advice: `Name a container's ${protocol} port "${port}", or write its number as targetPort.`,
         path: [...spec.podPath, 'containers'],
       });
     }),

@@ -98,10 +98,11 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: 'Have the replacement ready first: more replicas, or maxUnavailable: 0 for rolling updates.',
   },
   'stays-ready': {
-    is: 'A Service keeps sending traffic to the pod until it is gone: publishNotReadyAddresses.',
-    why: 'Clients reach an app that is stopping.',
-    known: "The Service's setting. Headless Services of StatefulSets want it for peer discovery.",
-    advice: 'Let clients use another Service.',
+    is: 'A Service keeps sending traffic to the pod until it is gone: publishNotReadyAddresses. Or (check) a container has no readiness probe.',
+    why: 'Clients reach an app that is stopping, or a replacement that does not serve yet.',
+    known:
+      "The Service's setting, which headless Services of StatefulSets want for peer discovery, and the probes of the spec.",
+    advice: 'Let clients use another Service, or give the container a readiness probe.',
     yaml: 'spec: { publishNotReadyAddresses: false }',
   },
   'finalizer-held': {

@@ -17,7 +17,7 @@ export const folders: Record<string, FolderLimits> = {
   rollout: { targetLines: 1000, mostLines: 1170, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3560, mostFiles: 30, longestChain: 6 },
-  infer: { targetLines: 2000, mostLines: 5270, mostFiles: 29, longestChain: 7 },
+  infer: { targetLines: 2000, mostLines: 5280, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 4280, mostFiles: 32, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4600, mostFiles: 39, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },

@@ -127,7 +127,9 @@ function windowsOf(slices: readonly Fact<ProbeCounts>[]): FailureWindow[] {
 
 function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] {
   const all = new Map<string, ProbeReport['failures'][number]>();
-  for (const { kind, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+  for (const { kind: failure, status, count } of windows.flatMap(({ stretches }) => stretches)) {
+    // Readers of reports know no other kind for an answer that was not expected.
+    const kind = failure === 'not-serving' ? 'http' : failure;
     const key = `${kind} ${status ?? ''}`;
     const existing = all.get(key);
     if (existing) existing.count += count;

@@ -240,7 +240,7 @@ export interface ProbeReport {
   sent: number;
   succeeded: number;
   failed: number;
-  failures: { kind: ProbeFailureKind; status?: number; count: number }[];
+  failures: { kind: Exclude<ProbeFailureKind, 'not-serving'>; status?: number; count: number }[];
   /** Periods in which requests failed, at most 1 s apart. A request that timed out counts from when it was sent. */
   windows: { start: Instant; end: Instant; failed: number }[];
   connections?: { new: ProbeTally; kept: ProbeTally };

@@ -43,6 +43,17 @@ it('joins failures that are at most a second apart into one window, across obser
   expect(report?.windows[0]?.start).toMatchObject({ latest: '1970-01-01T00:00:00.451Z', evidence: [2, 3] });
 });
 
+it('counts NOT_SERVING of gRPC as an unexpected answer, as the schema knows it', () => {
+  const notServing: ProbeFailures = { kind: 'not-serving', connection: 'new', first: 450, last: 490, count: 2 };
+  const unexpected: ProbeFailures = { ...notServing, kind: 'http', count: 1 };
+  const trace = traceOf([
+    { at: 0, ...started },
+    { at: 500, ...counts(0, { failures: [notServing, unexpected], new: { sent: 5, failed: 3 } }) },
+  ]);
+  const [report] = probeResultsOf(trace.probes, {}).map(probeReportOf);
+  expect(report?.failures).toEqual([{ kind: 'http', status: undefined, count: 3 }]);
+});
+
 it('has separate latencies before the request, until the removal and after it, if there were answers', () => {
   const at = (ms: number): ProbeCounts['latency'] => [[bucketOf(ms), 100]];
   const trace = traceOf([

@@ -57,9 +57,9 @@ function effectOfRefused(refusal: Refusal): Effect {
   if (status === 429) return 'none';
   // With two budgets for one pod the 500 is permanent (SIGNALS §1, Eviction).
   if (/more than one PodDisruptionBudget/i.test(message)) return 'final';
-  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. 404 without a Status: from
-  // a proxy, so the pod may exist.
-  return status === 409 || status >= 500 || (status === 404 && reason === '') ? 'unknown' : 'final';
+  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. Without a
+  // Status: from a proxy.
+  return status === 409 || status >= 500 || reason === '' ? 'unknown' : 'final';
 }
 
 /** A PodDisruptionBudget refused the eviction. Flow control answers 429 too, without this cause. */

@@ -2,19 +2,20 @@ import { PodexitError } from '../errors.ts';
 import type { ApiResponse, Cluster, ApiRequest } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { TransportFailure, isUntrusted } from './http/failure.ts';
-import { readRefusal } from './status.ts';
+import { isProxyPage, readRefusal } from './status.ts';
 import { delay } from './env.ts';
-import { notReached, unauthorized } from './server-errors.ts';
+import { notKubernetes, notReached, unauthorized } from './server-errors.ts';
 
 type GetOptions = Omit<ApiRequest, 'method' | 'path'>;
 
 /**
  * Sends a GET with retries, and returns any status but 401 (a 404 is an answer too). Throws what `requestWithRetries`
- * throws, and PodexitError `auth.unauthorized`.
+ * throws, and PodexitError `auth.unauthorized` and `server.not-kubernetes`.
  */
 export async function getObject(cluster: Cluster, path: string, options: GetOptions = {}): Promise<ApiResponse> {
   const answer = await requestWithRetries(cluster, { method: 'GET', path, ...options });
   if (answer.status === 401) throw unauthorized(cluster);
+  if (isProxyPage(answer)) throw notKubernetes(cluster);
   return answer;
 }
 

@@ -7,7 +7,7 @@ import { TransportFailure } from './http/failure.ts';
 import { readLines, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
-import { asText, readRefusal, type Refusal } from './status.ts';
+import { asText, isProxyPage, readRefusal, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { unauthorized } from './server-errors.ts';
 
@@ -110,15 +110,18 @@ async function decideLog(
   if (status !== 404) return 'refused';
   // The pod is gone, or the kubelet has dropped it (SIGNALS §5: new log requests fail then).
   const answer = await answerIfAny(cluster.request({ method: 'GET', path: podPath(namespace, pod), signal }), signal);
-  if (answer?.status === 404) return 'gone';
+  if (answer?.status === 404 && !isProxyPage(answer)) return 'gone';
   const received = asText(metadataOf(answer?.body)['uid']);
   if (answer?.status !== 200 || received === '') return backoffMs(failures);
   return uid !== undefined && received !== uid ? 'gone' : 'refused';
 }
 
-/** A problem of the server or the connection, not of this log. */
+/** A problem of the server or the connection, not of this log; also a proxy's own page, which is no Status. */
 const isServerTrouble = (refusal: Refusal | undefined): boolean =>
-  refusal === undefined || refusal.status === 429 || refusal.status >= 500;
+  refusal === undefined ||
+  refusal.status === 429 ||
+  refusal.status >= 500 ||
+  (refusal.reason === '' && refusal.status !== 401);
 
 async function requestLog(
   cluster: Cluster,

@@ -41,11 +41,11 @@ function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
   );
 }
 
-/** For a 200 that does not come from Kubernetes. */
+/** For an answer that does not come from Kubernetes. */
 export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.not-kubernetes',
-    `what answers at ${server} is not the Kubernetes API: it answered 200 with something else, such as a login page`,
+    `what answers at ${server} is not the Kubernetes API: it answered with something else, such as a login page`,
     'Log in on that page, or set the address of the API server in the kubeconfig (or with --server).',
   );
 }

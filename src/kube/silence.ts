@@ -8,7 +8,7 @@ import { TransportFailure } from './http/failure.ts';
 import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure } from './server-errors.ts';
-import { asArray, continueOf, isNewer, newestOf, readRefusal, versionOf } from './status.ts';
+import { asArray, continueOf, isNewer, isProxyPage, newestOf, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 /** What a stream has delivered, for comparison with the server's state. */
@@ -78,7 +78,7 @@ function compare(
 ): Pick<Comparison, 'has' | 'latest'> {
   const isNamed = target.name !== undefined;
   const version = versionOf(body);
-  const isGone = isNamed && status === 404;
+  const isGone = isNamed && status === 404 && !isProxyPage({ status, body });
   // A 200 without a version is not from Kubernetes: it proves nothing.
   if (!isGone && (status !== 200 || version === undefined)) return { has: 'unknown' };
   const found = isNamed ? [body] : asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));

@@ -38,6 +38,10 @@ function retryAfterSeconds(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
+/** A refusal that is no `Status` comes from a proxy, and says nothing about the object. */
+export const isProxyPage = ({ status, body }: { status: number; body: unknown }): boolean =>
+  status >= 400 && status < 500 && status !== 429 && asObject(body)['kind'] !== 'Status';
+
 /** A `Status` with `status: Failure`: an eviction may carry one inside a 201 (SIGNALS §1). */
 export function isFailureStatus(body: unknown): boolean {
   return asObject(body)['kind'] === 'Status' && asObject(body)['status'] === 'Failure';

@@ -52,6 +52,12 @@ describe('a server that never gives the pod', () => {
     await expect(watching).rejects.toMatchObject({ code: 'server.not-kubernetes' });
   });
 
+  it.each([400, 403, 404])('is no Kubernetes API if it answers a GET with a page and %i', async (code) => {
+    const api = await serve((_, response) => void response.writeHead(code).end('<html>no backend</html>'));
+    const getting = getObject(await connected(api, fast()), '/api/v1/namespaces/shop/pods/web');
+    await expect(getting).rejects.toMatchObject({ code: 'server.not-kubernetes' });
+  });
+
   it.each([false, true])(
     'fails with a clear error if it sends an object of 40 MB (streamed: %s)',
     async (isStreamed) => {

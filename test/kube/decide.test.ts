@@ -3,6 +3,7 @@ import type { Cursor, Next, Outcome } from '../../src/kube/decide.ts';
 import { decide } from '../../src/kube/decide.ts';
 import { TransportFailure } from '../../src/kube/http/failure.ts';
 import { readRefusal } from '../../src/kube/status.ts';
+import { status as statusOf } from './helpers/api.ts';
 
 const fresh: Cursor = { failures: 0, behind: 0, relists: 0, dead: 0, foreign: 0, reached: false };
 const reached: Cursor = { ...fresh, reached: true };
@@ -11,10 +12,11 @@ const failing: Cursor = { ...at7, failures: 3 };
 
 const answer = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'refused',
-  refusal: { ...readRefusal(status, undefined), retryAfterMs },
+  refusal: { ...readRefusal(status, statusOf(status, 'Refused', 'no')), retryAfterMs },
   isErrorLine: false,
   verb: 'watch',
 });
+const page = (status: number): Outcome => ({ kind: 'refused', refusal: readRefusal(status, '<html>'), verb: 'watch' });
 const frame = (status: number): Outcome => ({
   kind: 'refused',
   refusal: readRefusal(status, undefined),
@@ -62,6 +64,9 @@ const table: [string, Outcome, Cursor, Next][] = [
     { next: 'stop', because: 'unauthorized' },
   ],
   ['403 ends the stream for good', answer(403), at7, { next: 'refuse' }],
+  ["a proxy's 403 page after the first list is an outage", page(403), at7, { next: 'resume', wait: [125, 250] }],
+  ["a proxy's 404 page after the first list is an outage", page(404), failing, { next: 'resume', wait: [500, 1000] }],
+  ["a proxy's 404 page before the first list ends the stream", page(404), reached, { next: 'refuse' }],
   ['404 of a resource ends the stream for good', answer(404), fresh, { next: 'refuse' }],
   ['400 ends the stream for good', answer(400), reached, { next: 'refuse' }],
   ['410 as a status lists again, with a gap', answer(410), at7, { next: 'relist', wait: [0, 0], lost: 'expired' }],

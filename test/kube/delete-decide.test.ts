@@ -44,6 +44,7 @@ const table: [string, Tried, number, DeleteStep][] = [
   ['after a 500 a GET decides', refused(500), 1, { next: 'look', ms: 200 }],
   ['after the last 504 a GET decides too', refused(504), 8, { next: 'last-look' }],
   ["a proxy's 404 says nothing about the pod: a GET decides", refused(404), 0, { next: 'look', ms: 100 }],
+  ["a proxy's 403 says nothing about the pod: a GET decides", refused(403), 0, { next: 'look', ms: 100 }],
   [
     "the API server's 404 is final",
     refused(404, status(404, 'NotFound', 'pods "web" not found')),

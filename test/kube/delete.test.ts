@@ -240,6 +240,11 @@ describe('the real refusals of a cluster', () => {
     expect(refused.filter((about) => !(about in codes))).toEqual([]);
   });
 
+  it.each([403, 404])("do not call a proxy's %i page a denial or a missing pod", (code) => {
+    const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(code, '<html>'));
+    expect(error).toMatchObject({ code: 'delete.failed', hint: expect.stringContaining('the proxy') as string });
+  });
+
   it('distinguishes a webhook denial from a missing permission', () => {
     const denial = status(403, 'Forbidden', 'admission webhook "guard.example.com" denied the request: not on Fridays');
     const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(403, denial));

@@ -59,6 +59,22 @@ describe('several kubeconfig files', () => {
     expect(currentContext).toBeUndefined();
   });
 
+  it('are read like kubectl reads YAML: of two equal keys the last one counts', () => {
+    const { contexts } = parsed('contexts: [{name: a, context: {namespace: first, namespace: second}}]', '/one/config');
+    expect(contexts.get('a')?.namespace).toBe('second');
+  });
+
+  it.each([
+    ['UTF-16, as PowerShell writes them', Buffer.from(`\ufeff${yaml('a')}`, 'utf16le')],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${yaml('a')}`)],
+    ['with the line ends of Windows', Buffer.from(yaml('a').replaceAll('\n', '\r\n'))],
+  ])('may be %s', async (_, bytes) => {
+    const file = join(await tempDir(), 'config');
+    await writeFile(file, bytes);
+    const { kubeconfig } = await loadKubeconfig({ variables: {}, file });
+    expect(kubeconfig.contexts.get('a')).toEqual({ cluster: 'a', user: 'a', namespace: 'ns-a' });
+  });
+
   it('may be missing or empty', async () => {
     const dir = await tempDir();
     await writeFile(join(dir, 'empty'), '');

@@ -121,6 +121,16 @@ describe('followLog', () => {
     expect(env.waits).toEqual([250, 500]);
   });
 
+  it.each([400, 403, 404])('retries the log after the page of a proxy that answers %i', async (code) => {
+    let asked = 0;
+    const api = await serve((_, response) =>
+      asked++ > 2 ? void response.end() : void response.writeHead(code).end('<html>no backend</html>'),
+    );
+    const env = testEnv({ speed: 50 });
+    const seen = await all(followLog(await connected(api, { env }), target, { signal: stopping() }));
+    expect(kinds(seen)).toEqual(['gap', 'log-opened', 'log-ended']);
+  });
+
   it('reports nothing about a pod that is gone', async () => {
     const api = await serve((_, response) => json(response, 404, status(404, 'NotFound', 'pods "web" not found')));
     expect(await all(followLog(await connected(api), target, { signal: stopping() }))).toEqual([]);

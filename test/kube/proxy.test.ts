@@ -184,13 +184,18 @@ describe('a request through a proxy', () => {
     });
   });
 
-  it('reports that the proxy requires credentials', async () => {
+  it.each([
+    [407, 'the proxy asks for credentials (407)'],
+    [403, 'the proxy refuses the connection to the server (403)'],
+    [404, 'the proxy refuses the connection to the server (404)'],
+    [502, 'the proxy refuses the connection to the server (502)'],
+  ])('fails as unreachable if the proxy answers %i in place of the server', async (status, why) => {
     const server = http.createServer();
-    server.on('connect', (_, socket: Socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+    server.on('connect', (_, socket: Socket) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`));
     const cluster = await connected({ url: 'https://api.invalid' }, { cluster: { 'proxy-url': await listen(server) } });
     await expect(getObject(cluster, '/x')).rejects.toMatchObject({
       code: 'server.unreachable',
-      message: expect.stringContaining('407') as string,
+      message: expect.stringContaining(why) as string,
     });
   });
 });

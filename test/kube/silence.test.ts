@@ -4,6 +4,7 @@ import { askWhatIsNew } from '../../src/kube/silence.ts';
 import { connect } from '../../src/kube/connect.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';
+import { connected, serve } from './helpers/api.ts';
 import { testEnv } from './helpers/env.ts';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,3 +24,11 @@ it('if a credential plugin fails, it is unknown whether a silent stream has miss
     await expect(askWhatIsNew(cluster, target, { keys: new Set() }, signal)).resolves.toMatchObject({ has: 'unknown' });
     cluster.close();
   }));
+
+it("if a proxy answers with its own 404 page, it is unknown whether a silent stream's object is gone", async () => {
+  const api = await serve((_, response) => void response.writeHead(404).end('<html>no backend</html>'));
+  const target = { stream: 'pod' as const, path: '/api/v1/namespaces/shop/pods', name: 'web' };
+  const delivered = { newest: '7', keys: new Set(['shop/web']) };
+  const { has } = await askWhatIsNew(await connected(api), target, delivered, new AbortController().signal);
+  expect(has).toBe('unknown');
+});

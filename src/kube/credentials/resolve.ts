@@ -142,7 +142,7 @@ function readPem(what: string, data: string | undefined, file: string | undefine
 function unreadableFile(what: string, file: string): PodexitError {
   return new PodexitError(
     'kubeconfig.bad-file',
-    `the ${what} file ${file} cannot be read`,
+    `the ${what} file ${file} cannot be read, or is empty`,
     'Correct its path in the kubeconfig (relative paths start at the kubeconfig itself), or its permissions.',
   );
 }

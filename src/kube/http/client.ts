@@ -67,8 +67,6 @@ async function follow(options: ClientOptions, request: ApiRequest): Promise<Auth
   let url = urlOf(options.base, request.path, searchParams(request.query));
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
-    if (reply.status === 407)
-      throw new TransportFailure('the proxy asks for credentials (407)', { sent: false, code: 'EPROXY' });
     if (!redirects.has(reply.status)) return reply;
     reply.body.resume();
     const next = resolve(reply.headers.location, url);

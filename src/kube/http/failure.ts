@@ -107,7 +107,7 @@ export function withUsable<T>(use: () => T): T {
     throw new PodexitError(
       'auth.unusable',
       `the credentials of the kubeconfig cannot be used (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-      'Check that its certificates and keys are PEM, belong together, and that its token is one line.',
+      'Check that its certificates and keys are PEM without a passphrase, belong together, and that its token is one line.',
     );
   }
 }

@@ -1,5 +1,5 @@
 /** A separate module: these libraries are loaded only if a proxy is used. */
-import type { Agent } from 'node:http';
+import type { Agent, ClientRequest } from 'node:http';
 import debug from 'debug';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
@@ -17,5 +17,11 @@ export function proxyAgent(proxy: URL, isSecure: boolean, options: { keepAlive: 
   if (proxy.protocol === 'socks5h:') return new SocksProxyAgent(proxy, options);
   // For an https proxy's own certificate: without it NODE_TLS_REJECT_UNAUTHORIZED=0 would decide.
   const verified = { ...options, rejectUnauthorized: true };
-  return isSecure ? new HttpsProxyAgent(proxy, verified) : new HttpProxyAgent(proxy, verified);
+  if (!isSecure) return new HttpProxyAgent(proxy, verified);
+  // Without a tunnel the agent would pass the proxy's answer on as the API server's: its 404 as "there is no such pod".
+  return new HttpsProxyAgent(proxy, verified).on('proxyConnect', ({ statusCode }, request: ClientRequest) => {
+    if (statusCode === 200) return;
+    const why = statusCode === 407 ? 'asks for credentials' : 'refuses the connection to the server';
+    request.destroy(Object.assign(new Error(`the proxy ${why} (${statusCode})`), { code: 'EPROXY' }));
+  });
 }

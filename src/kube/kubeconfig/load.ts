@@ -60,7 +60,9 @@ function kubeconfigFiles(variables: Variables): string[] {
 async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    // PowerShell's `>` writes UTF-16 with a byte order mark.
+    text = bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

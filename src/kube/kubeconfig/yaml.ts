@@ -11,12 +11,12 @@ import {
 import { invalid } from './parse.ts';
 
 /**
- * Reads the first document of a kubeconfig as kubectl does. Throws PodexitError `kubeconfig.invalid`, which names the
+ * Reads the first document of a kubeconfig as kubectl does: of two equal keys the last one counts. Throws PodexitError `kubeconfig.invalid`, which names the
  * file and the line.
  */
 export function readYaml(text: string, file: string): unknown {
   try {
-    const [document] = loadAll(text, { schema, maxAliases: 100 });
+    const [document] = loadAll(text, { schema, maxAliases: 100, json: true });
     return document;
   } catch (error) {
     const { mark } = error as YAMLException;

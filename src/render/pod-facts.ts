@@ -33,22 +33,20 @@ export function deletedText({ timeline, answer }: Report): string | undefined {
   if (!deleted) return mode === 'check' ? undefined : 'not deleted';
   const by = trigger.kind === 'this-command' || trigger.kind === 'unknown' ? '' : ` (${deletedByText(timeline)})`;
   if (!total) return `still terminating${by}`;
-  const isExplained = answer.cause !== undefined && signalDelayCauses.has(answer.cause.code);
-  return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, isExplained)}${by}`;
+  return `gone after ${lengthText(total)}${partsOfTotal(timeline, total, answer.cause?.code)}${by}`;
 }
 
-/** Causes that already explain why the stop signal came late. */
-const signalDelayCauses: ReadonlySet<string> = new Set([
-  'node-silent',
-  'slow-start',
-  'kubelet-restarted',
-  'runtime-unavailable',
-]);
+/** Causes whose sentence already says why the stop signal came late. */
+const signalDelayCauses = ['node-silent', 'slow-start', 'kubelet-restarted', 'runtime-unavailable'];
 
-/** Parts of the total that the exits do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
-export function partsOfTotal(timeline: Timeline, total: Length, isExplained = false): string {
-  const parts = [isExplained ? undefined : untilSignal(timeline), afterExit(timeline, total)];
-  const texts = parts.flatMap((part) => part ?? []);
+/** Causes whose sentence already says how long the pod stayed after the last exit. */
+const slowRemovalCauses = ['finalizer-held', 'slow-cleanup'];
+
+/** Parts of the total that exits and cause do not explain: `: ≈3.7s until SIGTERM, up to 11.0s after the last exit`. */
+export function partsOfTotal(timeline: Timeline, total: Length, cause = ''): string {
+  const untilSignalText = signalDelayCauses.includes(cause) ? undefined : untilSignal(timeline);
+  const afterExitText = slowRemovalCauses.includes(cause) ? undefined : afterExit(timeline, total);
+  const texts = [untilSignalText, afterExitText].flatMap((text) => text ?? []);
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
@@ -70,12 +68,14 @@ function afterExit({ containers, marks }: Timeline, total: Length): string | und
   const exits = containers.filter(({ ran }) => ran).map(({ exit }) => exit?.at);
   if (!gone || exits.length === 0) return undefined;
   const last = (read: (at: Interval) => number): number => Math.max(...exits.map((at) => (at ? read(at) : Infinity)));
-  const min = gone.earliest - last(({ latest }) => latest);
+  const lastExit = last(({ latest }) => latest);
+  // Counted to where the total ends, because a part must not be longer than the whole.
   const shown = gone.shown - last((at) => at.shown);
-  const max = gone.latest - last(({ earliest }) => earliest);
-  // If one of the two may have arrived late, `min` is near 0, and `max` is worth printing only if it is below the total.
-  const isSure = min > longWaitMs / 2;
+  const max = gone.shown - last(({ earliest }) => earliest);
+  // If the removal may have arrived late, `max` is worth printing only if it is below the total.
+  const isSure = gone.earliest - lastExit > longWaitMs / 2;
   if (!(isSure ? shown >= longWaitMs : shown >= 3 * longWaitMs && max < total.shown)) return undefined;
-  const length = isSure ? lengthText({ min, max, shown }) : `up to ${secondsText(max)}`;
-  return `${length} after the last exit`;
+  const drained = Math.max(0, ...containers.map(({ drain }) => drain?.min ?? 0));
+  const sure = { min: gone.shown - lastExit, max: Math.min(max, total.shown - drained), shown };
+  return `${isSure ? lengthText(sure) : `up to ${secondsText(max)}`} after the last exit`;
 }

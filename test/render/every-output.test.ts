@@ -1,6 +1,7 @@
 /** Rules for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
 import { cardLines } from '../../src/render/card.ts';
+import { deletedText, partsOfTotal } from '../../src/render/pod-facts.ts';
 import { textWidth } from '../../src/render/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';
 import { allNames } from '../helpers/recordings.ts';
@@ -61,6 +62,22 @@ describe.each(allNames)('%s', async (name) => {
 
   it('repeats no part of a sentence in its card', () => {
     for (const pod of pods) expect(repeated(pod)).toEqual([]);
+  });
+
+  it('names no part of the time until the pod was gone that is longer than that time', () => {
+    for (const { report } of pods) {
+      const { total } = report.timeline;
+      if (!total) continue;
+      const text = partsOfTotal(report.timeline, total);
+      const parts = [...text.matchAll(/([\d.]+)s/g)].map(([, seconds]) => Number(seconds) * 1000);
+      expect(Math.max(0, ...parts), text).toBeLessThanOrEqual(total.shown);
+    }
+  });
+
+  it('says only once how long a finalizer held the pod', () => {
+    for (const { report } of pods)
+      if (report.answer.cause?.code === 'finalizer-held')
+        expect(deletedText(report)).not.toContain('after the last exit');
   });
 
   it('prints evidence, phases, assumptions and gaps only with -v', () => {

@@ -14,7 +14,7 @@ const coarseWidthMs = 1500;
 const maxExactWidthMs = 300;
 
 /**
- * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `1.0–6.2s` if no single value would be close, `≤0.5s` if it may have been
+ * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `1.0–6.3s` if no single value would be close, `≤0.5s` if it may have been
  * nearly nothing, `≥2s` without an upper bound, `?` without any bound.
  */
 export function lengthText({ min, max, shown, basis }: ShownLength): string {
@@ -49,14 +49,14 @@ export const isShareKnown = ({ min, max }: ShownLength, graceMs: number): boolea
 /** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. */
 export function shareText(length: ShownLength, graceMs: number): string {
   if (graceMs <= 0 || !Number.isFinite(length.max)) return '?';
-  const whole = (ms: number): number => Math.min(100, Math.round((ms / graceMs) * 100));
+  const whole = (ms: number, round = Math.round): number => Math.min(100, round((ms / graceMs) * 100));
   const percent = (ms: number): string => `${whole(ms)}%`;
   const width = (length.max - length.min) / graceMs;
   // If the length is printed in whole seconds, take the share of the printed value: ≈3s of 10s is 30%.
   const isCoarse = length.max - length.min >= coarseWidthMs;
   const printed = isCoarse ? Math.round(length.shown / 1000) * 1000 : length.shown;
   if (mayBeNearZero(length.min, length.max)) return `≤${percent(length.max)}`;
-  if (isRange(length)) return `${whole(length.min)}–${percent(length.max)}`;
+  if (isRange(length)) return `${whole(length.min, Math.floor)}–${whole(length.max, Math.ceil)}%`;
   return `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
 }
 

@@ -8,6 +8,7 @@ import type { LookupFunction } from 'node:net';
 /** Node looks up names in half of its four threads (libuv, threadpool.c: slow work). */
 const maxOpen = 2;
 
+/** Returns a function that makes the lookup of one connection. All these lookups share the limit. */
 export function createLookups(look: LookupFunction = lookup) {
   let open = 0;
   const waiting = new Set<() => void>();
@@ -18,7 +19,6 @@ export function createLookups(look: LookupFunction = lookup) {
       begin();
     }
   };
-  /** The lookup of one connection. */
   return () => {
     let hasBegun = false;
     let begin = (): void => undefined;

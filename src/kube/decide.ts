@@ -121,15 +121,15 @@ const rows: { [K in Outcome['kind']]: (outcome: OutcomeOf<K>, cursor: Cursor) =>
 };
 
 function byStatus(
-  { refusal: { status, reason, retryAfterMs }, isErrorLine }: OutcomeOf<'refused'>,
+  { refusal: { status, isPage, retryAfterMs }, isErrorLine }: OutcomeOf<'refused'>,
   cursor: Cursor,
 ): Next {
   // The client (http/client.ts) or the watch (watch-response.ts) has already renewed the credentials once.
   if (status === 401) return { next: 'stop', because: 'unauthorized' };
   // History was compacted, reported as a status or as an ERROR line (errors.ndjson; client-go reflector isExpiredError).
   if (status === 410) return relist(cursor, 'expired');
-  // Without a Status, and the API server has answered before: it is the page of a proxy that does not reach the server.
-  const isOutage = reason === '' && cursor.resourceVersion !== undefined;
+  // The API server has answered before: the proxy does not reach it now.
+  const isOutage = isPage === true && cursor.resourceVersion !== undefined;
   // Other refusals are final, even if a proxy adds a Retry-After.
   if (status < 500 && ![408, 429].includes(status) && !isErrorLine && !isOutage)
     // 403: no permission; 404 and 405: the server is too old for this resource; other 4xx: a retry changes nothing.

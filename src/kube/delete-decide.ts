@@ -50,16 +50,15 @@ function effectOfFailed(failure: TransportFailure): Effect {
 }
 
 function effectOfRefused(refusal: Refusal): Effect {
-  const { status, reason, message } = refusal;
+  const { status, isPage, message } = refusal;
   // A budget refuses until the application is healthy again; the user decides whether to wait for that.
   if (isRefusedByBudget(refusal) || isUidConflict(refusal)) return 'final';
   // Flow control rejects a request before it is executed (429, API Priority and Fairness).
   if (status === 429) return 'none';
   // With two budgets for one pod the 500 is permanent (SIGNALS §1, Eviction).
   if (/more than one PodDisruptionBudget/i.test(message)) return 'final';
-  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write. Without a
-  // Status: from a proxy.
-  return status === 409 || status >= 500 || reason === '' ? 'unknown' : 'final';
+  // 409 without a uid conflict: a concurrent write. 5xx: may come before or after the write.
+  return status === 409 || status >= 500 || isPage ? 'unknown' : 'final';
 }
 
 /** A PodDisruptionBudget refused the eviction. Flow control answers 429 too, without this cause. */

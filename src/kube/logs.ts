@@ -121,7 +121,7 @@ const isServerTrouble = (refusal: Refusal | undefined): boolean =>
   refusal === undefined ||
   refusal.status === 429 ||
   refusal.status >= 500 ||
-  (refusal.reason === '' && refusal.status !== 401);
+  (refusal.isPage === true && refusal.status !== 401);
 
 async function requestLog(
   cluster: Cluster,

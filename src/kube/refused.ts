@@ -114,13 +114,13 @@ export function refusedDelete(
   { namespace, name, evict }: { namespace: string; name: string; evict?: boolean },
   refusal: Refusal,
 ): PodexitError {
-  const { status, reason } = refusal;
+  const { status, isPage } = refusal;
   const message = cluster.clean(refusal.message);
   const pod = `pod "${name}" in namespace "${namespace}"`;
   const asked = evict ? 'eviction' : 'deletion';
   if (status === 401) return unauthorized(cluster);
   // A proxy's 404, or that of a server without the Eviction API, says nothing about the pod.
-  if (status === 404 && reason !== '' && !/the requested resource/.test(message)) {
+  if (status === 404 && !isPage && !/the requested resource/.test(message)) {
     return new PodexitError(
       'pod.gone',
       `${pod} was gone before its ${asked} was requested`,
@@ -132,10 +132,7 @@ export function refusedDelete(
   const denied = status === 403 ? readDenial(message) : undefined;
   if (denied !== undefined)
     return forbidden(evict ? 'evict.forbidden' : 'delete.forbidden', namespace, message, denied);
-  if (
-    (status === 403 && reason !== '') ||
-    /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)
-  ) {
+  if ((status === 403 && !isPage) || /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)) {
     return new PodexitError(
       evict ? 'evict.denied' : 'delete.denied',
       `the ${asked} of ${pod} was denied by the cluster's admission: ${message}`,

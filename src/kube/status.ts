@@ -4,7 +4,9 @@ import { asObject, metadataOf } from '../model/observe/read.ts';
 /** A Kubernetes `Status`, read from an untrusted body. */
 export interface Refusal {
   status: number;
-  /** For example `Forbidden`, `NotFound`, `Expired`; empty if the body was not a Status. */
+  /** No Status came, so a proxy answered (`isProxyPage`). */
+  isPage?: boolean;
+  /** For example `Forbidden`, `NotFound`, `Expired`; empty for a page, and for some admission webhooks. */
   reason: string;
   message: string;
   causes: { reason: string; message: string }[];
@@ -18,6 +20,7 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
   const seconds = asNumber(details['retryAfterSeconds']) ?? retryAfterSeconds(headers['retry-after']);
   return {
     status,
+    isPage: isProxyPage({ status, body }),
     reason: asText(received['reason']),
     message: asText(received['message']) || `the server answered ${status}`,
     causes: asArray(details['causes']).map((cause) => ({

@@ -51,6 +51,12 @@ const table: [string, Tried, number, DeleteStep][] = [
     0,
     { next: 'give-up' },
   ],
+  [
+    'the refusal of an admission webhook, which may have no reason, is not tried again',
+    refused(400, status(400, '', 'admission webhook "guard" denied the request: not now')),
+    0,
+    { next: 'give-up' },
+  ],
   ['a 403 is not tried again', refused(403, status(403, 'Forbidden', 'forbidden')), 0, { next: 'give-up' }],
 ];
 

@@ -110,55 +110,56 @@ function distortObject(object: Json, written: number, clocks: Clocks, truths: re
   const named = isEvent ? parseEventName(String(metadata['name'])) : undefined;
   metadata['creationTimestamp'] = refloor(
     metadata['creationTimestamp'],
-    named === undefined ? undefined : named + 1,
+    named === undefined ? justBefore(written) : named + 1,
     clocks.api,
   );
   const grace = metadata['deletionGracePeriodSeconds'];
   if (typeof metadata['deletionTimestamp'] === 'string' && typeof grace === 'number')
     metadata['deletionTimestamp'] = distortDeadline(metadata['deletionTimestamp'], grace, written, clocks.api);
+  const renewed = (copy['spec'] as Json | undefined)?.['renewTime'];
+  const stored = typeof renewed === 'string' ? nanoTime(renewed) + 1 : justBefore(written);
   for (const entry of (metadata['managedFields'] as Json[] | undefined) ?? [])
-    entry['time'] = refloor(entry['time'], undefined, clocks.api);
+    entry['time'] = refloor(entry['time'], stored, clocks.api);
   if (kubelet && named !== undefined) {
     const name = String(metadata['name']);
     metadata['name'] =
       `${name.slice(0, name.lastIndexOf('.'))}.${BigInt(Math.round(clocks.node(named) * 1000) * 1000).toString(16)}`;
     const only = copy['count'] === 1 ? named : undefined;
     copy['firstTimestamp'] = refloor(copy['firstTimestamp'], named, clocks.node);
-    copy['lastTimestamp'] = refloor(copy['lastTimestamp'], only, clocks.node);
+    copy['lastTimestamp'] = refloor(copy['lastTimestamp'], only ?? justBefore(written), clocks.node);
   }
   for (const list of ['initContainerStatuses', 'containerStatuses'])
     for (const status of ((copy['status'] as Json | undefined)?.[list] as Json[] | undefined) ?? [])
-      distortStatus(status, clocks, truths);
-  if (copy['kind'] === 'Lease') {
-    const spec = copy['spec'] as Json;
-    spec['renewTime'] = nanos(clocks.node(nanoTime(String(spec['renewTime']))));
-  }
+      distortStatus(status, written, clocks, truths);
+  if (typeof renewed === 'string') (copy['spec'] as Json)['renewTime'] = nanos(clocks.node(nanoTime(renewed)));
   return copy;
 }
 
-function distortStatus(status: Json, clocks: Clocks, truths: readonly Truth[]): void {
+function distortStatus(status: Json, written: number, clocks: Clocks, truths: readonly Truth[]): void {
   const state = status['state'] as Record<string, Json> | undefined;
   const exited = truths.find((truth) => truth.container === status['name'])?.exited;
-  for (const one of Object.values(state ?? {})) one['startedAt'] = refloor(one['startedAt'], undefined, clocks.node);
+  for (const one of Object.values(state ?? {})) one['startedAt'] = refloor(one['startedAt'], justBefore(written), clocks.node);
   const terminated = state?.['terminated'];
   if (!terminated) return;
   const stamp = parseTime(String(terminated['finishedAt']));
   const truth = exited === undefined ? undefined : nanoTime(exited);
-  const mine = truth !== undefined && stamp !== undefined && Math.abs(truth - stamp) < 1000 ? truth : undefined;
-  terminated['finishedAt'] = refloor(terminated['finishedAt'], mine, clocks.node);
+  const isMine = truth !== undefined && stamp !== undefined && Math.abs(truth - stamp) < 1000;
+  terminated['finishedAt'] = refloor(terminated['finishedAt'], isMine ? truth : justBefore(written), clocks.node);
 }
 
 /** deletionTimestamp − grace is the rounded-down time of acceptance: assume just before the report, in that second. */
 function distortDeadline(deadline: string, grace: number, written: number, api: Shift): string {
-  const asked = (parseTime(deadline) ?? 0) - grace * 1000;
-  const truth = Math.min(Math.max(asked, written - 4), asked + 999);
-  return iso(floor(api(truth)) + grace * 1000);
+  const asked = iso((parseTime(deadline) ?? 0) - grace * 1000);
+  return iso((parseTime(String(refloor(asked, justBefore(written), api))) ?? 0) + grace * 1000);
 }
 
-/** Moves a stamp in whole seconds: from the true time if it is known, else from the middle of its second. */
-function refloor(stamp: unknown, truth: number | undefined, shift: Shift): unknown {
+/** The time of a stamp whose true time is unknown: as late as its second and its arrival at `written` allow. */
+const justBefore = (written: number): number => written - 4;
+
+/** Moves a stamp in whole seconds, from the time in its second that is nearest to `guess`. */
+function refloor(stamp: unknown, guess: number, shift: Shift): unknown {
   const time = typeof stamp === 'string' ? parseTime(stamp) : undefined;
-  return time === undefined ? stamp : iso(floor(shift(truth ?? time)));
+  return time === undefined ? stamp : iso(floor(shift(Math.min(Math.max(time, guess), time + 999))));
 }
 
 const floor = (time: number): number => Math.floor(time / 1000) * 1000;

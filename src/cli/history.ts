@@ -33,7 +33,7 @@ export const addCompare: AddCommand = (program, ports, setExitCode, { runProgram
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
   addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
-    const { compareFiles } = await import('../advice/history/compare.ts');
+    const { compareFiles } = await import('../advice/history/compare-command.ts');
     const failOnWorse = flags.failOn !== undefined;
     const replay = replayTextWith(runProgram, ports);
     const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };

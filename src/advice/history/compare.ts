@@ -1,126 +1,13 @@
-/** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
-import { PodexitError } from '../../errors.ts';
+/** What changed between the exits of two sets of reports. Pure. */
 import { outcomes, type Outcome } from '../../model/report.ts';
-import type { Pen } from '../../render/palette.ts';
-import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import type { Ports } from '../../run/ports.ts';
-import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
-import {
-  middle,
-  readReports,
-  sampleOf,
-  totalRequests,
-  type ExitSample,
-  type ReplayText,
-  type Seconds,
-} from './reports.ts';
-
-export interface CompareOptions extends OutputOptions {
-  before: string;
-  after: string;
-  failOnWorse: boolean;
-  replay: ReplayText;
-}
-
-interface CompareReport extends Envelope, Comparison {
-  kind: 'CompareReport';
-  summary: string;
-}
-
-/** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
-export async function compareFiles(options: CompareOptions, ports: Ports): Promise<number> {
-  const samplesOf = async (name: string) => {
-    const samples = (await readReports([name], options.replay)).map(sampleOf);
-    if (samples.length > 0) return samples;
-    throw new PodexitError('compare.empty', `${name} holds no exit`, 'Name a report, a rollout report or a recording.');
-  };
-  const found = compare(await samplesOf(options.before), await samplesOf(options.after));
-  const isWorse = found.change === 'worse' || found.change === 'mixed';
-  const exitCode = options.failOnWorse && isWorse ? 5 : 0;
-  const content = { kind: 'CompareReport', summary: summaryOf(found), ...found, verdict: { exitCode } } as const;
-  const views = { text: compareText, others: { markdown: compareMarkdown } };
-  return publish<CompareReport>(content, { command: 'compare' }, views, options, ports);
-}
-
-function summaryOf({ change, better, worse }: Comparison): string {
-  if (change === 'same') return 'no difference that the measurements prove';
-  return `${change}: ${[...worse, ...better].join('; ')}`;
-}
-
-function compareText(report: CompareReport, pen: Pen, columns: number): string[] {
-  const { before, after, findings, warnings, summary, change } = report;
-  const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
-  const label = (text: string): string => `  ${text.padEnd(9)} `;
-  const list = (codes: readonly string[]): string => (codes.length > 0 ? codes.join(', ') : 'none');
-  return [
-    pen.paint(ink, forTerminal(change)),
-    ...wrapped(label('exits'), forTerminal(`${sideText(before)} → ${sideText(after)}`), columns),
-    ...wrapped(
-      label('findings'),
-      forTerminal(`fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
-      columns,
-    ),
-    ...warnings.flatMap((warning) => wrapped(label('warning'), forTerminal(warning), columns)),
-    '',
-    ...chart(before, after, pen, columns),
-    '',
-    forTerminal(summary),
-  ];
-}
-
-const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {
-  const length = total ? `, ${lengthText(total)} of ${graceSeconds}s grace period` : '';
-  return exits === 1 ? `${outcome}${length}` : `${exits} exits, ${killed} killed, median${length.slice(1)}`;
-};
-
-/** Hook, drain and clean-up of both sides, on the time axis of the longer side. */
-function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
-  const width = Math.max(20, Math.min(80, columns) - 24);
-  const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
-  const longestSeconds = Math.max(0.1, ...[before, after].map(({ total }) => secondsOf(total)));
-  const [hook, drain, rest] = (['perhaps', 'full', 'rest'] as const).map((name) => pen.symbol(name));
-  const lane = (name: string, side: Side): string => {
-    const ends = [secondsOf(side.hook), secondsOf(side.hook) + secondsOf(side.drain)];
-    const [hookEnd = 0, drainEnd = 0, end = 0] = [...ends, Math.max(secondsOf(side.total), ...ends)].map((seconds) =>
-      Math.min(width, Math.round((seconds / longestSeconds) * width)),
-    );
-    const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
-    return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
-  };
-  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} clean-up`;
-  return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
-}
-
-function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
-  const row = (name: string, pick: (side: Side) => string): string =>
-    `| ${name} | ${forMarkdown(pick(before))} | ${forMarkdown(pick(after))} |`;
-  const length = (name: 'hook' | 'drain' | 'total') => (side: Side) => {
-    const found = side[name];
-    return found ? lengthText(found) : '–';
-  };
-  const codes = (list: readonly string[]): string =>
-    list.length > 0 ? list.map((code) => forMarkdown(code)).join(', ') : 'none';
-  return `**${forMarkdown(summary)}**
-
-| | before | after |
-| --- | --- | --- |
-${row('exits', ({ exits }) => String(exits))}
-${row('worst outcome', ({ outcome }) => outcome)}
-${row('killed', ({ killed }) => String(killed))}
-${row('preStop', length('hook'))}
-${row('after SIGTERM', length('drain'))}
-${row('total', length('total'))}
-${row('grace period', ({ graceSeconds }) => `${graceSeconds}s`)}
-
-Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}
-${warnings.map((warning) => `\n> ${forMarkdown(warning)}\n`).join('')}`;
-}
+import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
 type Change = 'better' | 'worse' | 'same' | 'mixed';
 
-type Side = ReturnType<typeof sideOf>;
+/** One set of exits, summed up. */
+export type Side = ReturnType<typeof sideOf>;
 
-interface Comparison {
+export interface Comparison {
   change: Change;
   before: Side;
   after: Side;
@@ -132,7 +19,7 @@ interface Comparison {
 }
 
 /** Claims only differences that the intervals prove and that are hardly chance. */
-function compare(before: readonly ExitSample[], after: readonly ExitSample[]): Comparison {
+export function compare(before: readonly ExitSample[], after: readonly ExitSample[]): Comparison {
   const [was, is] = [sideOf(before), sideOf(after)];
   const withCode = (code: string): [Share, Share] => sharesOf(before, after, (one) => hasProblem(one, code));
   const onlyIn = (codes: readonly string[], others: readonly string[]) =>
@@ -261,7 +148,8 @@ function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[])
   });
 }
 
-const lengthText = ({ min, max }: Seconds): string =>
+/** `3.1s`, or both ends if they are not close: `2.0–3.4s`. */
+export const lengthText = ({ min, max }: Seconds): string =>
   max - min < 0.3 ? `${((min + max) / 2).toFixed(1)}s` : `${min.toFixed(1)}–${max.toFixed(1)}s`;
 
 function lossRow({ requests: was }: Side, { requests: is }: Side): Row[] {

@@ -185,9 +185,9 @@ const containers: Case[] = [
     expect: { containers: { app: { preStop: 'failed' } } },
   },
   {
-    sentence: '11: a hook with tcpSocket always fails',
+    sentence: '11: a hook with tcpSocket always fails, and ends no later than its Event shows',
     of: alone({ preStop: { kind: 'tcpSocket' } }),
-    expect: { containers: { app: { preStop: 'failed' } } },
+    expect: { containers: { app: { preStop: 'failed', preStopEnd: { width: 0.2 } } }, truth: true },
   },
   {
     sentence: '11: a hook that runs to the end of the grace period is cut off, not failed',

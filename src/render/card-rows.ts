@@ -2,6 +2,7 @@
 import type { ContainerTimeline } from '../infer/timeline.ts';
 import { graceUsedLength, lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import { graceMs } from '../verdict/rule-input.ts';
 import { exitInk, exitText, shareInk } from './mark-text.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, shorten, textWidth, type Piece } from './prose.ts';
@@ -59,7 +60,7 @@ export interface ExitRow {
 }
 
 export function exitRows({ timeline }: Report): ExitRow[] {
-  const grace = timeline.grace.effectiveSeconds * 1000;
+  const grace = graceMs(timeline);
   return timeline.containers
     .filter(({ ran, kind }) => ran || kind === 'container')
     .map((container) => ({

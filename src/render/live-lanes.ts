@@ -1,6 +1,6 @@
 /** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
 import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
-import { markOf, signalName } from '../verdict/rule-input.ts';
+import { graceMs, markOf, signalName } from '../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';
 import { offsetText } from './time-text.ts';
@@ -26,7 +26,7 @@ export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
 function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): Lane {
   const { name, ran, exit, preStop, outcome } = container;
   const start = startOf(container, timeline);
-  const grace = Math.max(1, (container.graceEnd?.shown ?? start + timeline.grace.effectiveSeconds * 1000) - start);
+  const grace = Math.max(1, (container.graceEnd?.shown ?? start + graceMs(timeline)) - start);
   const shareAt = (at: number): number => Math.max(0, (at - start) / grace);
   const end = exit?.at.shown ?? now;
   const share = ran ? shareAt(end) : 0;
@@ -99,12 +99,12 @@ export function serviceLanes(timeline: Timeline, now: number): Lane[] {
 }
 
 function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
-  const { zero, grace } = timeline;
+  const { zero } = timeline;
   const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
   const others = Math.min(...slices.map(({ otherReady: count }) => count));
   const wasReady = slices.some((slice) => slice.wasReady);
   const gone = markOf(timeline, 'removed')?.at.shown;
-  const length = Math.max(1, grace.effectiveSeconds * 1000);
+  const length = graceMs(timeline);
   const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
   const isLastEndpoint = others === 0;
   return {
@@ -124,9 +124,10 @@ function serviceLane(service: string, slices: readonly EndpointTimeline[], timel
 }
 
 /** A tick for each half second in which requests failed. Failed requests to the pod itself are not lost traffic. */
-export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[] =>
-  probes.map(({ via, sent, failed, slices }, index) => {
-    const length = Math.max(1, grace.effectiveSeconds * 1000, seen - zero);
+export function probeLanes(timeline: Timeline): Lane[] {
+  const { probes, zero, now: seen } = timeline;
+  const length = Math.max(graceMs(timeline), seen - zero);
+  return probes.map(({ via, sent, failed, slices }, index) => {
     const isLoss = via !== 'pod-proxy' && failed > 0;
     return {
       name: index === 0 ? 'requests' : `requests ${index + 1}`,
@@ -140,6 +141,7 @@ export const probeLanes = ({ probes, zero, grace, now: seen }: Timeline): Lane[]
       rank: 2,
     };
   });
+}
 
 /** The latest time; undefined until all slices have one. */
 function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {

@@ -5,6 +5,7 @@
 import { isStillRunning, killDueIn, durationText, nodeTrouble, statusOf } from './status.ts';
 import type { Timeline } from '../infer/timeline.ts';
 import { shareText } from '../verdict/length-text.ts';
+import { graceMs } from '../verdict/rule-input.ts';
 import { shareInk } from './mark-text.ts';
 import type { FrameWindow } from './frame.ts';
 import { penFor, type Ink, type Pen } from './palette.ts';
@@ -64,7 +65,7 @@ interface Row {
 const columnTitles = ['POD', 'AGE OF DELETION', 'PHASE', 'GRACE USED', 'SIGKILL IN', 'RESULT'];
 
 function rowOf({ timeline }: RolloutPod, now: number): Row {
-  const grace = timeline.grace.effectiveSeconds * 1000;
+  const grace = graceMs(timeline);
   const running = timeline.containers.filter(isStillRunning);
   const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
   const used = since === undefined ? 0 : Math.max(0, now - since);

@@ -9,7 +9,7 @@ import type { Fact, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { isWitnessed } from './deletion.ts';
-import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
+import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, surelyDeletedAt, type Stop } from './stop.ts';
 
@@ -24,7 +24,7 @@ export interface SignalBasis {
 
 /** Constrains the stop signal: after hook and turn, at most the runtime's lag later. Undefined if it has no upper bound. */
 export function constrainSignal(stop: Stop, hook: HookFacts | undefined): SignalBasis | undefined {
-  const { network, kubelet, spec, ended, lag, turn, stopStart, killings } = stop;
+  const { trace, network, kubelet, spec, ended, lag, turn, stopStart, killings } = stop;
   const at = moment('stop-signal', spec.name);
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
   const dueWithoutTurn = network.read(ready);
@@ -36,9 +36,10 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const isLaterAttempt = mayBeRetry && hook?.failure !== undefined && killings.length !== 1;
   const from = isLaterAttempt ? moment('stop-start', spec.name) : ready;
   network.follows(from, at, { max }, { because: mayBeRetry || turn ? 'the signal follows the hook (§2 S8)' : lag });
-  if (turn) {
-    const latest = mayBeRetry ? Infinity : millisecondsOf(lag);
-    const limits = moved(isLaterAttempt ? noLaterThan(due) : due, { lo: 0, hi: latest });
+  if (turn && !isLaterAttempt) {
+    // While it waits, kubelet or runtime may stand still, and nothing shows it: in the end only its exit is an upper bound.
+    const latest = ended || trace.gone || mayBeRetry ? Infinity : millisecondsOf(lag);
+    const limits = moved(due, { lo: 0, hi: latest });
     network.within(at, limits, { because: 'a sidecar waits for its turn (§2 S7)', evidence: turn.evidence });
   }
   const since = isLaterAttempt ? network.read(from) : due;

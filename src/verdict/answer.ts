@@ -127,7 +127,9 @@ function whyOf(
   aggravations: readonly JudgedFinding[],
   otherRows: readonly string[],
 ): string | undefined {
-  const parts = [cause?.why, ...aggravations.map(({ clause, why }) => why ?? clause)];
+  // The headline of a bad exit or a failed gate does not say what took the time.
+  const delay = cause?.delayMs === undefined ? undefined : cause.clause;
+  const parts = [delay, cause?.why, ...aggravations.map(({ clause, why }) => why ?? clause)];
   const details = [...new Set(parts.flatMap((part) => part ?? []))].filter(
     (part) => !otherRows.some((row) => row.includes(part)),
   );

@@ -73,7 +73,7 @@ const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) 
 };
 
 function gracefulText({ timeline, verdict, cause }: HeadlineInput): string {
-  const exits = exitsText(timeline) + sidecarDelayText(timeline) + lateReportText(timeline) + sidecarText(verdict);
+  const exits = exitsText(timeline) + sidecarDelayText(timeline) + sidecarText(verdict);
   const place = cause && placeCause[cause.code];
   return cause?.clause && place ? place(cause.clause, exits) : exits;
 }
@@ -150,19 +150,6 @@ function sidecarDelayText(timeline: Timeline): string {
     ran.filter((one) => one.kind === kind).map(({ exit }) => exit?.at.shown ?? -Infinity);
   const more = Math.max(...endsOf('sidecar')) - Math.max(...endsOf('container'));
   return Number.isFinite(more) && more >= noticeableMs ? `, its sidecars ${secondsText(more)} later` : '';
-}
-
-/** A shorter delay is not worth mentioning. */
-const lateReportMs = 3000;
-
-/** The API learns of the last exit only with the status of the whole pod (SIGNALS.md §2 S10): late if the kubelet is busy. */
-function lateReportText(timeline: Timeline): string {
-  const done = markOf(timeline, 'containers-done')?.at;
-  const exits = ranContainers(timeline).map(({ exit }) => exit?.at);
-  const min = done ? done.earliest - Math.max(...exits.map((at) => at?.latest ?? Infinity)) : -Infinity;
-  if (!done || !Number.isFinite(min) || min < lateReportMs) return '';
-  const shown = done.shown - Math.max(...exits.map((at) => at?.shown ?? 0));
-  return `, reported by its kubelet ${lengthText({ min, max: shown * 2 - min, shown })} later`;
 }
 
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */

@@ -125,10 +125,11 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     advice: "Look at the Events of the pod (kubectl describe pod) and at the kubelet's load.",
   },
   'slow-cleanup': {
-    is: "From the status that reports all containers terminated (containers-done) to the kubelet's last DELETE more than 5 s passed.",
+    is: "More than 5 s passed from the last exit to the status that reports it (containers-done), or from there to the kubelet's last DELETE.",
     why: 'Volumes, address and name of the pod stay taken.',
-    known: 'The two marks. The API does not say what it waited for.',
-    advice: 'Look at volume unmounts, the network plugin, webhooks on DELETE, and the kubelet log.',
+    known: 'These marks. The API does not say what it waited for.',
+    advice:
+      'Look at volume unmounts, the network plugin, webhooks on DELETE, the kubelet log, and whether the node reached the API server.',
   },
   'kubelet-restarted': {
     is: 'The kubelet restarted during the exit, and the grace period started again.',

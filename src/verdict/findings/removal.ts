@@ -1,11 +1,13 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
+import { reportedExit } from '../../infer/context.ts';
+import type { Interval } from '../../infer/timeline.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
-import { secondsText } from '../length-text.ts';
-import { isCascade, ranExitsOf, type RuleInput } from '../rule-input.ts';
+import { lengthText, secondsText } from '../length-text.ts';
+import { isCascade, markOf, ranContainers, ranExitsOf, type RuleInput } from '../rule-input.ts';
 import { list } from '../words.ts';
 
 export const removalRules: Rules = {
@@ -35,27 +37,9 @@ export const removalRules: Rules = {
     };
   },
 
-  'slow-cleanup': ({ trace, exit }) => {
-    const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
-    const isOver = exit.removal.finalDelete !== undefined;
-    // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
-    if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
-    const end = finalDelete ?? gone;
-    const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
-    if (took <= 5 * second) return undefined;
-    // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
-    const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
-    const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
-    return {
-      message: `${clause} after the last container had ended${isOver ? '' : ', and is not done'}`,
-      clause,
-      why: sandbox
-        ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
-        : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
-      advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
-      delayMs: took,
-      evidence: [terminal.seq, sandbox?.seq, finalDelete?.seq],
-    };
+  'slow-cleanup': (input) => {
+    const found = [lateStatus(input), slowRemoval(input)].flatMap((one) => one ?? []);
+    return found.sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0))[0];
   },
 
   'force-deleted': ({ exit }) => {
@@ -112,6 +96,64 @@ export const removalRules: Rules = {
     };
   },
 };
+
+/** Cleanup may take this long, ms. */
+const maxCleanupMs = 5 * second;
+
+/**
+ * A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then (SIGNALS.md
+ * §2 S10, S12).
+ */
+function lateStatus({ trace, timeline, exit }: RuleInput): Found | undefined {
+  const { done } = exit.removal;
+  const ran = ranExitsOf(exit);
+  if (!done || !trace.terminal || ran.length === 0 || !ran.every(reportedExit)) return undefined;
+  // The kubelet waits for a hook that goes on after the exit too.
+  const ends = ran.flatMap((container) => [reportedExit(container), container.hook?.end]);
+  const last = (bound: 'lo' | 'hi'): number => Math.max(...ends.map((end) => end?.client[bound] ?? -Infinity));
+  const [min, max] = [done.client.lo - last('hi'), done.client.hi - last('lo')];
+  if (!(min > maxCleanupMs)) return undefined;
+  const shownOf = (at: Interval | undefined): number => at?.shown ?? -Infinity;
+  const lastShown = Math.max(...ranContainers(timeline).map(({ exit: end }) => shownOf(end?.at)));
+  const shown = shownOf(markOf(timeline, 'containers-done')?.at) - lastShown;
+  const length = lengthText({ min, max, shown: Math.min(Math.max(shown, min), max) });
+  const clause = `it took ${length} until the kubelet reported the last exit`;
+  const notReady = markOf(timeline, 'node-not-ready')?.at;
+  const isNotReady = notReady !== undefined && notReady.latest > last('hi') && notReady.earliest <= done.client.hi;
+  return {
+    message: clause,
+    clause,
+    why: isNotReady
+      ? `${timeline.pod.spec.nodeName ?? 'the node'} was NotReady meanwhile`
+      : 'before that it has to stop the pod sandbox and to reach the API server',
+    advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
+    delayMs: min,
+    evidence: [ends.map((end) => end?.evidence), trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
+  };
+}
+
+function slowRemoval({ trace, exit }: RuleInput): Found | undefined {
+  const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
+  const isOver = exit.removal.finalDelete !== undefined;
+  // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
+  if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
+  const end = finalDelete ?? gone;
+  const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
+  if (took <= maxCleanupMs) return undefined;
+  // SIGNALS.md §2 S10, S12: the kubelet reports terminated containers only after it has stopped their sandbox.
+  const sandbox = sandboxStopped && sandboxStopped.at <= terminal.at ? sandboxStopped : undefined;
+  const clause = `cleanup took ${isOver ? '' : 'at least '}${secondsText(took)}`;
+  return {
+    message: `${clause} after the last container had ended${isOver ? '' : ', and is not done'}`,
+    clause,
+    why: sandbox
+      ? 'the pod sandbox was gone by then: it waited for volumes, the cgroup or a webhook'
+      : 'the API does not say what it waited for: sandbox, volumes, cgroup or a webhook',
+    advice: `${sandbox ? 'The sandbox was gone by then, so it' : 'It'} waited for ${sandbox ? '' : 'the sandbox, '}volumes to unmount, the cgroup, or a webhook that refuses the last DELETE: the kubelet log of the node says which.`,
+    delayMs: took,
+    evidence: [terminal.seq, sandbox?.seq, finalDelete?.seq],
+  };
+}
 
 /** `logMs`: from the removal to the end of the container's log, which ends up to a second after its container. */
 function ranOnText(logMs: number): string {

@@ -191,6 +191,15 @@ const proved: Case[] = [
     expect: { says: { 'slow-cleanup': /^It waited for the sandbox, volumes/m } },
   },
   {
+    sentence: 'slow-cleanup counts from the last exit if the kubelet reports it late',
+    of: { ...alone({ app: drains(1000) }), ...kubelet({ sandboxMs: [20_000, 20_000] }) },
+    expect: {
+      outcome: 'graceful',
+      says: { 'slow-cleanup': /^it took ≈\d\ds until the kubelet reported the last exit\n/ },
+      sentence: /^app exited .* after SIGTERM \(.*\), then it took ≈\d\ds until the kubelet reported the last exit$/,
+    },
+  },
+  {
     sentence: 'prestop-cut-off says that the container had only 2s after SIGTERM',
     of: longSleep,
     expect: { says: { 'prestop-cut-off': /; app had only 2s after SIGTERM$/m } },

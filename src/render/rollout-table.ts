@@ -144,6 +144,7 @@ export function createRolloutLive(options: TerminalOptions) {
       if (report.verdict.exitCode !== 0) painting.add([endedPodLine(pen, report, timestamps)]);
     },
     resize: painting.resize,
+    suspend: painting.suspend,
     say: painting.say,
     /** Replaces the table by the card. */
     end: (numbers: RolloutNumbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),

@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 1500, mostLines: 2575, mostFiles: 28, longestChain: 9 },
+  cli: { targetLines: 1500, mostLines: 2585, mostFiles: 28, longestChain: 9 },
   run: { targetLines: 2500, mostLines: 5490, mostFiles: 49, longestChain: 8 },
   rollout: { targetLines: 1000, mostLines: 1170, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 5010, mostFiles: 44, longestChain: 5 },

@@ -6,7 +6,7 @@ import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { secondsText } from '../length-text.ts';
 import { isCascade, ranExitsOf, type RuleInput } from '../rule-input.ts';
-import { list } from '../words.ts';
+import { few, list } from '../words.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {
@@ -73,8 +73,8 @@ export const removalRules: Rules = {
       // A log that ended before the removal shows nothing about the time after it.
       return logMs < 0 ? [] : [`${spec.name} kept running for ${ranOnText(logMs)}`];
     });
-    const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
-    const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
+    const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
+    const clause = `the pod was removed while ${list(few(abandoned.map(({ spec }) => spec.name)))} still ran`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { renderHtml, renderRolloutHtml } from '../../src/render/html.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import type { Look } from './helpers/browser.ts';
@@ -52,6 +53,8 @@ describe('the HTML report of several pods', () => {
     expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
     expect(html).toContain('<summary>Pods (3)</summary>');
     expect(html).toMatch(/aria-label="Copy the YAML"/);
+    const yaml = /<code>(spec:[^<]*)/.exec(html)?.[1] ?? '';
+    expect(several.flatMap(({ answer }) => answer.fix.map(({ patch }) => patch))).toContainEqual(parse(yaml));
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });
 

@@ -48,6 +48,12 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(new Set(lines).size).toBe(lines.length);
   });
 
+  it('is ASCII at a terminal that has no other characters, with a spelling for each of our own signs', () => {
+    const ascii = cardLines(report, { pen: penFor({ color: false, unicode: false }), columns: 80 }).join('\n');
+    expect(ascii).toMatch(/^[\n -~]*$/);
+    expect(ascii).not.toContain('\\u{');
+  });
+
   it('is wrapped at 40 columns too', () => {
     const prose = cardOf(report, 40)
       .slice(0, -1)

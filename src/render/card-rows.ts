@@ -94,12 +94,12 @@ function usedText(container: ContainerTimeline, grace: number): string {
   return hook === '' ? `${used} of ${whole}` : `${used} of ${allowed}${hook}`;
 }
 
-/** The lines of at most `rows` containers, fewer if they need more than `room` lines. */
+/** The lines of at most `rows` containers, fewer if they need more than `room` lines, but always those of one. */
 export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
   const kept = limitExitRows(exits, rows);
   const cells = barCells(kept, layout);
   const lines = kept.flatMap((row) => exitLines(row, cells, layout));
-  return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
+  return lines.length <= room || kept.length <= 2 ? lines : barLines(exits, layout, kept.length - 1, room);
 }
 
 /** Bad exits first, then main containers (the headline is about them), then the grace period used. */

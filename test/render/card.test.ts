@@ -84,6 +84,13 @@ it('names a few of many containers with the same end, in the words of their rows
   );
 });
 
+it('always has the row of one container, however long the first line is', () => {
+  const report = reportNamed('exit-143');
+  const rows = cardOf({ ...report, answer: { ...report.answer, headline: 'x'.repeat(400) } }).join('\n');
+  expect(rows).toMatch(/^ {2}app +.* exited 143 /m);
+  expect(rows).not.toContain(' more ');
+});
+
 it('says nothing of a share of the grace period if nothing shows how much was used', () => {
   const report = reportNamed('multi-container');
   const containers = report.timeline.containers.map((one) => ({ ...one, graceUsed: undefined, drain: undefined }));

@@ -40,6 +40,14 @@ describe('the HTML report', () => {
     expect(unseenIn(html)).toEqual([]);
   });
 
+  it.each(recorded)('cuts labels off where the solid parts of their bars end (%s)', (_name, report) => {
+    const labels = [...renderHtml(report).matchAll(/<g class="item"((?:(?!<\/g>).)*)class="label on-/g)];
+    for (const [, item = ''] of labels) {
+      const [, solid = '?'] = /class="solid [^"]*" (x="[^"]*%" width="[^"]*")/.exec(item) ?? [];
+      expect(item).toContain(`<svg ${solid}><text `);
+    }
+  });
+
   it.each(recorded)('has only finite positions in its chart, and a date (%s)', (_name, report) => {
     const html = renderHtml(report);
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);

@@ -19,7 +19,7 @@ export const folders: Record<string, FolderLimits> = {
   model: { targetLines: 2000, mostLines: 3560, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5280, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 4280, mostFiles: 32, longestChain: 5 },
-  render: { targetLines: 4000, mostLines: 4600, mostFiles: 39, longestChain: 7 },
+  render: { targetLines: 4000, mostLines: 4615, mostFiles: 39, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },

@@ -71,6 +71,17 @@ function outputTo(descriptor: 1 | 2, create: () => NodeJS.WriteStream): Output {
       stream().on('resize', listener);
       return () => stream().off('resize', listener);
     },
+    onSuspend: (listener) => {
+      const suspend = (): void => {
+        listener();
+        // Without a listener the signal suspends this process, if its shell can continue it.
+        process.off('SIGTSTP', suspend);
+        process.kill(process.pid, 'SIGTSTP');
+        process.on('SIGTSTP', suspend);
+      };
+      process.on('SIGTSTP', suspend);
+      return () => process.off('SIGTSTP', suspend);
+    },
     closed,
   };
 }

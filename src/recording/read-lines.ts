@@ -28,7 +28,8 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
         'No observation is: the file was damaged or edited, or is something else.',
       );
     if (line.text.trim() === '') continue;
-    const value = parse(line.text);
+    // Editors put a byte order mark before the first line: trim removes it.
+    const value = parse(line.text.trim());
     if (value !== undefined) yield { number, value };
     else if (line.last && number > 1) onCut(number);
     else throw broken(file, number);

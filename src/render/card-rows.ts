@@ -84,22 +84,23 @@ function endText(container: ContainerTimeline): string {
 function usedText(container: ContainerTimeline, grace: number): string {
   const { pastGrace, preStop, outcome, drain, graceUsed } = container;
   if (outcome === 'abandoned') return 'when the pod was removed';
-  const whole = `${secondsText(grace, grace % 1000 === 0 ? 0 : 1)} grace period`;
+  const allowed = secondsText(grace, grace % 1000 === 0 ? 0 : 1);
+  const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
   if (drain && graceUsed && graceUsed.max * grace < drain.min) return `${lengthText(drain)}, grace period restarted`;
   const length = graceUsedLength(container, grace);
-  if (!length) return `of ${whole}`;
+  if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);
   const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
-  return hook === '' ? `${used} of ${whole}` : `${used} of ${secondsText(grace, 0)}${hook}`;
+  return hook === '' ? `${used} of ${whole}` : `${used} of ${allowed}${hook}`;
 }
 
-/** The lines of at most `rows` containers, fewer if they need more than `room` lines. */
+/** The lines of at most `rows` containers, fewer if they need more than `room` lines, but always those of one. */
 export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: number, room: number): string[] {
   const kept = limitExitRows(exits, rows);
   const cells = barCells(kept, layout);
   const lines = kept.flatMap((row) => exitLines(row, cells, layout));
-  return lines.length <= room || rows <= 1 ? lines : barLines(exits, layout, Math.min(rows, exits.length) - 1, room);
+  return lines.length <= room || kept.length <= 2 ? lines : barLines(exits, layout, kept.length - 1, room);
 }
 
 /** Bad exits first, then main containers (the headline is about them), then the grace period used. */
@@ -110,7 +111,7 @@ const exitPriority = ({ container }: ExitRow): number =>
 
 /** The different ways in which the containers ended. */
 const distinctExits = (rows: readonly ExitRow[]): string[] => [
-  ...new Set(rows.map(({ container }) => (container ? exitText(container) : ''))),
+  ...new Set(rows.map(({ container }) => (container ? endText(container) : ''))),
 ];
 
 /** One row for a good exit: the container of the headline, and how the others ended. */

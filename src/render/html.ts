@@ -177,20 +177,20 @@ function factsList(facts: Facts): Html {
   return markup`<dl class="facts">${rows}</dl>`;
 }
 
-/** The card as in a terminal, for a wide and for a narrow page; the fix is below it, with buttons. */
+/** The card as in a terminal, for a wide page and for one of 400 pixels; the fix is below it, with buttons. */
 function cardBox(linesAt: (columns: number) => string[]): Html {
   const card = (width: string, columns: number): Html => {
     const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
     return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
   };
-  return markup`${card('wide', 80)}${card('narrow', 50)}`;
+  return markup`${card('wide', 80)}${card('narrow', 48)}`;
 }
 
 function fixOf(fixes: readonly FixReport[]): Html | false {
   if (fixes.length === 0) return false;
   const copied = (what: string, text: string): Html => markup`
     <div class="command">
-      <code>${forTerminal(text, 4000)}</code>
+      <code>${join(text.split('\n'), '\n')}</code>
       <button type="button" data-copy="" class="copy" aria-label="Copy the ${what}">Copy</button>
     </div>`;
   const items = fixes.map(

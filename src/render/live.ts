@@ -37,20 +37,19 @@ export function createLive(options: LiveOptions) {
   const history = createHistory(pen, { ...options, logs });
   let timeline: Timeline | undefined;
   let log: readonly LogText[] = [];
-  const { add, resize, say, leave } = createPainting(options, pen, () =>
+  const { add, leave, ...painting } = createPainting(options, pen, () =>
     timeline
       ? frame(timeline, Math.max(clock.now(), timeline.now), { columns: columns(), rows: rows(), pen, flags, log })
       : [],
   );
   return {
+    ...painting,
     /** `next` is undefined until the pod has been seen. */
     step: (next: Timeline | undefined, observation: Observation) => {
       timeline = next;
       log = logs ? [] : withLine(log, observation);
       add(history.step(next, observation));
     },
-    resize,
-    say,
     /** Replaces the frame by the card, or after Ctrl-C by its last line. */
     end: (report: Report) => {
       const card = endLines(pen, report, columns(), options);
@@ -117,6 +116,8 @@ export function createPainting({ write, columns, rows, clock }: TerminalOptions,
       screen.forget();
       paintSoon();
     },
+    /** This process is about to be suspended: the terminal is the shell's until the next painting. */
+    suspend: () => screen.leave([]),
     /** Prints our own message, whole lines, above the region. */
     say: (text: string) => {
       const lines = messageLines(pen, text, columns());

@@ -110,6 +110,8 @@ const spellings: Readonly<Record<string, string>> = {
   '→': '->',
   '≥': '>=',
   '≤': '<=',
+  '≈': '~',
+  '±': '+/-',
 };
 
 /** Our own signs have a spelling; other characters, from the cluster, are printed as code points. */

@@ -14,13 +14,18 @@ import { flow, piece, plain } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 import { clockText, type Timestamps } from './time-text.ts';
 
-/** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …` */
-export function endedPodLine(pen: Pen, { timeline, verdict, answer }: Report, timestamps: Timestamps): string {
+/** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …`; several lines only in a window. */
+export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, width = Infinity): string[] {
+  const { timeline, verdict, answer } = report;
   const { symbol, ink } = iconOf({ verdict });
-  const time = timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `;
-  const name = pen.letters(forTerminal(timeline.pod.metadata.name));
-  const summary = pen.letters(forTerminal(answer.summary, 1000));
-  return `${pen.paint('dim', time)}${pen.paint('accent', name)}  ${pen.paint(ink, pen.symbol(symbol))} ${summary}`;
+  const pieces = [
+    piece('dim', timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `),
+    piece('accent', forTerminal(timeline.pod.metadata.name)),
+    plain('  '),
+    piece(ink, pen.symbol(symbol)),
+    plain(` ${forTerminal(answer.summary, 1000)}`),
+  ];
+  return flow(pen, pieces, { width, hang: 2 });
 }
 
 /** The icon of the whole run. */
@@ -32,8 +37,9 @@ export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers):
 export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardOptions): string[] {
   const layout = cardLayout(pen, columns, []);
   const { symbol, ink } = rolloutIcon(numbers);
-  const { target, pods, total } = numbers;
-  const head = `${plural(pods, 'pod')} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
+  const { target, pods, gone, total } = numbers;
+  const count = `${gone === pods ? '' : `${gone} of `}${plural(pods, 'pod')}`;
+  const head = `${count} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
   const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];
   return [
     ...flow(pen, title, { width: layout.width, hang: 2 }),

@@ -15,7 +15,7 @@ import type { Line } from './screen.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { createPainting, type TerminalOptions } from './live.ts';
-import { endedPodLine, rolloutCardLines } from './rollout-card.ts';
+import { endedPodLines, rolloutCardLines } from './rollout-card.ts';
 
 /** At most `rows` - 1 lines, each narrower than `columns`. */
 function rolloutFrame(state: RolloutState, now: number, { columns, rows, pen, flags = '' }: FrameWindow): Line[] {
@@ -140,11 +140,13 @@ export function createRolloutLive(options: TerminalOptions) {
       state = next;
       painting.add([]);
     },
-    /** Prints a pod with a bad exit code above the table; other pods are only counted. */
+    /** Prints a pod with a bad exit code above the table; others, and those that Ctrl-C left behind, are only counted. */
     ended: (report: Report) => {
-      if (report.verdict.exitCode !== 0) painting.add([endedPodLine(pen, report, timestamps)]);
+      const { exitCode } = report.verdict;
+      if (exitCode !== 0 && exitCode <= 128) painting.add(endedPodLines(pen, report, timestamps, columns()));
     },
     resize: painting.resize,
+    suspend: painting.suspend,
     say: painting.say,
     /** Replaces the table by the card. */
     end: (numbers: RolloutNumbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),

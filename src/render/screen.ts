@@ -1,8 +1,9 @@
 /**
  * Prints lines that stay and, below them, a region that is repainted in place. Only changed columns are written, each run
- * of one colour once, and nothing is erased before it is drawn. New lines push the region down with the terminal's own
- * line insertion, so that they scroll into its history as usual. Between paintings the hidden cursor stays in the region's
- * last line. Terminals that rewrap lines on a resize keep it there, so the new width tells how far up the region begins.
+ * of one colour once, and nothing is erased before it is drawn, except after a resize. New lines push the region down with
+ * the terminal's own line insertion, so that they scroll into its history as usual. Between paintings the hidden cursor
+ * stays at the start of the region's last line. Terminals that rewrap lines on a resize keep it there, so the new width
+ * tells how far up the region begins.
  */
 import stringWidth from 'string-width';
 import type { Ink, Pen } from './palette.ts';
@@ -21,6 +22,7 @@ const showCursor = '\u001b[?25h';
 /** Synchronised output: a terminal that knows it shows a larger painting at once; others ignore it. */
 const [beginSync, endSync] = ['\u001b[?2026h', '\u001b[?2026l'];
 const eraseBelow = '\u001b[J';
+const eraseLine = '\u001b[2K';
 const eraseRest = '\u001b[K';
 
 export function createScreen(write: (text: string) => void, window: Window, pen: Pen) {
@@ -29,20 +31,20 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
   let isCursorHidden = false;
 
   const send = (text: string): void => {
-    write((isCursorHidden ? '' : hideCursor) + text);
+    write(`${isCursorHidden ? '' : hideCursor}${text}\r`);
     isCursorHidden = true;
   };
-  /** Moves to the first column of the region's first line, wherever a resize has put it. */
-  const home = (): string => {
+  /**
+   * Erases the region, wherever a resize has put it, and moves to its first column. Each row is erased as a whole: else
+   * some terminals go on to take it for one line with the next row, and rewrap both at the next resize.
+   */
+  const erased = (): string => {
     const columns = Math.max(1, window.columns());
-    const rows = region.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells.length / columns)), 0);
-    return rows > 1 ? `\u001b[${rows - 1}A\r` : '\r';
+    const rows = region.slice(0, -1).reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / columns)), 0);
+    return `\r${eraseBelow}${`\u001b[A${eraseLine}`.repeat(rows)}`;
   };
   const whole = (above: readonly string[], next: readonly Cells[]): string =>
-    home() +
-    above.map((line) => `${line}${eraseRest}\r\n`).join('') +
-    next.map((cells) => written(pen, cells, 0) + eraseRest).join('\r\n') +
-    eraseBelow;
+    erased() + above.map((line) => `${line}\r\n`).join('') + next.map((cells) => written(pen, cells, 0)).join('\r\n');
 
   return {
     /** Returns whether it wrote anything. `lines`, the new region, must be fewer than those of the window. */
@@ -70,10 +72,7 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
     },
     /** Replaces the region by lines, and shows the cursor again below them. May be called more than once. */
     leave: (lines: readonly string[]) => {
-      const text =
-        region.length + lines.length > 0
-          ? home() + lines.map((line) => `${line}${eraseRest}\r\n`).join('') + eraseBelow
-          : '';
+      const text = region.length + lines.length > 0 ? erased() + lines.map((line) => `${line}\r\n`).join('') : '';
       const cursor = isCursorHidden ? showCursor : '';
       region = [];
       isCursorHidden = false;

@@ -6,7 +6,7 @@ import type { Trace } from '../model/trace.ts';
 import { linesOfPod, type LinesOfPod } from '../run/ndjson-stage.ts';
 import { isRepainted, repainting, viewOptions } from '../run/terminal-stage.ts';
 import { penFor } from '../render/palette.ts';
-import { endedPodLine, rolloutCardLines } from '../render/rollout-card.ts';
+import { endedPodLines, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { LookOptions } from '../run/run.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
@@ -126,7 +126,7 @@ function linesOutput(look: LookOptions, ports: Ports): RolloutOutput {
   const pen = penFor(style);
   const columns = stdout.isTty ? stdout.columns() : Infinity;
   return {
-    ended: (report) => stdout.write(`${endedPodLine(pen, report, look.timestamps)}\n`),
+    ended: (report) => stdout.write(`${endedPodLines(pen, report, look.timestamps).join('\n')}\n`),
     end(numbers) {
       const lines = rolloutCardLines(numbers, { pen, columns, flags });
       stdout.write(['', ...lines].map((line) => `${line}\n`).join(''));

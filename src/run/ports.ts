@@ -14,6 +14,8 @@ export interface Output {
   columns(): number;
   rows(): number;
   onResize(listener: () => void): () => void;
+  /** Calls back before Ctrl-Z suspends this process; returns an unsubscribe function. */
+  onSuspend(listener: () => void): () => void;
   /** Resolves when the reader goes away (EPIPE), otherwise never. */
   readonly closed: Promise<void>;
 }

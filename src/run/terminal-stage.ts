@@ -31,15 +31,15 @@ export const viewOptions = (look: LookOptions, { stdout, env, platform, clock }:
 });
 
 /** What an output does with a view that repaints. */
-export function repainting({ stdout, stderr }: Ports, view: Pick<Live, 'resize' | 'say' | 'close'>) {
-  const stopResizing = stdout.onResize(() => view.resize());
+export function repainting({ stdout, stderr }: Ports, view: Pick<Live, 'resize' | 'suspend' | 'say' | 'close'>) {
+  const unsubscribe = [stdout.onResize(() => view.resize()), stdout.onSuspend(() => view.suspend())];
   return {
     say(text: string): boolean {
       if (stderr.isTty) view.say(text);
       return stderr.isTty;
     },
     close(): void {
-      stopResizing();
+      unsubscribe.forEach((stop) => stop());
       view.close();
     },
   };

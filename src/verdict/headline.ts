@@ -8,7 +8,7 @@ import type { JudgedFinding, JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
-import { list, plural } from './words.ts';
+import { few, list, plural } from './words.ts';
 
 interface HeadlineInput {
   readonly timeline: Timeline;
@@ -166,10 +166,10 @@ const clauseOf = ({ verdict }: HeadlineInput, code: FindingCode): string =>
 /** `; web exited 0, worker exited 143`. */
 function otherContainersText(timeline: Timeline, outcome: ContainerTimeline['outcome']): string {
   const others = mainContainers(timeline).filter((container) => container.outcome !== outcome);
-  const few = others.slice(0, 4).map(endText);
-  const more = others.length > few.length ? [`${others.length - few.length} more`] : [];
-  return few.length > 0 ? `; ${[...few, ...more].join(', ')}` : '';
+  return others.length > 0 ? `; ${few(others.map(endText)).join(', ')}` : '';
 }
+
+const namesOf = (containers: readonly ContainerTimeline[]): string => list(few(containers.map(({ name }) => name)));
 
 const endText = ({ name, exit, outcome }: ContainerTimeline): string =>
   exit?.code === undefined
@@ -187,7 +187,7 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
     runtime === undefined ? '' : `, and ${runtime}`,
     more.length === 0
       ? ''
-      : `; ${list(more.map(({ name }) => name))} ${more.length > 1 ? 'were' : 'was'} SIGKILLed too`,
+      : `; ${namesOf(more)} ${more.length > 1 ? 'were' : 'was'}${more.some(({ probable }) => probable) ? ' probably' : ''} SIGKILLed too`,
     otherContainersText(timeline, 'killed'),
   ].join('');
   if (first?.probable) {
@@ -222,13 +222,13 @@ function overranText({ timeline, cause }: HeadlineInput): string {
   const because = cause?.code === 'prestop-cut-off' ? `${cause.clause ?? ''}; ` : '';
   if (late.length === 0) return `${because}the ${graceText(timeline)} ended before the pod had exited`;
   const notKilled = longestGraceMs(timeline) < minimumGrace ? `not killed: ${minimumGraceText}` : 'not killed';
-  return `${because}${list(late)} (${notKilled})`;
+  return `${because}${list(few(late))} (${notKilled})`;
 }
 
 function forcedText({ timeline, verdict }: HeadlineInput): string {
   const ran = verdict.findings.find(({ code }) => code === 'force-deleted')?.why;
   const abandoned = timeline.containers.filter(({ outcome }) => outcome === 'abandoned');
-  const names = list(abandoned.map(({ name }) => name)) || 'its containers';
+  const names = namesOf(abandoned) || 'its containers';
   const after = timeline.total ? ` after ${lengthText(timeline.total)}` : '';
   return `the pod was removed${after} while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`;
 }
@@ -243,7 +243,7 @@ function pendingStep(timeline: Timeline): string {
   if (!acknowledged)
     return `the kubelet${timeline.pod.spec.nodeName ? ` on ${timeline.pod.spec.nodeName}` : ''}, which is not responding`;
   const running = ranContainers(timeline).filter(({ exit }) => !exit);
-  const names = list(running.slice(0, 5).map(({ name }) => name)) || 'its containers';
+  const names = namesOf(running) || 'its containers';
   return `${names} to exit${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
 }
 
@@ -255,7 +255,7 @@ function stateText({ pod }: Timeline): string {
     if (waiting?.reason !== undefined) return [`${name} was in ${waiting.reason}`];
     return terminated ? [`${name} had exited ${terminated.exitCode}`] : [];
   });
-  return states.length > 0 ? `, ${list(states.slice(0, 3))}` : '';
+  return states.length > 0 ? `, ${list(few(states))}` : '';
 }
 
 function notStartedText({ timeline, verdict }: HeadlineInput): string {
@@ -279,9 +279,8 @@ function unknownText({ timeline, verdict }: HeadlineInput): string {
   const mains = mainContainers(timeline);
   const unclear = mains.filter(({ outcome }) => outcome === 'unknown');
   if (mains.length > 0 && unclear.length === 0)
-    return `unclear whether ${list(mains.map(({ name }) => name))} exited before or after the ${graceText(timeline)} ended`;
+    return `unclear whether ${namesOf(mains)} exited before or after the ${graceText(timeline)} ended`;
   const ended = unclear.filter(({ exit }) => exit?.code !== undefined);
-  if (ended.length > 0)
-    return `unclear what ended ${list(ended.map(({ name }) => name))}: the deletion, or something before it`;
-  return `the end of ${list(unclear.map(({ name }) => name)) || plural(mains.length, 'container')} was not observed`;
+  if (ended.length > 0) return `unclear what ended ${namesOf(ended)}: the deletion, or something before it`;
+  return `the end of ${namesOf(unclear) || plural(mains.length, 'container')} was not observed`;
 }

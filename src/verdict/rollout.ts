@@ -25,6 +25,8 @@ export interface RolloutNumbers {
   /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
   readonly target: string;
   readonly pods: number;
+  /** How many of them were removed. */
+  readonly gone: number;
   readonly outcomes: Partial<Record<Outcome, number>>;
   /** Pods with a container that was killed at the end of its grace period. */
   readonly killed: readonly string[];
@@ -91,6 +93,7 @@ export function rolloutNumbers(
     scope,
     target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
+    gone: timelines.filter((timeline) => markOf(timeline, 'removed')).length,
     outcomes,
     killed: timelines.filter(wasKilled).map(nameOf),
     total: totalOf(timelines),

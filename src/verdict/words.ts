@@ -4,6 +4,10 @@
 export const list = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 
+/** At most `most` words, then how many are left out: `a`, `b`, `37 more`. */
+export const few = (words: readonly string[], most = 4): readonly string[] =>
+  words.length > most ? [...words.slice(0, most), `${words.length - most} more`] : words;
+
 /** `Service a`, `Services a and b`. */
 export const servicesNamed = (names: readonly string[]): string =>
   `Service${names.length === 1 ? '' : 's'} ${list(names)}`;

@@ -42,6 +42,13 @@ it(
   fuzzTime,
 );
 
+it('replays a recording with Windows line ends and a byte order mark', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'podexit-fuzz-')), 'case.ndjson');
+  writeFileSync(file, `\ufeff${rawRecording('graceful-exit').replaceAll('\n', '\r\n')}`);
+  const { rawObservations } = await openReplay(file, () => {});
+  expect(rawObservations).toEqual((await openReplay(recordingFile('graceful-exit'), () => {})).rawObservations);
+});
+
 async function ownRecording(name: string): Promise<string> {
   const file = join(folder, `${name}.ndjson`);
   const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: true } as const;

@@ -4,6 +4,7 @@ import { cardLines } from '../../src/render/card.ts';
 import type { ProbeResult } from '../../src/infer/timeline.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
+import { headlineOf } from '../../src/verdict/headline.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import { unseenIn } from './helpers/unseen.ts';
@@ -47,6 +48,12 @@ describe.each(recorded)('the card of %s', (_name, report) => {
     expect(new Set(lines).size).toBe(lines.length);
   });
 
+  it('is ASCII at a terminal that has no other characters, with a spelling for each of our own signs', () => {
+    const ascii = cardLines(report, { pen: penFor({ color: false, unicode: false }), columns: 80 }).join('\n');
+    expect(ascii).toMatch(/^[\n -~]*$/);
+    expect(ascii).not.toContain('\\u{');
+  });
+
   it('is wrapped at 40 columns too', () => {
     const prose = cardOf(report, 40)
       .slice(0, -1)
@@ -62,6 +69,33 @@ it('counts the containers that do not fit', () => {
   const lines = cardOf({ ...report, timeline: { ...report.timeline, containers } });
   expect(lines.length).toBeLessThanOrEqual(20);
   expect(lines.join('\n')).toContain('7 more');
+});
+
+it('names a few of many containers with the same end, in the words of their rows', () => {
+  const { timeline, verdict } = reportNamed('multi-container');
+  const killed = timeline.containers.find(({ outcome }) => outcome === 'killed');
+  const containers = Array.from({ length: 12 }, (_, index) => ({ ...killed!, name: `c${index}`, probable: index > 0 }));
+  const crowded = { ...timeline, containers };
+  expect(headlineOf({ timeline: crowded, verdict, cause: undefined }).brief).toBe(
+    'c0 did not exit (exit 137); c1, c2, c3, c4 and 7 more were probably SIGKILLed too',
+  );
+  expect(cardOf({ ...reportNamed('multi-container'), timeline: crowded }).join('\n')).toContain(
+    '7 more    each probably SIGKILL',
+  );
+});
+
+it('always has the row of one container, however long the first line is', () => {
+  const report = reportNamed('exit-143');
+  const rows = cardOf({ ...report, answer: { ...report.answer, headline: 'x'.repeat(400) } }).join('\n');
+  expect(rows).toMatch(/^ {2}app +.* exited 143 /m);
+  expect(rows).not.toContain(' more ');
+});
+
+it('says nothing of a share of the grace period if nothing shows how much was used', () => {
+  const report = reportNamed('multi-container');
+  const containers = report.timeline.containers.map((one) => ({ ...one, graceUsed: undefined, drain: undefined }));
+  const rows = cardOf({ ...report, timeline: { ...report.timeline, containers } }).join('\n');
+  expect(rows).toContain('  web       exited 0  grace period 6s');
 });
 
 it('names the targets of several probes, those that lost requests first', () => {

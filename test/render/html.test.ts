@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { renderHtml, renderRolloutHtml } from '../../src/render/html.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import type { Look } from './helpers/browser.ts';
@@ -39,6 +40,14 @@ describe('the HTML report', () => {
     expect(unseenIn(html)).toEqual([]);
   });
 
+  it.each(recorded)('cuts labels off where the solid parts of their bars end (%s)', (_name, report) => {
+    const labels = [...renderHtml(report).matchAll(/<g class="item"((?:(?!<\/g>).)*)class="label on-/g)];
+    for (const [, item = ''] of labels) {
+      const [, solid = '?'] = /class="solid [^"]*" (x="[^"]*%" width="[^"]*")/.exec(item) ?? [];
+      expect(item).toContain(`<svg ${solid}><text `);
+    }
+  });
+
   it.each(recorded)('has only finite positions in its chart, and a date (%s)', (_name, report) => {
     const html = renderHtml(report);
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
@@ -52,6 +61,8 @@ describe('the HTML report of several pods', () => {
     expect(html.match(/class="lane"/g)).toHaveLength(several.length + 1);
     expect(html).toContain('<summary>Pods (3)</summary>');
     expect(html).toMatch(/aria-label="Copy the YAML"/);
+    const yaml = /<code>(spec:[^<]*)/.exec(html)?.[1] ?? '';
+    expect(several.flatMap(({ answer }) => answer.fix.map(({ patch }) => patch))).toContainEqual(parse(yaml));
     expect(html).not.toMatch(/NaN|Infinity|undefined|="-\d[\d.]*%"/);
   });
 

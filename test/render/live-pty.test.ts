@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { bin } from '../helpers/built.ts';
 import { hasPythonWithPty, onPty } from '../helpers/pty.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { screenOf } from './helpers/screen.ts';
@@ -12,6 +13,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const own = [process.execPath, here('../../node_modules/tsx/dist/cli.mjs'), here('./helpers/play-live.ts')];
 const command = process.env['PODEXIT_PTY_COMMAND']?.split(' ') ?? [...own, recordingFile('graceful-exit'), '2'];
 
+const showCursor = '\u001b[?25h';
 const env = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '', CI: '' };
 
 const python = hasPythonWithPty();
@@ -42,5 +44,21 @@ describe
       expect(written.filter((line) => /pod deleted$/.test(line))).toHaveLength(1);
       expect(window.join('\n')).toContain('✔ Graceful: app exited');
       for (const line of window) expect(line.length).toBeLessThanOrEqual(wide);
+    });
+
+    it('Ctrl-Z shows the cursor and takes the frame away, and the run goes on afterwards', async () => {
+      const demo = [process.execPath, bin, 'demo', 'exit-143'];
+      // The process is the leader of its session, which no shell could continue: the kernel does not stop it.
+      const { before, status } = await onPty({ question: 'svc/', how: 'SIGTSTP' }, demo, env);
+      expect(status).toBe(0);
+      const untilSuspended = before.slice(0, before.indexOf(showCursor) + showCursor.length);
+      const { window, cursorHidden } = await screenOf({ columns: 80, rows: 24 }, [
+        { kind: 'write', text: untilSuspended },
+      ]);
+      expect(cursorHidden).toBe(false);
+      expect(window.join('\n')).toContain('delete requested');
+      expect(window.join('\n')).not.toContain('svc/');
+      expect(before.slice(untilSuspended.length)).toContain('svc/');
+      expect(before).toContain(' Graceful: app exited 143 ');
     });
   });

@@ -47,6 +47,17 @@ describe('at the end', () => {
       expect(written.filter((line) => line.includes('delete requested'))).toHaveLength(1);
     }
   });
+
+  it('a resize loses nothing of what was printed above the frame', async () => {
+    const changes = ({ written }: Awaited<ReturnType<typeof screenOf>>): string[] =>
+      written.filter((line) => / \+\d+\.\d+ {2}\w/.test(line));
+    const undisturbed = changes(await seen('graceful-exit', { columns: 110 }));
+    for (const second of [0.05, 0.3, 1.5, 3]) {
+      const resize = { at: second, columns: 60, rows: 24 };
+      const { happenings } = await playOf('graceful-exit', { columns: 110, resize });
+      expect(changes(await screenOf({ columns: 110, rows: 24 }, happenings))).toHaveLength(undisturbed.length);
+    }
+  });
 });
 
 describe('while it runs', () => {

@@ -1,6 +1,6 @@
 /** Several pods: the live table, the lines, and the final card. */
 import { describe, expect, it } from 'vitest';
-import { rolloutCardLines, endedPodLine } from '../../src/render/rollout-card.ts';
+import { rolloutCardLines, endedPodLines } from '../../src/render/rollout-card.ts';
 import { createRolloutLive } from '../../src/render/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { textWidth } from '../../src/render/prose.ts';
@@ -76,8 +76,18 @@ describe('the card of many pods', () => {
   });
 
   it('escapes strings of the cluster', () => {
-    expect(unseenIn([...card([hostileReport]), endedPodLine(pen, hostileReport, 'utc')].join(''))).toEqual([]);
+    expect(unseenIn([...card([hostileReport]), ...endedPodLines(pen, hostileReport, 'utc')].join(''))).toEqual([]);
   });
+});
+
+it('counts the pods that are gone, if some are still there', () => {
+  const { timeline } = graceful;
+  const left = {
+    ...graceful,
+    timeline: { ...timeline, marks: timeline.marks.filter(({ name }) => name !== 'removed') },
+  };
+  const [first] = rolloutCardLines(rolloutNumbers('deployment/web', [left, graceful]), { pen, columns: 80 });
+  expect(first).toMatch(/ 1 of 2 pods terminated in \d/);
 });
 
 describe('the table of many pods', () => {
@@ -113,6 +123,25 @@ describe('the table of many pods', () => {
     expect(lines[2]).toMatch(/POD +AGE OF DELETION +PHASE +GRACE USED +SIGKILL IN +RESULT/);
     expect(lines.filter((line) => /^ {2}web-\d/.test(line))).toHaveLength(4);
     expect(lines[3]).toMatch(/web-0 +0:02 +draining +\d+% +[89]s/);
+  });
+
+  it('wraps the line of a pod with a bad exit code, and has none for a pod that Ctrl-C left behind', async () => {
+    const [columns, rows] = [50, 24];
+    const happenings: Happening[] = [];
+    const live = createRolloutLive({
+      write: (text) => happenings.push({ kind: 'write', text }),
+      style: plainStyle,
+      columns: () => columns,
+      rows: () => rows,
+      clock: { now: () => 0, setTimeout: () => () => {} },
+      timestamps: 'utc',
+    });
+    live.ended(named(killed, 'web-1'));
+    live.ended({ ...named(graceful, 'web-2'), verdict: { ...graceful.verdict, exitCode: 130 } });
+    live.close();
+    const { written } = await screenOf({ columns, rows }, happenings);
+    expect(written.filter((line) => textWidth(line) > columns)).toEqual([]);
+    expect(written.join(' ').replace(/ +/g, ' ')).toMatch(/ web-1 ✖ SIGKILLed: .* of its 6s grace period$/);
   });
 
   it.each([

@@ -68,12 +68,18 @@ function drawBar(scale: Scale, bar: Bar, item: number): Html {
       ]
     : [box(Math.min(start.earliest, end.earliest), Math.max(start.latest, end.latest), 'maybe')];
   const share = percent(scale, end.latest) - percent(scale, start.earliest);
-  const hasLabel = isSure && label !== '' && share > 18 && look !== 'overtime';
+  const sure = width(scale, start.latest, end.earliest);
+  const hasLabel = label !== '' && parseFloat(sure) > 18 && look !== 'overtime';
   return focusable(bar, item, [
     ...drawn,
     // Keeps even the shortest bar visible.
     share < 0.3 && markup`<rect class="solid ${look}" x="${x(scale, start.earliest)}" width="2"${slot}></rect>`,
-    hasLabel && markup`<text class="label on-${look}" x="${x(scale, start.latest)}" dx="7" y="19">${label}</text>`,
+    // Its own SVG cuts it off where the solid part ends: beyond, it would have too little contrast.
+    hasLabel &&
+      markup`
+        <svg x="${x(scale, start.latest)}" width="${sure}">
+          <text class="label on-${look}" x="7" y="19">${label}</text>
+        </svg>`,
   ]);
 }
 

@@ -2,13 +2,12 @@
 import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
-import type { Interval } from '../../infer/timeline.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { isCascade, markOf, ranContainers, ranExitsOf, type RuleInput } from '../rule-input.ts';
-import { list } from '../words.ts';
+import { isCascade, markOf, ranExitsOf, type RuleInput } from '../rule-input.ts';
+import { few, list } from '../words.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {
@@ -57,8 +56,8 @@ export const removalRules: Rules = {
       // A log that ended before the removal shows nothing about the time after it.
       return logMs < 0 ? [] : [`${spec.name} kept running for ${ranOnText(logMs)}`];
     });
-    const ranOn = ran.length > 0 ? `${list(ran)} (until its log ended)` : undefined;
-    const clause = `the pod was removed while ${list(abandoned.map(({ spec }) => spec.name))} still ran`;
+    const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
+    const clause = `the pod was removed while ${list(few(abandoned.map(({ spec }) => spec.name)))} still ran`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,
@@ -109,17 +108,13 @@ function lateStatus({ trace, timeline, exit }: RuleInput): Found | undefined {
   const ran = ranExitsOf(exit);
   if (!done || !trace.terminal || ran.length === 0 || !ran.every(reportedExit)) return undefined;
   // The kubelet waits for a hook that goes on after the exit too.
-  const ends = ran.flatMap((container) => [reportedExit(container), container.hook?.end]);
-  const last = (bound: 'lo' | 'hi'): number => Math.max(...ends.map((end) => end?.client[bound] ?? -Infinity));
-  const [min, max] = [done.client.lo - last('hi'), done.client.hi - last('lo')];
-  if (!(min > maxCleanupMs)) return undefined;
-  const shownOf = (at: Interval | undefined): number => at?.shown ?? -Infinity;
-  const lastShown = Math.max(...ranContainers(timeline).map(({ exit: end }) => shownOf(end?.at)));
-  const shown = shownOf(markOf(timeline, 'containers-done')?.at) - lastShown;
-  const length = lengthText({ min, max, shown: Math.min(Math.max(shown, min), max) });
-  const clause = `it took ${length} until the kubelet reported the last exit`;
+  const ends = ran.flatMap((container) => [reportedExit(container), container.hook?.end]).filter((end) => !!end);
+  const last = { lo: Math.max(...ends.map((end) => end.client.lo)), hi: Math.max(...ends.map((end) => end.client.hi)) };
+  const [min, max] = [done.client.lo - last.hi, done.client.hi - last.lo];
+  if (min <= maxCleanupMs) return undefined;
+  const clause = `it took ${lengthText({ min, max, shown: max - (last.hi - last.lo) / 2 })} until the kubelet reported the last exit`;
   const notReady = markOf(timeline, 'node-not-ready')?.at;
-  const isNotReady = notReady !== undefined && notReady.latest > last('hi') && notReady.earliest <= done.client.hi;
+  const isNotReady = notReady !== undefined && notReady.latest > last.hi && notReady.earliest <= done.client.hi;
   return {
     message: clause,
     clause,
@@ -128,7 +123,7 @@ function lateStatus({ trace, timeline, exit }: RuleInput): Found | undefined {
       : 'before that it has to stop the pod sandbox and to reach the API server',
     advice: 'Look at the kubelet and the container runtime of the node, and at its connection to the API server.',
     delayMs: min,
-    evidence: [ends.map((end) => end?.evidence), trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
+    evidence: [ends.map(({ evidence }) => evidence), trace.terminal.seq, isNotReady ? notReady.evidence : undefined],
   };
 }
 

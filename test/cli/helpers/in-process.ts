@@ -30,6 +30,7 @@ export async function runMain(argv: readonly string[], pretending: Pretending = 
     columns: () => columns ?? 80,
     rows: () => 24,
     onResize: () => () => {},
+    onSuspend: () => () => {},
     closed: new Promise(() => {}),
   });
   const ports: Ports = {

@@ -12,7 +12,7 @@ import { createLines, renderText } from '../../../src/render/lines.ts';
 import { renderMarkdown } from '../../../src/render/markdown.ts';
 import { createNdjson } from '../../../src/render/ndjson.ts';
 import { penFor, plainStyle } from '../../../src/render/palette.ts';
-import { endedPodLine, rolloutCardLines } from '../../../src/render/rollout-card.ts';
+import { endedPodLines, rolloutCardLines } from '../../../src/render/rollout-card.ts';
 import { renderWide } from '../../../src/render/wide.ts';
 import { exitReportOf } from '../../../src/verdict/exit-report.ts';
 import type { Report } from '../../../src/verdict/report.ts';
@@ -77,5 +77,5 @@ export function manyPodsOutput(pods: readonly PodOutput[]): string | undefined {
   if (pods.length < 2) return undefined;
   const reports = pods.map(({ report }) => report);
   const card = rolloutCardLines(rolloutNumbers('the pods', reports), { pen, columns: 80 });
-  return [...reports.map((report) => endedPodLine(pen, report, 'utc')), '', ...card].join('\n');
+  return [...reports.flatMap((report) => endedPodLines(pen, report, 'utc')), '', ...card].join('\n');
 }

@@ -51,13 +51,15 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
   switch (kind) {
     case 'json':
       return { end: (numbers, reports) => stdout.write(`${jsonText(rolloutReport(numbers, reports), 2)}\n`) };
-    case 'ndjson':
-      return ndjsonOutput(ports);
     case 'yaml':
       return {
-        ended: async (report) => stdout.write(`---\n${await each(report)}`),
-        end: (numbers) => stdout.write(`---\n${jsonText(summaryOf(numbers), 2)}\n`),
+        async end(numbers, reports) {
+          const { yamlText } = await import('../render/yaml.ts');
+          stdout.write(yamlText(rolloutReport(numbers, reports)));
+        },
       };
+    case 'ndjson':
+      return ndjsonOutput(ports);
     case 'live':
     case 'lines':
       return isRepainted(kind, ports) ? liveOutput(look, ports) : linesOutput(look, ports);

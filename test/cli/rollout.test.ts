@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { fileOfPod } from '../../src/run/documents.ts';
 import { isRolledOut } from '../../src/rollout/owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
@@ -9,6 +10,7 @@ import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutSummary } from '../../src/verdict/rollout.ts';
 import { loadRecording } from '../demo/helpers/load.ts';
+import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { withTwins } from '../helpers/twins.ts';
 import { runMain } from './helpers/in-process.ts';
@@ -37,6 +39,13 @@ describe.concurrent('a recorded rollout', () => {
       expect(server.deletesAccepted).toBe(0);
     }),
   );
+
+  it('is the same document with -o yaml as with -o json', async () => {
+    const printed = (format: string) => runMain(['replay', recordingFile('statefulset-rollout'), '-o', format]);
+    const [yaml, json] = [await printed('yaml'), await printed('json')];
+    expect(json.stdout).toContain('"kind": "RolloutReport"');
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+  });
 
   it.skipIf(!existsSync('/dev/full'))('a recording that could not be written exits 1, as for a single pod', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {

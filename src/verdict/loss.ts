@@ -127,8 +127,8 @@ export function noLossText(timeline: Timeline): string | undefined {
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
 /**
- * One probe in a line: `412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due …`. `race`: the
- * clause of the finding drain-race. If there are several probes, the target comes first.
+ * One probe in a line: `412 sent · 3 failed, while SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
+ * are several probes, the target comes first, and each says when and how requests failed.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
   const unmeasured = probe.notMeasured.map(({ reason, count }) => `${count} not measured (${reasonWords[reason]})`);
@@ -154,10 +154,10 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
   const [firstWindow] = windows;
   if (!firstWindow) return [noneLost(sent)];
   const span = spanText(timeline, firstWindow.start, Math.max(...windows.map(({ end }) => end)));
-  return [
-    count,
-    `${failed} failed ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})${race === undefined ? '' : `, while ${race}`}`,
-  ];
+  const how = ` ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})`;
+  // Of a single probe, the traffic row says when and how its requests failed.
+  const isOnly = lossProbes(timeline.probes).length === 1;
+  return [count, `${failed} failed${isOnly ? '' : how}${race === undefined ? '' : `, while ${race}`}`];
 }
 
 const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>

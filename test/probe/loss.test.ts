@@ -119,9 +119,16 @@ it('reports sent, failed and not measured requests, or that no loss was measured
   const failures = [{ first: 400, last: 900, count: 3 }];
   const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
   expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM was due 0.02s after removal')).toEqual([
-    '412 sent · 3 failed from +0.4s to +0.9s (connection refused), while SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
+    '412 sent · 3 failed, while SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
   ]);
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
+});
+
+it('says for each of several probes when and how its requests failed', () => {
+  const one = timelineOf({ failures: [{ first: 400, last: 900, count: 3 }] });
+  expect(linesOf({ ...one, probes: [...one.probes, ...one.probes] })[0]).toMatch(
+    /: 412 sent · 3 failed from \+0\.4s to \+0\.9s \(connection refused\)$/,
+  );
 });
 
 const linesOf = (timeline: Timeline, race?: string): string[] =>

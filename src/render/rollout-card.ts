@@ -2,9 +2,9 @@
  * The card that ends a run over several pods: the answer, counts, the slowest pod, drain and grace used, traffic and
  * capacity, causes, the worst three pods, one fix; and the line that lines mode prints for each pod that has ended.
  */
-import { secondsText } from '../verdict/length-text.ts';
+import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
+import type { Bounds, Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
 import { iconOf, isUnmeasured, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
@@ -52,7 +52,8 @@ export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags 
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, causes, worst, unseen, incomplete, pods, noReady, fix } = numbers;
+  const { outcomes, slowest, drain, graceUsed, graceMs, causes, worst, unseen, incomplete, pods, noReady, fix } =
+    numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
@@ -62,11 +63,11 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
     ...row('rollout', incomplete),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', slowest && slowestText(slowest)),
-    ...row('drain', drain && `${quantiles(drain, pods, secondsText)} from SIGTERM to exit`),
-    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, graceShare)} of the grace period`),
+    ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
+    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf(graceMs))} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
-    ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${secondsText(noReady.longest)}`),
+    ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
     ...row('causes', topCauses.join(', ')),
     ...worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
@@ -79,14 +80,18 @@ export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): Card
 
 /** `web-5qlrp gone after 8.1s: 1.2s until SIGTERM, 3.1s after the last exit; its drain 2.0s` */
 const slowestText = ({ timeline, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
-  `${timeline.pod.metadata.name} gone after ${secondsText(total.shown)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${secondsText(drain)}`}`;
+  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
 
 /** For a few pods the maximum says enough. */
-const quantiles = ({ p50, p90, max }: Quantiles, pods: number, text: (value: number) => string): string =>
+const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
   `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
 
-const graceShare = (ratio: number): string =>
-  ratio > 1.005 ? 'more than all' : `${Math.round(Math.min(1, ratio) * 100)}%`;
+const shareOf =
+  (graceMs: number) =>
+  ({ min, max, shown }: Bounds): string =>
+    min > 1.005
+      ? 'more than all'
+      : shareText({ min: min * graceMs, max: max * graceMs, shown: shown * graceMs }, graceMs);
 
 const trafficSigns = {
   lost: ['lost', 'bad'],

@@ -15,6 +15,13 @@ export interface EmptySpell {
   readonly evidence: number[];
 }
 
+/** For `lengthText`. */
+export const spellLength = ({ ms, open }: Pick<EmptySpell, 'ms' | 'open'>) => ({
+  min: ms,
+  max: open ? Infinity : ms,
+  shown: ms,
+});
+
 /** The longest spell of each Service. */
 export function emptySpells(trace: Trace, { deletion, network }: PodExit): EmptySpell[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));

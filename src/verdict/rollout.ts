@@ -4,20 +4,24 @@ import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../mod
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
-import { secondsText } from './length-text.ts';
+import { spellLength } from './empty-spells.ts';
+import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import { markOf, signalName } from './rule-input.ts';
+import { graceMs, markOf, signalName } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
-/** Quantiles of a ratio or a length over all pods. */
-export interface Quantiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
+/** Quantiles over all pods. */
+export interface Quantiles<T> {
+  readonly p50: T;
+  readonly p90: T;
+  readonly p99: T;
+  readonly max: T;
 }
+
+/** A length or a ratio, with the bounds between which the true one lies. */
+export type Bounds = Pick<Length, 'min' | 'max' | 'shown'>;
 
 export interface RolloutNumbers {
   /** The pods as the command line names them. */
@@ -33,16 +37,16 @@ export interface RolloutNumbers {
   /** From the first request (or acceptance) to the last removal. */
   readonly total?: number;
   /** `drain`: of its slowest container. */
-  readonly slowest?: { readonly timeline: Timeline; readonly total: Length; readonly drain?: number | undefined };
+  readonly slowest?: { readonly timeline: Timeline; readonly total: Length; readonly drain?: Bounds | undefined };
   /** SIGTERM to exit of the slowest container of each pod. */
-  readonly drain?: Quantiles;
+  readonly drain?: Quantiles<Bounds>;
   /** Ratios to the grace period; 1 is all of it. */
-  readonly graceUsed?: Quantiles;
-  /** The same, from the upper bounds. */
-  readonly maxGraceUsed?: Quantiles;
+  readonly graceUsed?: Quantiles<Bounds>;
+  /** The longest grace period, ms. */
+  readonly graceMs: number;
   readonly traffic: readonly TrafficCount[];
   /** The longest time that a Service had no ready endpoint; absent if there always was one. */
-  readonly noReady?: { readonly service: string; readonly longest: number };
+  readonly noReady?: { readonly service: string; readonly longest: Bounds };
   /** Codes of warnings and errors, most frequent first. */
   readonly causes: readonly { readonly code: FindingCode; readonly pods: number }[];
   /** At most three pods whose exit code is not 0, worst first. */
@@ -99,8 +103,8 @@ export function rolloutNumbers(
     total: totalOf(timelines),
     slowest,
     drain: quantilesOf(timelines, drainOf),
-    graceUsed: quantilesOf(timelines, ({ graceUsed }) => graceUsed?.shown),
-    maxGraceUsed: quantilesOf(timelines, maxGraceUsedOf),
+    graceUsed: quantilesOf(timelines, graceUsedOf),
+    graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
     noReady: noReadyOf(reports),
     causes: causesOf(reports),
@@ -134,25 +138,31 @@ function totalOf(timelines: readonly Timeline[]): number | undefined {
 
 const wasKilled = ({ containers }: Timeline): boolean => containers.some(({ outcome }) => outcome === 'killed');
 
-type ValueOf = (container: ContainerTimeline) => number | undefined;
+type BoundsOf = (container: ContainerTimeline) => Bounds | undefined;
 
-const drainOf: ValueOf = ({ drain }) => drain?.shown;
+const drainOf: BoundsOf = ({ drain }) => drain;
 
-/** The upper bound, rounded up to three decimals; undefined if there is none. */
-const maxGraceUsedOf: ValueOf = ({ graceUsed }) =>
-  graceUsed && Number.isFinite(graceUsed.max) ? Math.ceil(graceUsed.max * 1000) / 1000 : undefined;
+const graceUsedOf: BoundsOf = ({ graceUsed }) => (graceUsed && Number.isFinite(graceUsed.max) ? graceUsed : undefined);
 
-/** The greatest value of a pod's containers. */
-function greatest({ containers }: Timeline, valueOf: ValueOf): number | undefined {
-  const values = containers.flatMap((container) => valueOf(container) ?? []);
-  return values.length === 0 ? undefined : Math.max(...values);
+const eachBound = (of: (bound: keyof Bounds) => number): Bounds => ({
+  min: of('min'),
+  max: of('max'),
+  shown: of('shown'),
+});
+
+/** The greatest of a pod's containers. */
+function greatest({ containers }: Timeline, boundsOf: BoundsOf): Bounds | undefined {
+  const all = containers.flatMap((container) => boundsOf(container) ?? []);
+  return all.length === 0 ? undefined : eachBound((bound) => Math.max(...all.map((one) => one[bound])));
 }
 
-/** Over the greatest value of each pod. */
-function quantilesOf(timelines: readonly Timeline[], valueOf: ValueOf): Quantiles | undefined {
-  const sorted = timelines.flatMap((timeline) => greatest(timeline, valueOf) ?? []).sort((a, b) => a - b);
-  if (sorted.length === 0) return undefined;
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+/** Over the greatest of each pod. The quantile of the true values lies between those of their bounds. */
+function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quantiles<Bounds> | undefined {
+  const all = timelines.flatMap((timeline) => greatest(timeline, boundsOf) ?? []);
+  if (all.length === 0) return undefined;
+  const rankOf = (share: number): number => Math.max(0, Math.ceil(share * all.length) - 1);
+  const sorted = (bound: keyof Bounds): number[] => all.map((one) => one[bound]).sort((a, b) => a - b);
+  const at = (share: number): Bounds => eachBound((bound) => sorted(bound)[rankOf(share)] ?? 0);
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
@@ -167,7 +177,7 @@ function sharedReason(answers: readonly TrafficAnswer[]): string {
   const races = answers.flatMap(({ race }) => race ?? []);
   if (races.length === answers.length) return raceText(answers, races);
   const reasons = answers.map(({ reason }) => reason);
-  return `${new Set(reasons).size > 1 ? 'such as ' : ''}${mostFrequent(reasons) ?? ''}`;
+  return `${new Set(reasons).size > 1 ? 'for example: ' : ''}${mostFrequent(reasons) ?? ''}`;
 }
 
 function raceText(answers: readonly TrafficAnswer[], races: readonly Race[]): string {
@@ -189,9 +199,11 @@ function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
   const spells = reports
     .filter(missedBackend)
     .flatMap(({ answer }) =>
-      answer.traffic.services.flatMap(({ name, noReady }) => (noReady ? [{ service: name, longest: noReady.ms }] : [])),
+      answer.traffic.services.flatMap(({ name, noReady }) =>
+        noReady ? [{ service: name, longest: spellLength(noReady) }] : [],
+      ),
     );
-  return spells.sort((a, b) => b.longest - a.longest)[0];
+  return spells.sort((a, b) => b.longest.shown - a.longest.shown)[0];
 }
 
 function causesOf(reports: readonly Report[]): RolloutNumbers['causes'] {
@@ -227,7 +239,7 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
     ...rest.map(([outcome, count]) => `${count} ${outcome}`),
     ...(unseen.length > 0 ? [`${unseen.length} not observed`] : []),
   ];
-  const slowest = drain ? `; longest drain ${secondsText(drain.max)}` : '';
+  const slowest = drain ? `; longest drain ${lengthText(drain.max)}` : '';
   const end = incomplete === undefined ? '' : ', but the rollout did not complete';
   if (pods + unseen.length === 0) return `no pod was deleted${end}`;
   const counts = `${good} of ${plural(pods + unseen.length, 'pod')} terminated gracefully`;
@@ -247,13 +259,19 @@ export interface RolloutSummary extends SharedNumbers {
   /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
   slowest?: { name: string; seconds: Range };
   /** Ratio of the grace period that each pod's slowest container used at most. */
-  graceUsed?: Quantiles;
+  graceUsed?: Quantiles<number>;
   probes?: readonly ProbeReport[];
+}
+
+/** Rounded up to three decimals. */
+function upperBounds({ p50, p90, p99, max }: Quantiles<Bounds>): Quantiles<number> {
+  const upper = (bounds: Bounds): number => Math.ceil(bounds.max * 1000) / 1000;
+  return { p50: upper(p50), p90: upper(p90), p99: upper(p99), max: upper(max) };
 }
 
 /** The JSON summary. */
 export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
-  const { scope, pods, outcomes, killed, unseen, slowest, maxGraceUsed, exitCode, incomplete, sentence } = numbers;
+  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, sentence } = numbers;
   return {
     apiVersion: 'podexit/v1',
     kind: 'RolloutSummary',
@@ -263,7 +281,7 @@ export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
     killed,
     unseen,
     slowest: slowest && { name: nameOf(slowest.timeline), seconds: secondsRange(slowest.total) },
-    graceUsed: maxGraceUsed,
+    graceUsed: graceUsed && upperBounds(graceUsed),
     exitCode,
     incomplete,
     probes: numbers.probes.length > 0 ? numbers.probes : undefined,

@@ -16,7 +16,7 @@ import {
   type DrainLead,
   type Race,
 } from './drain-lead.ts';
-import { emptySpells, type EmptySpell } from './empty-spells.ts';
+import { emptySpells, spellLength, type EmptySpell } from './empty-spells.ts';
 import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -110,7 +110,11 @@ function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capac
     return notJudged(`no container declares the port of ${servicesText([unknown])}, so which one serves it is unknown`);
   if (!shortest || lead === undefined) return notJudged('the stop signal or the removal was not observed');
   if (shortest.lead.min >= minLeadMs) return safe(lead);
-  return notJudged(`${lead}, perhaps as early as ${secondsText(Math.max(0, shortest.lead.min), 1)}`);
+  const earliest = secondsText(Math.max(0, shortest.lead.min), 1);
+  const { container, endpoint } = shortest;
+  return notJudged(
+    `${signalName(container)} may have been due ${earliest} after removal from ${servicesText([endpoint])}`,
+  );
 }
 
 /** What put requests of connected clients at risk: the first two reasons. */
@@ -137,9 +141,8 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
     .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
-      const { ms, open } = noReady;
-      const length = lengthText({ min: ms, max: open ? Infinity : ms, shown: ms });
-      return [`no ready backend in Service ${name} for ${length}${open ? ', until the trace ended' : ''}`];
+      const length = lengthText(spellLength(noReady));
+      return [`no ready backend in Service ${name} for ${length}${noReady.open ? ', until the trace ended' : ''}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;

@@ -142,6 +142,7 @@ describe('the summary', () => {
       timeline: {
         pod: { metadata: { name } },
         marks: [],
+        grace: { effectiveSeconds: 10 },
         total: { min: 9900, max: 10_000 + share * 10_000, shown: 10_000 + share * 5000 },
         containers: [
           {

@@ -31,12 +31,25 @@ describe('the card of many pods', () => {
   it('begins with the number of pods, and ends with one sentence', () => {
     const lines = card(pods(12));
     expect(lines[0]).toMatch(/^✔ deployment\/checkout {2}12 pods terminated in \d/);
-    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain 3\.\ds$/);
+    expect(lines.at(-1)).toMatch(/^✔ 12 of 12 pods terminated gracefully; longest drain ≈3\.\ds$/);
+  });
+
+  it('claims no number between bounds that are far apart', () => {
+    const drain = { min: 0, max: 6400, shown: 2700, basis: 'inferred' as const };
+    const graceUsed = { min: 0, max: 0.64, shown: 0.27 };
+    const [container] = graceful.timeline.containers;
+    if (!container) throw new Error('the report has no container');
+    const timeline = { ...graceful.timeline, containers: [{ ...container, drain, graceUsed }] };
+    const lines = card(pods(2, { ...graceful, timeline })).join('\n');
+    expect(lines).toMatch(/its drain ≤6\.4s$/m);
+    expect(lines).toMatch(/^ +drain +max ≤6\.4s from SIGTERM to exit$/m);
+    expect(lines).toMatch(/^ +grace +max ≤64% of the grace period$/m);
+    expect(lines).toMatch(/longest drain ≤6\.4s$/);
   });
 
   it('has a capacity row if a Service had no ready backend, but not if the owner was deleted', () => {
     const rowOf = (name: string) => card(pods(2, reportNamed(name))).filter((line) => line.includes('capacity'));
-    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for 2.6s']);
+    expect(rowOf('statefulset')).toEqual(['  capacity  Service db: no ready backend for ≥2.6s']);
     expect(rowOf('owner-deleted')).toEqual([]);
   });
 
@@ -52,7 +65,7 @@ describe('the card of many pods', () => {
       '3 of 3 pods, SIGTERM was due at most 1.3s after removal from Service web, no preStop hook · at least 3 other endpoints ready',
     );
     expect(text([reportNamed('statefulset'), reportNamed('kubelet-restart')])).toMatch(
-      /at risk.*: 2 of 2 pods, such as /,
+      /at risk.*: 2 of 2 pods, for example: /,
     );
   });
 

@@ -1,7 +1,7 @@
 /** `-o markdown`: the answer in at most ten lines for a pull request or an incident, everything else folded below it. */
 import type { Interval } from '../infer/timeline.ts';
 import type { FixReport } from '../model/report.ts';
-import { lengthText, secondsText } from '../verdict/length-text.ts';
+import { lengthText } from '../verdict/length-text.ts';
 import { worstOf, requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
@@ -43,7 +43,7 @@ export function renderRolloutMarkdown(numbers: RolloutNumbers, reports: readonly
   const pods = reports.map(({ timeline, answer }) => [
     forMarkdownCode(timeline.pod.metadata.name),
     forMarkdown(answer.word),
-    timeline.total ? secondsText(timeline.total.shown) : '',
+    timeline.total ? lengthText(timeline.total) : '',
     forMarkdown(answer.summary, 1000),
   ]);
   const title = `### ${pen.symbol(symbol)} ${forMarkdown(numbers.sentence, 1000)}`;

@@ -3,10 +3,10 @@
  * command. No patch if it would not help: a longer grace period does not help an application that ignores its signal, a
  * bare pod has no template, and nothing helps against a forced deletion or the deletion of a whole namespace. Pure.
  */
-import type { ContainerTimeline, Timeline, Workload } from '../infer/timeline.ts';
+import type { ContainerTimeline, Length, Timeline, Workload } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
-import { secondsText } from './length-text.ts';
+import { isVague, secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
 import { containerSpec, ranContainers } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
@@ -89,7 +89,7 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
     const canSetSleep = !hook || (hook.sleep !== undefined && hook.sleep.seconds < seconds);
     const sleepSeconds = raced.has(name) && canSetSleep ? seconds : undefined;
     const planned = preStop?.sleepSeconds ?? hook?.exec?.seconds ?? 0;
-    const drained = (drain?.shown ?? 0) / 1000;
+    const drained = drain ? longest(drain) / 1000 : 0;
     return {
       container,
       sleepSeconds,
@@ -158,8 +158,13 @@ function graceReason(newGrace: number, { grace }: Timeline, needs: readonly Need
   const exact = ignoresSignal ? hookSeconds + grace.effectiveSeconds : (hookSeconds + drainSeconds) * 1.25;
   const rounded = newGrace > exact + 1e-6 ? ', rounded up' : '';
   if (ignoresSignal) return ` (${hook}today's ${wholeText(grace.effectiveSeconds)}${rounded})`;
-  return ` (${hook}drain ${container.outcome === 'killed' ? 'at least ' : ''}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
+  const atMost = container.drain && isVague(container.drain) ? 'at most ' : '';
+  const bound = container.outcome === 'killed' ? 'at least ' : atMost;
+  return ` (${hook}drain ${bound}${secondsText(drainSeconds * 1000)} + 25%${rounded})`;
 }
+
+/** If it is not known well, its upper bound counts: a grace period that is too short would kill the container. */
+const longest = (drain: Length): number => (isVague(drain) && Number.isFinite(drain.max) ? drain.max : drain.shown);
 
 const wholeText = (seconds: number): string => secondsText(seconds * 1000, seconds % 1 === 0 ? 0 : 1);
 

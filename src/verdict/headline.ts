@@ -146,10 +146,12 @@ const noticeableMs = 1000;
 /** Sidecars stop after the main containers (SIGNALS.md §2 S7). */
 function sidecarDelayText(timeline: Timeline): string {
   const ran = ranContainers(timeline);
-  const endsOf = (kind: ContainerKind): number[] =>
-    ran.filter((one) => one.kind === kind).map(({ exit }) => exit?.at.shown ?? -Infinity);
-  const more = Math.max(...endsOf('sidecar')) - Math.max(...endsOf('container'));
-  return Number.isFinite(more) && more >= noticeableMs ? `, its sidecars ${secondsText(more)} later` : '';
+  const last = (kind: ContainerKind, bound: 'earliest' | 'latest' | 'shown'): number =>
+    Math.max(...ran.filter((one) => one.kind === kind).map(({ exit }) => exit?.at[bound] ?? -Infinity));
+  const min = last('sidecar', 'earliest') - last('container', 'latest');
+  const max = last('sidecar', 'latest') - last('container', 'earliest');
+  const shown = last('sidecar', 'shown') - last('container', 'shown');
+  return min > 0 && shown >= noticeableMs ? `, its sidecars ${lengthText({ min, max, shown })} later` : '';
 }
 
 /** A killed or failed sidecar does not change the outcome, but the headline mentions it. */

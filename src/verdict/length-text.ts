@@ -27,6 +27,9 @@ export function lengthText({ min, max, shown, basis }: ShownLength): string {
   return `≈${secondsText(shown, width < coarseWidthMs ? 1 : 0)}`;
 }
 
+/** No value between its bounds is printed. */
+export const isVague = (length: ShownLength): boolean => mayBeNearZero(length.min, length.max) || isRange(length);
+
 /** The bounds are so far apart that a value between them would mean nothing. */
 const mayBeNearZero = (min: number, max: number): boolean => max - min > 20 && min < max / 10;
 

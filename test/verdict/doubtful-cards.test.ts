@@ -4,6 +4,7 @@ import { cardLines } from '../../src/render/card.ts';
 import { penFor, plainStyle } from '../../src/render/palette.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
+import { isVague } from '../../src/verdict/length-text.ts';
 import type { Policy } from '../../src/verdict/policy.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { ContainerStory, Story } from '../sim/story.ts';
@@ -75,4 +76,16 @@ it.each([
 it('proposes no shorter drain than the grace period of a container that was probably killed', () => {
   const card = cardOf({ app: drains(6000) }, undefined, { ...pod({ graceSeconds: 5 }), ...asked(2) });
   expect(card).toMatch(/drain\s+at least 2\.0s/);
+});
+
+it('counts the longest possible drain for a new grace period if the evidence leaves it open', () => {
+  const isEvidence = (one: { kind: string; stream?: string }) => one.kind.startsWith('log') || one.stream === 'events';
+  const rawObservations = storyObservations(alone({ app: drains(6000), logged: false })).filter(
+    (one) => !isEvidence(one),
+  );
+  const report = reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])));
+  const [drain] = report?.timeline.containers.map((container) => container.drain) ?? [];
+  expect(drain && isVague(drain)).toBe(true);
+  const longest = ((drain?.max ?? 0) / 1000).toFixed(1);
+  expect(report?.answer.advice.join()).toContain(`10s + drain at most ${longest}s + 25%`);
 });

@@ -1,6 +1,6 @@
 /** The picture of a run over several pods: a lane for each pod, on one axis of wall-clock time, and the probes' lanes. */
 import type { Interval, ProbeResult, Timeline } from '../../infer/timeline.ts';
-import { lengthText, secondsText } from '../../verdict/length-text.ts';
+import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { exitText } from '../mark-text.ts';
 import { clockText } from '../time-text.ts';
@@ -64,7 +64,7 @@ export function podTable(reports: readonly Report[]): Child {
     markup`<code>${timeline.pod.metadata.name}</code>`,
     answer.word,
     clockText(timeline.zero, 1, 'utc'),
-    timeline.total ? secondsText(timeline.total.shown) : '–',
+    timeline.total ? lengthText(timeline.total) : '–',
     drainText(timeline),
     timeline.containers.map((container) => `${container.name} ${exitText(container)}`).join(', '),
     answer.summary,

@@ -198,7 +198,7 @@ function warningsOf(
   return [
     ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
     ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
-    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the next two may differ in another way'] : []),
+    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the difference may be chance'] : []),
     ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
     ...(was.requests && !is.requests ? ['requests were measured before, and not after'] : []),
   ];

@@ -11,7 +11,7 @@ import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './co
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, surelyDeletedAt, type Stop } from './stop.ts';
+import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, deletedAtLatest, type Stop } from './stop.ts';
 
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
@@ -69,7 +69,7 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
 function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): Fact<number> | undefined {
   const { network, facts, stopStart, turn } = stop;
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(since.node.lo, surelyDeletedAt(stop), turn?.node.hi ?? -Infinity);
+  const earliest = Math.max(since.node.lo, deletedAtLatest(stop), turn?.node.hi ?? -Infinity);
   // If the application wrote such lines before any signal can have come, they prove nothing.
   const possible = hook?.inert ? Math.max(since.node.lo, stopStart.node.lo) : stopStart.node.lo;
   const from = Math.max(possible, network.read('accepted').node.lo);

@@ -10,7 +10,7 @@ import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
 import {
   arrivedInTime,
-  comingTemplate,
+  rolloutEvidence,
   controllerReactionMs,
   deletedBy,
   deliveryLag,
@@ -106,7 +106,7 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, pod, grace }) => {
 
 /**
  * A Job that is suspended or done deletes its running pods, and keeps finished ones until ttlSecondsAfterFinished is
- * over. If somebody deletes a Job, it counts as a deleted owner like any other.
+ * over. If a client deletes a Job, it counts as a deleted owner like any other.
  */
 const byJob: Rule = (trace, { facts, pod }) => {
   const controller = controllerOf(pod);
@@ -120,7 +120,7 @@ const byJob: Rule = (trace, { facts, pod }) => {
   return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
-/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by somebody. */
+/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by a client. */
 function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
@@ -239,20 +239,21 @@ interface ReplicaSetFacts {
 type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
- * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that come up around the deletion
+ * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
  * show that it went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
  */
 function byReplicaSet(trace: Trace, pod: Pod, { deployment, scaled, evidence }: ReplicaSetFacts): Trigger | undefined {
-  const coming = comingTemplate(trace, pod);
+  const rollout = rolloutEvidence(trace, pod);
   if (!scaled) {
-    const seqs = coming?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
+    const seqs =
+      rollout?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
     return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
   }
-  if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
+  if (!rollout) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
   const seenAt = trace.deletion?.seenAt ?? -Infinity;
-  const last = coming.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
-  if (last) return { kind: 'rollout', evidence: [...evidence, ...coming.seqs, last.seq] };
-  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
+  const last = rollout.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
+  if (last) return { kind: 'rollout', evidence: [...evidence, ...rollout.seqs, last.seq] };
+  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...rollout.seqs] };
 }
 
 /** The owner of the owner: for a ReplicaSet, its Deployment. */

@@ -79,18 +79,16 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
   );
 }
 
-/**
- * Without permission to read Events no Killing arrives. Then the acknowledging status counts: the kubelet writes it as
- * it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
- */
+/** Then no Killing arrives. */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
 /** The kubelet retries a failed kill after this time at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
 const minRetryDelayMs = 10_000;
 
 /**
- * Whether the stop signal came right after the acknowledgement (`kill-at-once`): the container ended before a second
- * attempt can have started or, by SIGKILL, before the grace of that can have ended.
+ * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`). The kubelet writes
+ * that as it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8). Only if the
+ * container ended before a second attempt can have started or, by SIGKILL, before the grace of that can have ended.
  */
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;

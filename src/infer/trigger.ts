@@ -92,8 +92,8 @@ function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: Tri
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts, pod }) => {
-  const swept = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
-  return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
+  const isCollected = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
+  return isCollected ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
@@ -160,7 +160,7 @@ const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, 
 
 /**
  * The controller deleted the pod, for a new template (rollout) or fewer replicas (scale-down). Its Event says so, or
- * its Events name fewer pods than were to go: in a burst they name 25 at most (SIGNALS.md §2.1).
+ * its Events name fewer pods than it had to delete: in a burst they name 25 at most (SIGNALS.md §2.1).
  */
 function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefined {
   const controller = controllerOf(pod);
@@ -207,7 +207,7 @@ function withAutoscaler(
   return { ...trigger, evidence: [...trigger.evidence, setter.seq], note };
 }
 
-/** A scale-down whose Events name fewer pods than were to go, so that this pod may be one of the others. */
+/** A scale-down whose Events name fewer pods than it had to delete: this pod may be one of the others. */
 function unnamedOf(
   trace: Trace,
   controller: { kind: string; name: string },

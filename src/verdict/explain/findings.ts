@@ -8,8 +8,7 @@ containers:
 - name: app
   lifecycle: { preStop: { sleep: { seconds: 10 } } } # Kubernetes 1.30`;
 
-const execYaml = `# in spec.template.spec
-containers:
+const execYaml = `containers: # in spec.template.spec
 - name: app
   command: ["/app"] # not: sh -c "/app"`;
 
@@ -47,8 +46,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     why: 'What the hook was for (deregistering, waiting for load balancers) did not happen.',
     known:
       'Event FailedPreStopHook; the API does not say why. A tcpSocket hook always fails. A hook that ends because its container exited also counts as failed, and does no harm.',
-    advice:
-      'Run the hook by hand with kubectl exec. Where it only has to wait, use the sleep action (Kubernetes 1.30 and later):',
+    advice: 'Run the hook by hand with kubectl exec. If it only has to wait, use a sleep (Kubernetes 1.30 and later):',
     yaml: 'lifecycle: { preStop: { sleep: { seconds: 10 } } }',
   },
   'prestop-cut-off': {
@@ -112,8 +110,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     is: 'Finalizers kept the finished pod in the API for a second or more.',
     why: 'The name stays taken: a StatefulSet waits for it, and so does kubectl delete.',
     known: "metadata.finalizers after the kubelet's last DELETE, by arrival here.",
-    advice:
-      "Look at the controller that owns the finalizer (kubectl get pod NAME -o jsonpath='{.metadata.finalizers}').",
+    advice: "See which controller owns the finalizer (kubectl get pod NAME -o jsonpath='{.metadata.finalizers}').",
   },
   'node-silent': {
     is: 'The kubelet did not respond for 10 s or more after the deletion, or the node was NotReady.',
@@ -222,7 +219,7 @@ export const checkTexts = {
     why: 'Its handler never runs.',
     known: "lifecycle.stopSignal, or the STOPSIGNAL of a few well-known images, against the command's trap.",
     advice:
-      'Handle the signal that is sent, or set `lifecycle.stopSignal` where the cluster supports it (it also needs `spec.os.name`).',
+      'Handle the signal that is sent, or set `lifecycle.stopSignal` and `spec.os.name` (gate ContainerStopSignals).',
   },
   'target-port-missing': {
     is: 'A Service names a target port that no container declares.',

@@ -107,7 +107,7 @@ const exampleLines = [
   ['web-0 --attach', 'wait for its deletion'],
   ['rollout deployment/checkout', 'follow a whole rollout'],
   ['web-0 --probe service/web', 'count the requests it loses'],
-  ['node/n1 -- kubectl drain n1', 'follow what a drain ends'],
+  ['node/n1 -- kubectl drain n1 …', 'follow the pods it evicts'],
   ['check deployment/checkout', 'predict, delete nothing'],
   ['why web-0', 'explain a past exit'],
   ['web-0 -o json > exit.json', 'for programs'],

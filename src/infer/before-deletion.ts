@@ -172,18 +172,18 @@ export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {
 const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === 'Always';
 
 /**
- * Whether the kubelet may have been stopping the container before the deletion. `mainsOver`: all main containers had
+ * Whether the kubelet may have been stopping the container before the deletion. `noMainRunning`: all main containers had
  * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing"). `ended`: its exit, if reported.
  */
 export function mayBeStopped(
   context: InferContext,
   spec: ContainerSpec,
-  { mainsOver, ended }: { mainsOver: boolean; ended: Estimate | undefined },
+  { noMainRunning, ended }: { noMainRunning: boolean; ended: Estimate | undefined },
 ): boolean {
   const { trace, deletion } = context;
   return (
     wasStoppedByKubelet(trace, firstKillingAt(context, spec)) ||
-    (spec.kind === 'sidecar' && mainsOver && !restartsAll(deletion)) ||
+    (spec.kind === 'sidecar' && noMainRunning && !restartsAll(deletion)) ||
     trace.events.some((event) => isOlderKill(context, spec, event) && mayBeOfLastRun(context, spec, event, ended))
   );
 }

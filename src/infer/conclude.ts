@@ -56,13 +56,13 @@ function containersIn(context: InferContext): ContainerExit[] {
   const specs = containersOf(context.deletion.pod);
   const nonSidecars = specs.filter(({ kind }) => kind !== 'sidecar').map((spec) => containerExit(context, spec));
   const mains = nonSidecars.filter(({ spec }) => spec.kind === 'container');
-  const mainsOver = mains.every(
+  const noMainRunning = mains.every(
     ({ ran, mayHaveEndedBefore, spec }) => (!ran || mayHaveEndedBefore === true) && !willStart(context.deletion, spec),
   );
   let turn = mains.reduce<Estimate | undefined>((latest, exit) => turnAfter(context, latest, exit), undefined);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
-    const exit = containerExit(context, spec, { turn, mainsOver });
+    const exit = containerExit(context, spec, { turn, noMainRunning });
     turn = turnAfter(context, turn, exit);
     return exit;
   });

@@ -157,7 +157,7 @@ function wasLeftRunning(stop: Stop): boolean {
 
 /**
  * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet: with grace 0, once the
- * manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). Somebody else's forced deletion
+ * manifest is gone and the containers are stopped (kubelet_pods.go `HandlePodCleanups`). Another client's forced deletion
  * looks the same.
  */
 export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean =>

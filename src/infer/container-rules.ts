@@ -23,19 +23,19 @@ import { hookFacts } from './hook.ts';
 import { constrainExitByKill, constrainKill, isAfterGrace, isDoubtfulKill, isLogRead, isSilentKill } from './kill.ts';
 import { moment } from './pod-network.ts';
 import { constrainSignal, mayHaveEndedUnsignalled, type SignalBasis } from './stop-signal.ts';
-import { constrainGraceStart, constrainStopStart, sigkillCode, wasSurelyStopped, type Stop } from './stop.ts';
+import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
 
 interface SidecarTurn {
   /** When all containers that the sidecar waits for had ended (SIGNALS.md §2 S7). */
   readonly turn?: Estimate;
   /** No main container was running when the deletion came. */
-  readonly mainsOver: boolean;
+  readonly noMainRunning: boolean;
 }
 
 export function containerExit(
   context: InferContext,
   spec: ContainerSpec,
-  { turn, mainsOver }: SidecarTurn = { mainsOver: false },
+  { turn, noMainRunning }: SidecarTurn = { noMainRunning: false },
 ): ContainerExit {
   const { deletion, kubelet, network } = context;
   const { name } = spec;
@@ -67,7 +67,7 @@ export function containerExit(
   const stopping = isStatic ? undefined : stoppingOf(stop);
   if (!isStatic && ran === 'perhaps')
     return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (isStatic || mayBeStopped(context, spec, { mainsOver, ended }))
+  if (isStatic || mayBeStopped(context, spec, { noMainRunning, ended }))
     return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
@@ -111,7 +111,9 @@ function decide(stop: Stop): Decision {
   const isLate = ended !== undefined && isAfterGrace(stop, hasSignal);
   const likelyOutcome = outcomeOf(stop, killSince, isDoubtfulKill(stop, killSince, isLate));
   const wasStopped =
-    signalBasis?.proved === true || likelyOutcome === 'killed' || wasSurelyStopped(stop, found?.failure !== undefined);
+    signalBasis?.proved === true ||
+    likelyOutcome === 'killed' ||
+    wasCertainlyStopped(stop, found?.failure !== undefined);
   // A missing Killing suggests an earlier end, unless Killings may be lost: then the exit code decides.
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;

@@ -18,7 +18,7 @@ export interface Deletion {
   readonly ours?: RequestFacts;
   /** When `ours` was sent. */
   readonly requested?: Estimate;
-  /** Our request, if it was executed after somebody else had deleted the pod. */
+  /** Our request, if it was executed after another client had deleted the pod. */
   readonly deletedByOther?: RequestFacts;
   readonly accepted: Estimate;
   /** Grace of the first deletionTimestamp, seconds. */
@@ -104,7 +104,7 @@ function wasDeletedByOther(trace: Trace, facts: DeletionFacts, request: RequestF
   return (!isRetry && isWrittenBefore(facts, request)) || hasOtherCause(trace, facts.first.value, request);
 }
 
-/** Somebody else's condition was there before deletionTimestamp, and so before any try of ours was executed. */
+/** Another client's condition was there before deletionTimestamp, and so before any try of ours was executed. */
 const hadCause = ({ before }: Trace, { first }: DeletionFacts): boolean =>
   before !== undefined && causeIn(before.value) !== undefined && causeIn(before.value) === causeIn(first.value);
 
@@ -125,7 +125,7 @@ function hasOtherGrace(first: Pod, { graceSeconds }: RequestFacts): boolean {
 }
 
 /**
- * Whether the DisruptionTarget condition shows somebody else's deletion. For our DELETE: the condition is new since it
+ * Whether the DisruptionTarget condition shows another client's deletion. For our DELETE: the condition is new since it
  * was sent. An eviction adds the condition first, even to a terminating pod (SIGNALS.md §1 "Eviction", trap 26). So for
  * our eviction: it is later than deletionTimestamp. Servers up to 1.25 add no condition.
  */
@@ -208,7 +208,7 @@ export const belongs = ({ ours, accepted }: Deletion, { seq, at }: Occurrence, c
 
 export type Grace = Trace['graces'][number];
 
-/** The lower graces that somebody set later. The kubelet's own last DELETE does not count. */
+/** The lower graces that a client set later. The kubelet's own last DELETE does not count. */
 export const loweredGraces = (trace: Trace, deletion: Deletion): Grace[] =>
   trace.graces.filter(({ value, seq }) => value.grace < deletion.grace && !isLastDelete(trace, seq));
 

@@ -10,7 +10,7 @@ import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
-import { surelyDeletedAt, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
+import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
 
 interface HookStop extends Stop {
   readonly kind: HookKind;
@@ -240,7 +240,7 @@ function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> 
     const failure = all.find((event) => event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]));
     return { failure, hasUnclearFailure: false };
   }
-  const since = surelyDeletedAt(stop);
+  const since = deletedAtLatest(stop);
   const hasNoOtherKill = about('Killing').every((killing) => killings.includes(killing));
   const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time, event.at + 1)));
   const failure = possible.find(

@@ -65,7 +65,7 @@ export function constrainExitByKill({ network, spec: { name } }: Stop): void {
 /** Whether 137 may have another cause than the kill at the end of the grace, although its time fits. */
 export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean): boolean {
   const { trace, deletion, kubelet, network, facts, stopStart, killings, ended } = stop;
-  // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit seldom does.
+  // If the grace is not certain, the exit must fit the one that was seen, or the longest one. A chance exit rarely does.
   const isEarly = isBefore(ended ?? stopStart, timeoutEnd(stopStart, stopTimeout(kubelet, 'likely')));
   const isGraceKnown = isWitnessed(trace, deletion.facts)
     ? !wasLoweredLate(trace, deletion)
@@ -76,7 +76,7 @@ export function isDoubtfulKill(stop: Stop, killSince: Estimate, isLate: boolean)
 }
 
 /**
- * Whether the container ended just after the grace that was seen: a chance exit seldom hits that. A grace of 0 or 1 was
+ * Whether the container ended just after the grace that was seen: a chance exit rarely hits that. A grace of 0 or 1 was
  * written later (SIGNALS.md §1 "Repeat delete", trap 2), and shows no time. `killSince`: the earliest time of the kill.
  */
 const endsRightAfterGrace = ({ grace }: Deletion, killSince: Estimate, ended: Estimate): boolean =>

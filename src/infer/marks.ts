@@ -1,4 +1,4 @@
-/** Marks: the points of the timeline, with stable ids. Phases: the stretches between two known marks. Pure. */
+/** Marks: the points of the timeline, with stable ids. Phases: the time between two known marks. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
@@ -152,7 +152,7 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
 /** A phase without its length. `fromShownAs`: the moment of the mark at its start, if that is another one. */
-interface Stretch {
+interface PhaseEnds {
   readonly name: PhaseName;
   readonly subject?: string;
   readonly from: Estimate | undefined;
@@ -163,10 +163,10 @@ interface Stretch {
 export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
   const { deletion, kubelet, replacement } = exit;
   const { requested, accepted } = deletion;
-  const stretches: Stretch[] = [
+  const all: PhaseEnds[] = [
     { name: 'accept', from: requested, to: accepted },
     { name: 'notice', from: accepted, to: kubelet.noticed },
-    ...exit.endpoints.map(({ slice, unroutedAt }): Stretch => ({
+    ...exit.endpoints.map(({ slice, unroutedAt }): PhaseEnds => ({
       name: 'route-removal',
       subject: slice,
       from: accepted,
@@ -176,11 +176,11 @@ export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
     ...removalPhases(exit),
     { name: 'replace', subject: replacement?.name, from: replacement?.createdAt, to: replacement?.readyAt },
   ];
-  return stretches.flatMap((stretch) => phaseOf(stretch, exit, intervals));
+  return all.flatMap((one) => phaseOf(one, exit, intervals));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */
-function phaseOf({ name, subject, ...ends }: Stretch, { kubelet }: PodExit, intervals: Intervals): Phase[] {
+function phaseOf({ name, subject, ...ends }: PhaseEnds, { kubelet }: PodExit, intervals: Intervals): Phase[] {
   const { from, to, fromShownAs } = ends;
   const [start, end] = [intervals.past(from, fromShownAs), intervals.past(to)];
   if (!from || !to || !start || !end) return [];
@@ -193,19 +193,19 @@ function phaseOf({ name, subject, ...ends }: Stretch, { kubelet }: PodExit, inte
   return [{ name, subject, start, end, length, ofGrace }];
 }
 
-function containerPhases(container: ContainerExit): Stretch[] {
+function containerPhases(container: ContainerExit): PhaseEnds[] {
   const { spec, hook, stopping, signal, kill, graceEnd } = container;
   const subject = spec.name;
   const ended = reportedExit(container);
   const ready = hook ? hook.end : stopping;
   const isHookShown = hook && !hook.mayNotHaveRun;
-  const stretches: (Stretch | false | undefined)[] = [
+  const all: (PhaseEnds | false | undefined)[] = [
     isHookShown && { name: 'prestop', subject, from: hook.start, fromShownAs: stopping, to: ready },
     spec.kind === 'sidecar' && { name: 'sidecar-wait', subject, from: ready, to: signal },
     { name: 'drain', subject, from: signal, to: kill ?? ended },
     overran(container) && { name: 'overtime', subject, from: graceEnd, to: ended },
   ];
-  return stretches.filter((one) => one !== false && one !== undefined);
+  return all.filter((one) => one !== false && one !== undefined);
 }
 
 /** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
@@ -215,7 +215,7 @@ export function overran(container: ContainerExit): boolean {
   return !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
 }
 
-function removalPhases({ removal }: PodExit): Stretch[] {
+function removalPhases({ removal }: PodExit): PhaseEnds[] {
   const { done, finalDelete, held, removed } = removal;
   // If finalizers held the object, its removal does not show when the clean-up ended.
   const cleaned = finalDelete ?? (held ? undefined : removed);

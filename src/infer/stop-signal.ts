@@ -11,7 +11,7 @@ import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './co
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, surelyDeletedAt, type Stop } from './stop.ts';
+import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, deletedAtLatest, type Stop } from './stop.ts';
 
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
@@ -69,7 +69,7 @@ function afterTurn(dueWithoutTurn: Estimate, turn: Estimate, stopStart: Estimate
 function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): Fact<number> | undefined {
   const { network, facts, stopStart, turn } = stop;
   if (hook && !hook.inert && hook.outcome !== 'failed') return undefined;
-  const earliest = Math.max(since.node.lo, surelyDeletedAt(stop), turn?.node.hi ?? -Infinity);
+  const earliest = Math.max(since.node.lo, deletedAtLatest(stop), turn?.node.hi ?? -Infinity);
   // If the application wrote such lines before any signal can have come, they prove nothing.
   const possible = hook?.inert ? Math.max(since.node.lo, stopStart.node.lo) : stopStart.node.lo;
   const from = Math.max(possible, network.read('accepted').node.lo);
@@ -79,18 +79,16 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
   );
 }
 
-/**
- * Without permission to read Events no Killing arrives. Then the acknowledging status counts: the kubelet writes it as
- * it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8).
- */
+/** Then no Killing arrives. */
 const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
 
 /** The kubelet retries a failed kill after this time at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
 const minRetryDelayMs = 10_000;
 
 /**
- * Whether the stop signal came right after the acknowledgement (`kill-at-once`): the container ended before a second
- * attempt can have started or, by SIGKILL, before the grace of that can have ended.
+ * Without Events: whether the stop signal came right after the acknowledging status (`kill-at-once`). The kubelet writes
+ * that as it starts to terminate the pod, and goes on to hooks and signals (SIGNALS.md §2 S3, S5 to S8). Only if the
+ * container ended before a second attempt can have started or, by SIGKILL, before the grace of that can have ended.
  */
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;

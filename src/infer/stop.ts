@@ -107,7 +107,7 @@ export function constrainGraceStart(stop: Stop): Estimate {
  * What happened to the container after this time (node clock) is certainly not older than the deletion: its first
  * Killing, or the latest time at which the deletion can have been accepted.
  */
-export function surelyDeletedAt({ network, isStartOpen, killings }: Stop): number {
+export function deletedAtLatest({ network, isStartOpen, killings }: Stop): number {
   const first = killings[0]?.time.lo;
   if (!isStartOpen) return first ?? -Infinity;
   return Math.min(first ?? Infinity, network.read('accepted').node.hi);
@@ -117,7 +117,7 @@ export function surelyDeletedAt({ network, isStartOpen, killings }: Stop): numbe
  * Whether the kubelet certainly stopped the container: it has a Killing, its hook failed, or it still ran when the
  * kubelet knew. A container that had ended by then gets no Killing, no hook and no signal (trap 7).
  */
-export function wasSurelyStopped({ trace, kubelet, killings, ended }: Stop, hookFailed: boolean): boolean {
+export function wasCertainlyStopped({ trace, kubelet, killings, ended }: Stop, hookFailed: boolean): boolean {
   if (killings.length > 0 || hookFailed) return true;
   if (!ended) return trace.gone === undefined;
   return kubelet.noticed !== undefined && isBefore(kubelet.noticed, ended);

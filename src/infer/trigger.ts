@@ -10,7 +10,7 @@ import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
 import {
   arrivedInTime,
-  comingTemplate,
+  rolloutEvidence,
   controllerReactionMs,
   deletedBy,
   deliveryLag,
@@ -92,8 +92,8 @@ function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: Tri
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
 const byPodGc: Rule = (_trace, { facts, pod }) => {
-  const swept = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
-  return swept ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
+  const isCollected = pod.status.phase === 'Failed' && pod.metadata.deletionGracePeriodSeconds === 0 && hasRunning(pod);
+  return isCollected ? { kind: 'pod-gc', evidence: [facts.seenSeq] } : undefined;
 };
 
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
@@ -106,7 +106,7 @@ const byNamespace: Rule = ({ namespaceEnding }, { facts, pod, grace }) => {
 
 /**
  * A Job that is suspended or done deletes its running pods, and keeps finished ones until ttlSecondsAfterFinished is
- * over. If somebody deletes a Job, it counts as a deleted owner like any other.
+ * over. If a client deletes a Job, it counts as a deleted owner like any other.
  */
 const byJob: Rule = (trace, { facts, pod }) => {
   const controller = controllerOf(pod);
@@ -120,7 +120,7 @@ const byJob: Rule = (trace, { facts, pod }) => {
   return { kind: 'job', evidence: [facts.seenSeq, ...[event, ended, gone].flatMap((fact) => fact?.seq ?? [])] };
 };
 
-/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by somebody. */
+/** Whether ttlSecondsAfterFinished had passed. A Job that disappears earlier was deleted by a client. */
 function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
@@ -160,7 +160,7 @@ const rules: Rule[] = [byUs, byCondition, byPodGc, byNamespace, byJob, byOwner, 
 
 /**
  * The controller deleted the pod, for a new template (rollout) or fewer replicas (scale-down). Its Event says so, or
- * its Events name fewer pods than were to go: in a burst they name 25 at most (SIGNALS.md §2.1).
+ * its Events name fewer pods than it had to delete: in a burst they name 25 at most (SIGNALS.md §2.1).
  */
 function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefined {
   const controller = controllerOf(pod);
@@ -207,7 +207,7 @@ function withAutoscaler(
   return { ...trigger, evidence: [...trigger.evidence, setter.seq], note };
 }
 
-/** A scale-down whose Events name fewer pods than were to go, so that this pod may be one of the others. */
+/** A scale-down whose Events name fewer pods than it had to delete: this pod may be one of the others. */
 function unnamedOf(
   trace: Trace,
   controller: { kind: string; name: string },
@@ -239,20 +239,21 @@ interface ReplicaSetFacts {
 type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
- * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that come up around the deletion
+ * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
  * show that it went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
  */
 function byReplicaSet(trace: Trace, pod: Pod, { deployment, scaled, evidence }: ReplicaSetFacts): Trigger | undefined {
-  const coming = comingTemplate(trace, pod);
+  const rollout = rolloutEvidence(trace, pod);
   if (!scaled) {
-    const seqs = coming?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
+    const seqs =
+      rollout?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
     return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
   }
-  if (!coming) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
+  if (!rollout) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
   const seenAt = trace.deletion?.seenAt ?? -Infinity;
-  const last = coming.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
-  if (last) return { kind: 'rollout', evidence: [...evidence, ...coming.seqs, last.seq] };
-  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...coming.seqs] };
+  const last = rollout.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
+  if (last) return { kind: 'rollout', evidence: [...evidence, ...rollout.seqs, last.seq] };
+  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...rollout.seqs] };
 }
 
 /** The owner of the owner: for a ReplicaSet, its Deployment. */

@@ -66,26 +66,26 @@ export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly n
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/** Pods of another template that come up around the deletion. */
-interface ComingTemplate {
+/** Pods of a newer template that start around the deletion. */
+interface RolloutEvidence {
   readonly seqs: readonly number[];
   /** When we saw such pods become ready. */
   readonly ready: readonly Fact<true>[];
 }
 
-/** Undefined if none come up: a template that has long been there without new pods deletes no pod. */
-export function comingTemplate(trace: Trace, pod: Pod): ComingTemplate | undefined {
+/** Undefined if no such pod starts: a template that has long been there without new pods deletes no pod. */
+export function rolloutEvidence(trace: Trace, pod: Pod): RolloutEvidence | undefined {
   const controller = controllerOf(pod);
   const until = (trace.deletion?.seenAt ?? 0) + deliveryLag;
   const events = controller ? scaledBeside(trace, controller.name, until, (event) => isRecent(event, trace)) : [];
   const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
   const ready = newer.flatMap((sibling) => becameReady(sibling, trace) ?? []);
-  const coming = newer.flatMap((sibling) => {
+  const started = newer.flatMap((sibling) => {
     if (isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace) || wasReadied(sibling, trace))
       return [sibling.seen.seq];
     return becameReady(sibling, trace)?.seq ?? [];
   });
-  const seqs = [...events, ...coming];
+  const seqs = [...events, ...started];
   return seqs.length > 0 ? { seqs, ready } : undefined;
 }
 

@@ -55,18 +55,20 @@ const flags: Record<RepeatedFlag, string> = {
   asUserExtra: '--as-user-extra',
 };
 
-/** The flags as command-line arguments, each with a space before it; empty if none was given. */
-export function connectionFlagsOf(options: Partial<ConnectOptions>): string {
-  const words = Object.entries(flags).flatMap(([name, flag]) => {
+/** The flags that were given, as arguments of a program. */
+export const connectionArguments = (options: Partial<ConnectOptions>): string[] =>
+  Object.entries(flags).flatMap(([name, flag]) => {
     const value = options[name as RepeatedFlag];
     if (value === undefined || value === false) return [];
     if (value === true) return [flag];
-    return (typeof value === 'string' ? [value] : value).map(
-      (value) => `${flag}=${quoted(name === 'server' ? withoutSecrets(value) : value)}`,
-    );
+    return (typeof value === 'string' ? [value] : value).map((one) => `${flag}=${one}`);
   });
-  return words.map((word) => ` ${word}`).join('');
-}
+
+/** The same for a shell, each with a space before it; empty if none was given. */
+export const connectionFlagsOf = (options: Partial<ConnectOptions>): string =>
+  connectionArguments({ ...options, server: options.server && withoutSecrets(options.server) })
+    .map((word) => ` ${word.replace(/(?<==).*/s, (value) => quoted(value))}`)
+    .join('');
 
 /** A server address may contain a password before the host, and a token after the path. */
 function withoutSecrets(server: string): string {

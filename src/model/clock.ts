@@ -3,8 +3,8 @@
  * (docs/architecture.md "Time"). Nothing arrives before it happened, so each remote stamp that arrives gives a lower
  * bound. Nothing that the cluster did because of our request is earlier than our sending it, which gives upper bounds.
  *
- * The network (infer/pod-network.ts) needs these offsets before its rows can be stated: to tell which Events belong to
- * this deletion, and whether a clock was set. Everything else asks the network.
+ * The network (infer/pod-network.ts) needs these offsets before any constraint: they show which Events belong to this
+ * deletion, and whether a clock was set. Everything else asks the network.
  *
  * A bound holds exactly at the client time it was made, and weakens by the assumed drift in both directions. Bounds
  * that others imply at all times are dropped, so that few remain.

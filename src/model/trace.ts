@@ -219,7 +219,7 @@ export interface Trace {
   /** Uids of siblings that already count as the replacement of another pod. */
   readonly taken: ReadonlySet<string>;
   /** How many siblings were seen to be created. */
-  readonly newcomers: number;
+  readonly newSiblingCount: number;
   readonly siblingUids?: Fact<Omit<SiblingUids, 'uids'> & { uids: ReadonlySet<string> }>;
   readonly owners: ReadonlyMap<string, OwnerFacts>;
   readonly events: readonly Occurrence[];
@@ -264,7 +264,7 @@ export const emptyTrace: Trace = {
   siblings: new Map(),
   siblingsKnown: false,
   taken: new Set(),
-  newcomers: 0,
+  newSiblingCount: 0,
   owners: new Map(),
   events: [],
   warnings: new Map(),

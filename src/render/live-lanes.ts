@@ -75,8 +75,8 @@ function containerWords(container: ContainerTimeline, timeline: Timeline, now: n
 const maxSignalDelayMs = 1000;
 
 /**
- * ms by which the stop signal has surely been sent, although nothing has been observed since; undefined if something else
- * still comes first. The Timeline itself has no moment after its newest observation.
+ * ms by which the stop signal has certainly been sent, although nothing has been observed since. Undefined if something
+ * else still comes first. The Timeline itself has no moment after its newest observation.
  */
 function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
   const { name, kind, preStop } = container;

@@ -1,7 +1,7 @@
 /** The command that starts a rollout when all streams are in sync: kubectl's, or one that the user gives. */
 import { spawn } from 'node:child_process';
 import { PodexitError } from '../errors.ts';
-import type { ConnectOptions } from '../kube/connect-options.ts';
+import { connectionArguments, type ConnectOptions } from '../kube/connect-options.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** How a rollout is started. */
@@ -11,7 +11,10 @@ export type RolloutStart =
   | { kind: 'image'; image: string }
   | { kind: 'command'; argv: readonly string[] };
 
-/** The command line. `owner`: `deployment/checkout`. */
+/**
+ * The command line. `owner`: `deployment/checkout`. kubectl reaches the same cluster as the same user, except with
+ * --token, --username or --password: other users of this machine could read them in its arguments.
+ */
 export function commandOf(
   start: RolloutStart,
   owner: string,
@@ -21,13 +24,7 @@ export function commandOf(
 ): readonly string[] {
   if (start.kind === 'command') return start.argv;
   const verb = start.kind === 'restart' ? ['rollout', 'restart', owner] : ['set', 'image', owner, start.image];
-  return [env['KUBECTL_PATH'] || 'kubectl', ...verb, '-n', namespace, ...flagsOf(connection)];
-}
-
-/** With these flags kubectl reaches the same cluster; credentials stay in the kubeconfig. */
-function flagsOf({ kubeconfig, context, cluster, user, server }: ConnectOptions): string[] {
-  const flags = { kubeconfig, context, cluster, user, server };
-  return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
+  return [env['KUBECTL_PATH'] || 'kubectl', ...verb, '-n', namespace, ...connectionArguments(connection)];
 }
 
 /**

@@ -9,13 +9,13 @@ export function createSharedSiblings() {
   const siblings = new Map<string, SiblingFacts>();
   let areListed = false;
   let isPartial = false;
-  let newcomers = 0;
+  let newSiblingCount = 0;
   let taken: ReadonlySet<string> = new Set();
-  const fold = (pod: Pod, o: Observation, coming: SiblingArrival): void => {
+  const fold = (pod: Pod, o: Observation, arrival: SiblingArrival): void => {
     const known = siblings.get(pod.metadata.uid);
-    const next = updateSibling(undefined, known, { pod, seen: o, coming });
+    const next = updateSibling(undefined, known, { pod, seen: o, arrival });
     if (!next) return;
-    if (!known && coming === 'came') newcomers += 1;
+    if (!known && arrival === 'created') newSiblingCount += 1;
     siblings.set(pod.metadata.uid, next);
   };
   return {
@@ -23,16 +23,22 @@ export function createSharedSiblings() {
       // The pods of a node are replaced on other nodes, which are not watched.
       if (o.kind === 'began') isPartial = o.target?.startsWith('node/') ?? false;
       if (o.kind === 'changed' && o.stream === 'pods' && o.change !== 'DELETED')
-        podsIn([o.object]).forEach((pod) => fold(pod, o, 'came'));
+        podsIn([o.object]).forEach((pod) => fold(pod, o, 'created'));
       if (o.kind !== 'listed' || o.stream !== 'pods') return;
       // A pod in the first list existed when the run began; its timestamps show whether it is older than a deletion.
-      for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'came' : 'listed-late');
+      for (const pod of podsIn(o.objects)) fold(pod, o, areListed ? 'created' : 'listed-late');
       areListed = true;
     },
     /** The pod `uid` is the replacement of a reported pod, and so of no other. */
     name: (uid: string): void => void (taken = new Set([...taken, uid])),
     /** The trace with the current siblings: all pods of the run, including the traced pod itself. */
-    in: (trace: Trace): Trace => ({ ...trace, siblings, siblingsKnown: areListed && !isPartial, newcomers, taken }),
+    in: (trace: Trace): Trace => ({
+      ...trace,
+      siblings,
+      siblingsKnown: areListed && !isPartial,
+      newSiblingCount,
+      taken,
+    }),
   };
 }
 

@@ -64,7 +64,7 @@ export function drainRace(input: RuleInput): Race | undefined {
   return worst && { ...worst, services: serviceNames(races.map(({ endpoint }) => endpoint)) };
 }
 
-/** Surely too short; or possibly, if nothing delayed the signal and, with the pod gone, the interval cannot narrow. */
+/** It is too short; or may be, if nothing delayed the signal and, with the pod gone, the interval cannot narrow. */
 const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
   lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !container.preStop && container.kind !== 'sidecar');
 

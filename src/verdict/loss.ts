@@ -44,7 +44,7 @@ export function lossOf(timeline: Timeline): Loss | undefined {
   const last = Math.max(...windows.map(({ end }) => end));
   const stretches = windows.flatMap((window) => window.stretches);
   return {
-    ...causeOf(timeline, { probes, windows, stretches, first, last }),
+    ...causeOfLoss(timeline, { probes, windows, stretches, first, last }),
     what: `${failed} of ${plural(sent, 'request')} failed ${spanText(timeline, first, last)} (${failuresText(stretches)})`,
     evidence: [...new Set(stretches.map(({ seq }) => seq))].slice(0, maxEvidence),
   };
@@ -60,7 +60,7 @@ interface Failures {
 }
 
 /** The first cause that fits the observations. */
-function causeOf(
+function causeOfLoss(
   timeline: Timeline,
   { probes, windows, stretches, first, last }: Failures,
 ): Omit<Loss, 'what' | 'evidence'> {

@@ -4,7 +4,7 @@ import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../mod
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
-import { spellLength } from './empty-spells.ts';
+import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
@@ -196,14 +196,14 @@ const missedBackend = ({ verdict }: Report): boolean =>
   verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info');
 
 function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
-  const spells = reports
+  const periods = reports
     .filter(missedBackend)
     .flatMap(({ answer }) =>
       answer.traffic.services.flatMap(({ name, noReady }) =>
-        noReady ? [{ service: name, longest: spellLength(noReady) }] : [],
+        noReady ? [{ service: name, longest: periodLength(noReady) }] : [],
       ),
     );
-  return spells.sort((a, b) => b.longest.shown - a.longest.shown)[0];
+  return periods.sort((a, b) => b.longest.shown - a.longest.shown)[0];
 }
 
 function causesOf(reports: readonly Report[]): RolloutNumbers['causes'] {

@@ -16,7 +16,7 @@ import {
   type DrainLead,
   type Race,
 } from './drain-lead.ts';
-import { emptySpells, spellLength, type EmptySpell } from './empty-spells.ts';
+import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
 import type { FindingCode } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -49,7 +49,7 @@ interface ServiceAnswer {
   /** Ready endpoints of other pods when this one was removed. */
   readonly otherReady: number;
   /** How long no endpoint was ready. */
-  readonly noReady?: EmptySpell;
+  readonly noReady?: NoReadyPeriod;
 }
 
 /** `capacity`: says that new connections had no ready backend, if `traffic` does not say so. */
@@ -141,7 +141,7 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
     .sort((a, b) => (b.noReady?.ms ?? 0) - (a.noReady?.ms ?? 0))
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
-      const length = lengthText(spellLength(noReady));
+      const length = lengthText(periodLength(noReady));
       return [`no ready backend in Service ${name} for ${length}${noReady.open ? ', until the trace ended' : ''}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
@@ -165,9 +165,9 @@ function servicesText(endpoints: readonly EndpointTimeline[]): string {
 
 function servicesOf(input: RuleInput): ServiceAnswer[] {
   const { endpoints } = input.timeline;
-  const spells = new Map(emptySpells(input.trace, input.exit).map((spell) => [spell.service, spell]));
+  const periods = new Map(noReadyPeriods(input.trace, input.exit).map((period) => [period.service, period]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {
     const ready = endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady);
-    return { name, otherReady: Math.max(0, ...ready), noReady: spells.get(name) };
+    return { name, otherReady: Math.max(0, ...ready), noReady: periods.get(name) };
   });
 }

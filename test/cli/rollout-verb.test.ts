@@ -46,3 +46,16 @@ it('runs kubectl on the same cluster to restart or to set an image', () => {
     'kubectl set image deployment/web app=web:2 -n shop --context=prod',
   );
 });
+
+it('passes impersonation and TLS settings to kubectl, but no secret', () => {
+  const identity = { as: 'ci bot', asGroup: ['ci', 'dev'], insecureSkipTlsVerify: true, tlsServerName: 'api' };
+  const secrets = { token: 'secret', username: 'secret', password: 'secret' };
+  const words = commandOf({ kind: 'restart' }, 'deployment/web', 'shop', { version: '1', ...identity, ...secrets }, {});
+  expect(words.slice(6)).toEqual([
+    '--tls-server-name=api',
+    '--insecure-skip-tls-verify',
+    '--as=ci bot',
+    '--as-group=ci',
+    '--as-group=dev',
+  ]);
+});

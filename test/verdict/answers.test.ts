@@ -1,4 +1,4 @@
-/** The answer of every recording: it fits the exit code, and has whole sentences. */
+/** The answer of every recording: it fits the exit code, and its sentences lack no value. */
 import { describe, expect, it } from 'vitest';
 import { renderJson } from '../../src/render/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
@@ -29,7 +29,7 @@ const words: Record<number, RegExp> = {
 };
 
 describe.each(allNames)('%s', (name) => {
-  it('has an answer with a word that fits its exit code, and whole sentences', async () => {
+  it('has an answer with a word that fits its exit code, and no missing or impossible value', async () => {
     const reports = await reportsOf(name);
     expect(reports.length).toBeGreaterThan(0);
     for (const { verdict, answer } of reports) {

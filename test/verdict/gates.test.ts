@@ -151,7 +151,7 @@ describe('all recordings', () => {
   ];
 
   it.each(recordingNames)(
-    '%s passes generous limits, fails a duration of 0, and prints only whole sentences',
+    '%s passes generous limits, fails a duration of 0, and prints no missing value',
     async (name) => {
       const { gates } = await judged(name, [...absurd, ...generous]);
       expect(gates.map(({ passed }) => passed)).toEqual([

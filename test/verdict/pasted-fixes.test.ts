@@ -1,4 +1,4 @@
-/** Pastes every patch of the cards into a shell. kubectl sends it, and the API server accepts it. */
+/** Pastes every patch of the cards into a shell. kubectl sends it, and the demo's API server merges it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,20 +33,23 @@ it('proposes a patch for many recordings', () => {
 });
 
 describe.skipIf(!hasKubectl)('with the machine’s own kubectl (skipped without one on the PATH)', () => {
-  it.each(patched)('the API server accepts the fix of $name', async ({ name, command, patch }) => {
-    const series = secondSeriesNames.includes(name) ? 'second/' : '';
-    const server = await startLoopback({ scenario: loadRecording(`${series}${name}`) });
-    const folder = mkdtempSync(join(tmpdir(), 'pasted-'));
-    const kubeconfig = join(folder, 'config');
-    writeFileSync(kubeconfig, server.kubeconfig());
-    const pasted = `${command} --dry-run=server -o json --cache-dir ${join(folder, 'cache')}`;
-    const shell = promisify(execFile)('sh', ['-c', pasted], { env: { ...process.env, KUBECONFIG: kubeconfig } });
-    const { stdout } = await shell.finally(async () => {
-      await server.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
-    expect(JSON.parse(stdout)).toMatchObject(asMatched(patch) as object);
-  });
+  it.each(patched)(
+    'kubectl sends the fix of $name, and the object then contains it',
+    async ({ name, command, patch }) => {
+      const series = secondSeriesNames.includes(name) ? 'second/' : '';
+      const server = await startLoopback({ scenario: loadRecording(`${series}${name}`) });
+      const folder = mkdtempSync(join(tmpdir(), 'pasted-'));
+      const kubeconfig = join(folder, 'config');
+      writeFileSync(kubeconfig, server.kubeconfig());
+      const pasted = `${command} --dry-run=server -o json --cache-dir ${join(folder, 'cache')}`;
+      const shell = promisify(execFile)('sh', ['-c', pasted], { env: { ...process.env, KUBECONFIG: kubeconfig } });
+      const { stdout } = await shell.finally(async () => {
+        await server.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
+      expect(JSON.parse(stdout)).toMatchObject(asMatched(patch) as object);
+    },
+  );
 });
 
 /** A matcher for the patched object, because containers are merged by name into the existing ones. */

@@ -53,9 +53,11 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
       ? await fromFiles(source.names)
       : { found: await fromCluster(source.target, options, ports), broken: [] };
   for (const { file, line, message } of broken) ports.stderr.write(safeLines(`podexit: ${file}:${line}: ${message}\n`));
-  for (const { object, byHand } of found)
-    for (const { code, message, advice } of byHand)
-      ports.stderr.write(safeLines(`podexit: by hand: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
+  for (const { object, edits, byHand } of found)
+    for (const { code, message, advice } of byHand) {
+      const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
+      ports.stderr.write(safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
+    }
   const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
   const isFile = source.kind === 'files' && (options.diff || options.format === 'yaml') && !ports.stdout.isTty;

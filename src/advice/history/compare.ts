@@ -25,9 +25,15 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
   const onlyIn = (codes: readonly string[], others: readonly string[]) =>
     codes.filter((code) => !others.includes(code));
   const isSure = (code: string): boolean => isProven(...withCode(code));
-  const [gone, come] = [onlyIn(was.codes, is.codes), onlyIn(is.codes, was.codes)];
-  const findings = { fixed: gone.filter(isSure), new: come.filter(isSure), left: onlyIn(is.codes, come) };
-  const unsure = [...gone, ...come].filter((code) => !isSure(code)).map((code) => shareText(code, ...withCode(code)));
+  const [disappeared, appeared] = [onlyIn(was.codes, is.codes), onlyIn(is.codes, was.codes)];
+  const findings = {
+    fixed: disappeared.filter(isSure),
+    new: appeared.filter(isSure),
+    left: onlyIn(is.codes, appeared),
+  };
+  const unsure = [...disappeared, ...appeared]
+    .filter((code) => !isSure(code))
+    .map((code) => shareText(code, ...withCode(code)));
   const rows = [...outcomeRow(before, after), ...lengthRows(before, after), ...lossRow(was, is)];
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
@@ -198,7 +204,7 @@ function warningsOf(
   return [
     ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
     ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
-    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the next two may differ in another way'] : []),
+    ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the difference may be chance'] : []),
     ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
     ...(was.requests && !is.requests ? ['requests were measured before, and not after'] : []),
   ];

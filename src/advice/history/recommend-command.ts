@@ -34,7 +34,7 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
     throw new PodexitError(
       'recommend.few',
       few ? `${few.workload}: ${tooFewText(few.exits)}` : 'these reports hold no exit that had a grace period',
-      'Collect more: kubectl podexit deployment/NAME --all-terminating -o json during a rollout.',
+      'Collect more, for example one report for each rollout: kubectl podexit rollout deployment/NAME -o json > reports/1.json',
     );
   const failed = found.some((workload) => options.failOn.some((word) => fails[word](workload)));
   const exitCode = failed ? 5 : 0;

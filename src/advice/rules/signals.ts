@@ -70,7 +70,7 @@ const mismatched = ofContainer((container, spec) => {
   const handlesTerm = signalHandlingOf(container.command, 'TERM').kind === 'handles';
   if (signal === 'TERM' || !handlesTerm || handlingOf(spec, container).kind === 'handles') return undefined;
   const message = `${container.name} is stopped with SIG${signal}, and its command traps SIGTERM only`;
-  const advice = `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it.`;
+  const advice = `Trap ${signal} as well, or set lifecycle.stopSignal to SIGTERM where the cluster supports it (it also needs spec.os.name).`;
   return warning(code, message, { ...place, advice });
 });
 

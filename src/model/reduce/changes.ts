@@ -20,7 +20,7 @@ export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
     return gone(foldPod(trace, o.object, o), 'deleted', o, 'DELETED');
   if (o.stream === 'siblings' && o.object.kind === 'Pod')
-    return deleted ? trace : foldSiblings(trace, [o.object], o, 'came');
+    return deleted ? trace : foldSiblings(trace, [o.object], o, 'created');
   return foldObject(trace, o.object, o, deleted ? 'deleted' : 'changed');
 }
 
@@ -101,9 +101,9 @@ const wasForced = (trace: Trace): boolean =>
 function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   // A run that attaches may not have seen a deletion that is already under way.
   const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
-  const coming = trace.siblingsKnown ? 'came' : isLate ? 'listed-late' : 'was-there';
+  const arrival = trace.siblingsKnown ? 'created' : isLate ? 'listed-late' : 'existed';
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
-  const folded = foldSiblings(trace, pods, o, coming);
+  const folded = foldSiblings(trace, pods, o, arrival);
   return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };
 }
 

@@ -5,38 +5,38 @@ import type { SiblingFacts, Trace } from '../trace.ts';
 import { factOf, note, type Seen } from './notes.ts';
 
 /**
- * Newcomers beyond this limit are ignored: a replacement is among the first. Pods of the first list are not newcomers
- * and do not count: a DaemonSet may have a pod on each of 5000 nodes.
+ * New siblings beyond this limit are ignored: a replacement is among the first. Pods of the first list are not new and
+ * do not count: a DaemonSet may have a pod on each of 5000 nodes.
  */
-const maxNewcomers = 4096;
+const maxNewSiblings = 4096;
 
 /**
- * How a sibling was first seen: created during the run (`came`; `took-name`: on the traced pod's stream, with the same
- * name), or in the first list, from before (`was-there`) or after (`listed-late`) the first request.
+ * How a sibling was first seen: created during the run (`created`; `took-name`: on the traced pod's stream, with the same
+ * name), or in the first list, from before (`existed`) or after (`listed-late`) the first request.
  */
-export type SiblingArrival = 'came' | 'took-name' | 'was-there' | 'listed-late';
+export type SiblingArrival = 'created' | 'took-name' | 'existed' | 'listed-late';
 
 /**
  * Adds pods of the same owner, or the successor of the same name. A whole list is added at once: copying the map for
  * each of 4000 pods would take a second.
  */
-export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, coming: SiblingArrival): Trace {
+export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, arrival: SiblingArrival): Trace {
   let siblings: Map<string, SiblingFacts> | undefined;
   let news: string | undefined;
-  let newcomers = trace.newcomers;
+  let newSiblingCount = trace.newSiblingCount;
   for (const pod of pods) {
     const known = (siblings ?? trace.siblings).get(pod.metadata.uid);
-    const isNewcomer = !known && coming === 'came';
-    if (isNewcomer && newcomers >= maxNewcomers) continue;
-    const next = updateSibling(trace.uid, known, { pod, seen, coming });
+    const isNewSibling = !known && arrival === 'created';
+    if (isNewSibling && newSiblingCount >= maxNewSiblings) continue;
+    const next = updateSibling(trace.uid, known, { pod, seen, arrival });
     if (!next) continue;
-    if (isNewcomer) newcomers += 1;
+    if (isNewSibling) newSiblingCount += 1;
     siblings ??= new Map(trace.siblings);
     siblings.set(pod.metadata.uid, next);
     if (!next.old) news ??= `pod ${pod.metadata.name} (${pod.metadata.uid}) ${progressText(next)}`;
   }
   if (!siblings) return trace;
-  const kept = { ...trace, siblings, newcomers };
+  const kept = { ...trace, siblings, newSiblingCount };
   return news === undefined ? kept : note(kept, seen, news);
 }
 
@@ -44,20 +44,20 @@ export function foldSiblings(trace: Trace, pods: readonly Pod[], seen: Seen, com
 export function updateSibling(
   traced: string | undefined,
   known: SiblingFacts | undefined,
-  { pod, seen, coming }: { pod: Pod; seen: Seen; coming: SiblingArrival },
+  { pod, seen, arrival }: { pod: Pod; seen: Seen; arrival: SiblingArrival },
 ): SiblingFacts | undefined {
   const { uid } = pod.metadata;
   if (uid === '' || uid === traced) return undefined;
   if (known?.old) return undefined;
   const progress = progressOf(pod, seen);
   if (known && !hasNews(known, pod, progress)) return undefined;
-  const old = coming === 'was-there';
-  const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: coming === 'listed-late' };
+  const old = arrival === 'existed';
+  const facts: SiblingFacts = known ?? { pod, seen: factOf(true, seen), old, listedFirst: arrival === 'listed-late' };
   return {
     ...progress,
     ...facts,
     node: facts.node ?? pod.spec.nodeName,
-    onPodStream: coming === 'took-name' ? [...(facts.onPodStream ?? []), seen.seq] : facts.onPodStream,
+    onPodStream: arrival === 'took-name' ? [...(facts.onPodStream ?? []), seen.seq] : facts.onPodStream,
   };
 }
 

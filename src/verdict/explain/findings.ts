@@ -1,15 +1,16 @@
 import type { FindingCode } from '../../model/report.ts';
 import type { Explanation } from './explanation.ts';
 
-const graceYaml = `spec:
-  terminationGracePeriodSeconds: 30`;
+const graceYaml = `terminationGracePeriodSeconds: 60 # in spec.template.spec; default 30`;
 
-const sleepYaml = `terminationGracePeriodSeconds: 30
+const sleepYaml = `terminationGracePeriodSeconds: 40 # in spec.template.spec: 30 + 10
 containers:
-- lifecycle: { preStop: { sleep: { seconds: 10 } } }`;
+- name: app
+  lifecycle: { preStop: { sleep: { seconds: 10 } } } # Kubernetes 1.30`;
 
-const execYaml = `containers:
-- command: ["/app"]          # not: sh -c "/app"`;
+const execYaml = `containers: # in spec.template.spec
+- name: app
+  command: ["/app"] # not: sh -c "/app"`;
 
 export const findingTexts: Record<FindingCode, Explanation> = {
   'killed-at-grace': {
@@ -45,7 +46,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     why: 'What the hook was for (deregistering, waiting for load balancers) did not happen.',
     known:
       'Event FailedPreStopHook; the API does not say why. A tcpSocket hook always fails. A hook that ends because its container exited also counts as failed, and does no harm.',
-    advice: 'Run the hook by hand with kubectl exec. Where it only has to wait, use the sleep action:',
+    advice: 'Run the hook by hand with kubectl exec. If it only has to wait, use a sleep (Kubernetes 1.30 and later):',
     yaml: 'lifecycle: { preStop: { sleep: { seconds: 10 } } }',
   },
   'prestop-cut-off': {
@@ -89,7 +90,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     known:
       'The EndpointSlices of the Service. Not said where that was meant: a namespace or owner deleted, a scale to 0, a Job, --force.',
     advice: 'Run two replicas or more, protected by a PodDisruptionBudget; for rolling updates of a Deployment:',
-    yaml: 'strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }',
+    yaml: '# in spec of the Deployment\nstrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }',
   },
   'no-ready-endpoint': {
     is: 'A Service of the pod had no ready endpoint for a measured time.',
@@ -103,19 +104,20 @@ export const findingTexts: Record<FindingCode, Explanation> = {
     known:
       "The Service's setting, which headless Services of StatefulSets want for peer discovery, and the probes of the spec.",
     advice: 'Let clients use another Service, or give the container a readiness probe.',
-    yaml: 'spec: { publishNotReadyAddresses: false }',
+    yaml: '# of the Service\nspec: { publishNotReadyAddresses: false }',
   },
   'finalizer-held': {
     is: 'Finalizers kept the finished pod in the API for a second or more.',
     why: 'The name stays taken: a StatefulSet waits for it, and so does kubectl delete.',
     known: "metadata.finalizers after the kubelet's last DELETE, by arrival here.",
-    advice: 'Look at the controller that owns the finalizer (kubectl get pod NAME -o jsonpath={.metadata.finalizers}).',
+    advice: "See which controller owns the finalizer (kubectl get pod NAME -o jsonpath='{.metadata.finalizers}').",
   },
   'node-silent': {
     is: 'The kubelet did not respond for 10 s or more after the deletion, or the node was NotReady.',
     why: 'Nothing stops the pod meanwhile; the grace period counts only from when the kubelet acts.',
     known: 'No Killing Event, no status and no renewed Lease. Whether the processes still run cannot be seen.',
-    advice: 'Look at the node (kubectl describe node). Only when it is certainly off: taint it out-of-service.',
+    advice:
+      'Look at the node (kubectl describe node). Only when it is certainly off: kubectl taint node NAME node.kubernetes.io/out-of-service=nodeshutdown:NoExecute',
   },
   'slow-start': {
     is: 'The kubelet started termination 3 s or more after the deletion.',
@@ -139,7 +141,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   },
   'grace-shortened-ignored': {
     is: 'A second DELETE asked for a shorter grace period, and the kill in progress kept the old one.',
-    why: 'This rarely shortens a kill in progress.',
+    why: 'A kill in progress is rarely shortened: the pod takes as long as before.',
     known: 'Two grace periods of one deletion, and a SIGKILL that fits the first.',
     advice: 'Ask for the short grace period in the first DELETE.',
   },
@@ -182,7 +184,7 @@ export const findingTexts: Record<FindingCode, Explanation> = {
   'oom-in-container': {
     is: 'A process of a container was OOMKilled, though the container exited 0 or by its stop signal.',
     why: 'A worker may have died with its work, unnoticed.',
-    known: 'Reason OOMKilled with another code than 137. It may have happened long before the deletion.',
+    known: 'Reason OOMKilled with an exit code other than 137. It may have happened long before the deletion.',
     advice: 'Raise the memory limit, or use less memory.',
     yaml: 'resources: { limits: { memory: 512Mi } }',
   },
@@ -216,7 +218,8 @@ export const checkTexts = {
     is: 'A container is stopped with another signal than its command handles, or with SIGKILL.',
     why: 'Its handler never runs.',
     known: "lifecycle.stopSignal, or the STOPSIGNAL of a few well-known images, against the command's trap.",
-    advice: 'Handle the signal that is sent, or set `lifecycle.stopSignal` where the cluster has it.',
+    advice:
+      'Handle the signal that is sent, or set `lifecycle.stopSignal` and `spec.os.name` (gate ContainerStopSignals).',
   },
   'target-port-missing': {
     is: 'A Service names a target port that no container declares.',
@@ -228,22 +231,22 @@ export const checkTexts = {
     is: 'A PodDisruptionBudget allows no eviction, or two budgets cover the same pod.',
     why: '`kubectl drain` waits for it without end.',
     known: 'minAvailable or maxUnavailable against the replicas; of a running pod the state of its budgets.',
-    advice: 'Add a replica, or relax the budget:',
-    yaml: 'spec: { maxUnavailable: 1 }',
+    advice: 'Add a replica, let only one budget select the pod, or relax the budget:',
+    yaml: '# of the PodDisruptionBudget, instead of minAvailable\nspec: { maxUnavailable: 1 }',
   },
   'classic-sidecar': {
     is: 'A helper such as a proxy or log shipper is one of the main containers.',
     why: 'It gets SIGTERM together with the app and may be gone while the app still needs it.',
     known: 'The name of the container or image. One that waits for the app by itself does no harm.',
     advice: 'Make it a native sidecar (Kubernetes 1.29 and later):',
-    yaml: 'initContainers:\n- restartPolicy: Always',
+    yaml: '# in spec.template.spec, moved from containers\ninitContainers:\n- name: proxy\n  restartPolicy: Always',
   },
   'host-network': {
     is: 'The pod uses ports of its node.',
     why: 'A replacement cannot start on the same node before the old pod has released them.',
     known: 'hostNetwork and hostPort.',
     advice: 'Leave a node free for rollouts, or:',
-    yaml: 'strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }',
+    yaml: '# in spec of the Deployment\nstrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }',
   },
   'liveness-during-drain': {
     is: 'A liveness probe may end the container during its preStop hook, or that of a sidecar while the pod shuts down.',

@@ -10,7 +10,7 @@ const unproved = 'It also fails where the evidence does not prove that the limit
 export const gateTexts: Record<GateSpec['kind'] | 'disruption-budget' | 'timeout', Explanation> = {
   'max-duration': {
     is: 'A limit on the whole exit: from the request (or its acceptance) until the pod was gone.',
-    known: 'Our own clock, and the arrival of the removal.',
+    known: 'The clock of this machine, and the arrival of the removal.',
     wrong: unproved,
     advice: 'Look at the longest phase (-v). Leave a second or two for the cleanup.',
   },

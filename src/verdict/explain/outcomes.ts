@@ -109,7 +109,8 @@ export const triggerTexts: Record<TriggerKind, Explanation> = {
   },
   'eviction-api': {
     is: 'The pod was evicted through the API: by --evict, kubectl drain, an autoscaler.',
-    known: `Our own request, or: ${condition('EvictionByEvictionAPI')}`,
+    known:
+      'With --evict, the answer to the request; else the condition DisruptionTarget with reason EvictionByEvictionAPI.',
     advice: 'A cordoned node is being drained; a PodDisruptionBudget limits how many go at once.',
   },
   preemption: {

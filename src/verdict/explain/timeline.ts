@@ -124,7 +124,8 @@ export const markTexts: Record<MarkName, Explanation> = {
 export const phaseTexts: Record<PhaseName, Explanation> = {
   accept: {
     is: 'From the request until the API server had set the deletionTimestamp.',
-    known: 'Our own clock, and the answer or the first change of the pod. With --attach nobody saw the request.',
+    known:
+      'The clock of this machine, and the answer or the first change of the pod. With --attach nobody saw the request.',
     advice: 'Long: look at admission webhooks for DELETE and at the load of the API server.',
   },
   notice: {

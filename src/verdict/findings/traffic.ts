@@ -3,7 +3,7 @@ import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
 import { drainRace, dueText, minLeadMs, serviceNames, serviceOf } from '../drain-lead.ts';
-import { emptySpells } from '../empty-spells.ts';
+import { noReadyPeriods } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { lossOf, servedText } from '../loss.ts';
@@ -72,7 +72,7 @@ export const trafficRules: Rules = {
   'no-ready-endpoint': ({ trace, timeline, exit }) => {
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
-    return emptySpells(trace, exit).map(({ service, ms, open, evidence }) => {
+    return noReadyPeriods(trace, exit).map(({ service, ms, open, evidence }) => {
       const length = lengthText({ min: ms, max: ms, shown: ms });
       const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
       return {

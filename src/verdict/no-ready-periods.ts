@@ -1,5 +1,5 @@
 /**
- * Empty spells: times in which a Service of the pod had no ready endpoint at all, after it had one. Measured by arrivals on
+ * Periods in which a Service of the pod had no ready endpoint at all, after it had one. Measured by arrivals on
  * one stream, or by the API server's timestamps if the stream was late.
  */
 import { deliverableSince } from '../infer/arrival.ts';
@@ -7,7 +7,7 @@ import type { PodExit } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
 import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
-export interface EmptySpell {
+export interface NoReadyPeriod {
   readonly service: string;
   readonly ms: number;
   /** It had not ended when the trace ended. */
@@ -16,42 +16,42 @@ export interface EmptySpell {
 }
 
 /** For `lengthText`. */
-export const spellLength = ({ ms, open }: Pick<EmptySpell, 'ms' | 'open'>) => ({
+export const periodLength = ({ ms, open }: Pick<NoReadyPeriod, 'ms' | 'open'>) => ({
   min: ms,
   max: open ? Infinity : ms,
   shown: ms,
 });
 
-/** The longest spell of each Service. */
-export function emptySpells(trace: Trace, { deletion, network }: PodExit): EmptySpell[] {
+/** The longest such period of each Service. */
+export function noReadyPeriods(trace: Trace, { deletion, network }: PodExit): NoReadyPeriod[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;
   return [...services].flatMap((service) => {
-    const spells = spellsOf(trace, network, service)
+    const periods = periodsOf(trace, network, service)
       .filter(({ to }) => to > since)
       .map(({ from, to, open, evidence }) => ({ service, ms: to - from, open, evidence }))
-      .filter(({ ms, open }) => open || ms >= minSpellMs);
-    return spells.sort((a, b) => b.ms - a.ms).slice(0, 1);
+      .filter(({ ms, open }) => open || ms >= minPeriodMs);
+    return periods.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
 }
 
-/** One sync writes several slices one after another: a shorter spell may be only the time between them. */
-const minSpellMs = 100;
+/** One sync writes several slices one after another: a shorter period may be only the time between them. */
+const minPeriodMs = 100;
 
-interface Spell extends Pick<EmptySpell, 'open' | 'evidence'> {
+interface Period extends Pick<NoReadyPeriod, 'open' | 'evidence'> {
   readonly from: number;
   readonly to: number;
 }
 
-function spellsOf(trace: Trace, network: PodNetwork, service: string): Spell[] {
+function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[] {
   const changes = [...trace.slices]
     .filter(([, facts]) => facts.service === service)
     .flatMap(([name, facts]) => facts.states.map((state) => ({ name, state })))
     .sort((a, b) => a.state.seq - b.state.seq);
   const current = new Map<string, SliceState>();
-  const ended: Spell[] = [];
-  let last: Spell | undefined;
+  const ended: Period[] = [];
+  let last: Period | undefined;
   let hadReady = false;
   for (const { name, state } of changes) {
     current.set(name, state.value);
@@ -68,14 +68,14 @@ function spellsOf(trace: Trace, network: PodNetwork, service: string): Spell[] {
   return last ? [...ended, last] : ended;
 }
 
-/** A spell that has not ended is counted only for as long as the stream was watched. */
+/** A period that has not ended is counted only for as long as the stream was watched. */
 const watchedUntil = ({ lastReceivedAt, gaps }: Trace): number =>
   Math.min(
     lastReceivedAt,
     ...gaps.flatMap(({ value }) => (value.stream === 'endpointslices' && value.to === undefined ? value.from : [])),
   );
 
-/** The latest possible time of a change, so that no spell is reported longer than it was. */
+/** The latest possible time of a change, so that no period is reported longer than it was. */
 const latestTimeOf = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>
   Math.min(at, value.written ? network.toClient('api', value.written, at).hi : at);
 

@@ -6,7 +6,7 @@ import { runMain } from './helpers/in-process.ts';
 
 it.concurrent('a pod without a replacement at --timeout exits 3', () =>
   serving('exit-143', {}, async ({ server, flags }) => {
-    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=2s', '-o', 'json', ...flags]);
+    const ran = await runMain([server.pod, '--wait-replacement', '--timeout=5s', '-o', 'json', ...flags]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { outcome: 'graceful', exitCode: 0 } });
     expect(ran.stderr).toContain(`pod "${server.pod}" is gone, but no replacement of it was seen by --timeout\n`);
     expect(ran.code).toBe(3);

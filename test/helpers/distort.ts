@@ -138,7 +138,8 @@ function distortObject(object: Json, written: number, clocks: Clocks, truths: re
 function distortStatus(status: Json, written: number, clocks: Clocks, truths: readonly Truth[]): void {
   const state = status['state'] as Record<string, Json> | undefined;
   const exited = truths.find((truth) => truth.container === status['name'])?.exited;
-  for (const one of Object.values(state ?? {})) one['startedAt'] = refloor(one['startedAt'], justBefore(written), clocks.node);
+  for (const one of Object.values(state ?? {}))
+    one['startedAt'] = refloor(one['startedAt'], justBefore(written), clocks.node);
   const terminated = state?.['terminated'];
   if (!terminated) return;
   const stamp = parseTime(String(terminated['finishedAt']));

@@ -44,7 +44,9 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
   const last = lastLine(report, layout);
   const blank = isGood ? [] : [''];
-  const lineLimit = options.verbose ? Infinity : isGood ? maxLinesIfGood : maxLines;
+  // What a user asked to measure has two lines of its own.
+  const linesIfGood = maxLinesIfGood + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
+  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
   const room = lineLimit - head.length - last.length - 2 * blank.length;
   const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
   const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
@@ -193,10 +195,12 @@ function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
 export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
   judgement === 'at-risk' && probes.length === 0;
 
+const maxRequestRows = 2;
+
 /** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
 function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
   const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
-  return worstOf(timeline.probes, 2).map((probe) => {
+  return worstOf(timeline.probes, maxRequestRows).map((probe) => {
     const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
     const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
     const target = timeline.probes.length === 1 ? ` · ${forTerminal(probe.target, 60)}` : '';

@@ -106,6 +106,16 @@ it('names the targets of several probes, those that lost requests first', () => 
   ]);
 });
 
+it('has a row for each of two probes, however long the lines of a good card are', () => {
+  const graceful = reportNamed('graceful-exit');
+  const metadata = { ...graceful.timeline.pod.metadata, namespace: 'n'.repeat(60) };
+  const probes = [probeOf('http://one', 0), probeOf('http://two', 0)];
+  const timeline = { ...graceful.timeline, pod: { ...graceful.timeline.pod, metadata }, probes };
+  const answer = { ...graceful.answer, headline: 'word '.repeat(25) };
+  const lines = cardOf({ ...graceful, timeline, answer });
+  expect(lines.filter((line) => /no loss measured \(100 requests\)$/.test(line))).toHaveLength(2);
+});
+
 it.each([
   [100, '✔'],
   [101, '▲'],

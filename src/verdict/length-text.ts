@@ -63,12 +63,13 @@ export function shareText(length: ShownLength, graceMs: number): string {
   return `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
 }
 
-/** `6.0s`, `0.02s`, `2m05s`; ms. */
+/** `6.0s`, `0.02s`, `2m05s`, `2h05m`; ms. */
 export function secondsText(ms: number, digits = 1): string {
   const seconds = ms / 1000;
   if (seconds >= 119.95) {
-    const whole = Math.round(seconds);
-    return `${Math.floor(whole / 60)}m${String(whole % 60).padStart(2, '0')}s`;
+    const inTwo = (large: string, small: string, count: number): string =>
+      `${Math.floor(count / 60)}${large}${String(count % 60).padStart(2, '0')}${small}`;
+    return seconds < 7170 ? inTwo('m', 's', Math.round(seconds)) : inTwo('h', 'm', Math.round(seconds / 60));
   }
   return `${seconds.toFixed(digits)}s`;
 }

@@ -19,8 +19,14 @@ describe('a length is printed with as many digits as its interval supports', () 
     expect(lengthText(length)).toBe(text);
   });
 
-  it('never prints 60 seconds', () => {
-    expect(secondsText(119_960)).toBe('2m00s');
+  it.each([
+    [119_960, '2m00s'],
+    [7_169_000, '119m29s'],
+    [7_170_000, '2h00m'],
+    [7_200_000, '2h00m'],
+    [172_830_000, '48h01m'],
+  ])('%d ms are printed as %s, never with 60 seconds or minutes', (ms, text) => {
+    expect(secondsText(ms)).toBe(text);
   });
 });
 

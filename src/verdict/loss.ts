@@ -155,9 +155,9 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
   if (!firstWindow) return [noneLost(sent)];
   const span = spanText(timeline, firstWindow.start, Math.max(...windows.map(({ end }) => end)));
   const how = ` ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})`;
-  // Of a single probe, the traffic row says when and how its requests failed.
-  const isOnly = lossProbes(timeline.probes).length === 1;
-  return [count, `${failed} failed${isOnly ? '' : how}${race === undefined ? '' : `, while ${race}`}`];
+  // Of a single probe, the traffic row says when and how its requests failed, if the deletion may have been the cause.
+  const isSaid = lossProbes(timeline.probes).length === 1 && lossOf(timeline)?.cause !== 'before-deletion';
+  return [count, `${failed} failed${isSaid ? '' : how}${race === undefined ? '' : `, while ${race}`}`];
 }
 
 const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>

@@ -124,6 +124,11 @@ it('reports sent, failed and not measured requests, or that no loss was measured
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
 });
 
+it('says when requests failed that no traffic row mentions: before the deletion', () => {
+  const early = timelineOf({ failures: [{ first: -900, last: -400, count: 3 }] });
+  expect(linesOf(early)).toEqual(['412 sent · 3 failed from -0.9s to -0.4s (connection refused)']);
+});
+
 it('says for each of several probes when and how its requests failed', () => {
   const one = timelineOf({ failures: [{ first: 400, last: 900, count: 3 }] });
   expect(linesOf({ ...one, probes: [...one.probes, ...one.probes] })[0]).toMatch(

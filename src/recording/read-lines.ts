@@ -43,6 +43,12 @@ export async function* readLines(file: string, onCut: (line: number) => void): A
 export function rawObservationOf({ number, value }: ParsedLine, file: string): RawObservation {
   const { seq: _seq, ...observed } = asObject(value);
   if (isRawObservation(observed)) return observed;
+  if ('podexit' in observed)
+    throw new PodexitError(
+      'recording.broken',
+      `another recording begins in line ${number} of ${file}`,
+      'Split the file before that line, and replay each part.',
+    );
   throw new PodexitError(
     'recording.broken',
     `line ${number} of ${file} is not an observation that this podexit knows`,

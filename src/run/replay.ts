@@ -61,14 +61,36 @@ export async function openReplay(file: string, warn: (message: string) => void, 
 
 /** `head`: the first observation. */
 async function readOwnRecording(lines: AsyncGenerator<ParsedLine>, file: string) {
-  const first = await lines.next();
-  const head = first.done ? undefined : rawObservationOf(first.value, file);
+  const rawObservations = observationsOf(lines, file);
+  const first = await rawObservations.next();
+  const head = first.done ? undefined : first.value;
   async function* all(): AsyncGenerator<RawObservation> {
     if (head) yield head;
-    for await (const line of lines) yield rawObservationOf(line, file);
+    yield* rawObservations;
   }
   return { head, rawObservations: all() };
 }
+
+/** A run's clock never goes back, but a `Date` header is recorded up to 0.1 s after it arrived. */
+const maxStepBackMs = 10_000;
+
+/** Throws `recording.broken` at a line that is no observation, or that is earlier than those before it. */
+async function* observationsOf(lines: AsyncGenerator<ParsedLine>, file: string): AsyncGenerator<RawObservation> {
+  let latest = -Infinity;
+  for await (const line of lines) {
+    const rawObservation = rawObservationOf(line, file);
+    if (rawObservation.at < latest - maxStepBackMs) throw outOfOrder(file, line.number);
+    latest = Math.max(latest, rawObservation.at);
+    yield rawObservation;
+  }
+}
+
+const outOfOrder = (file: string, line: number): PodexitError =>
+  new PodexitError(
+    'recording.broken',
+    `line ${line} of ${file} is earlier than the lines before it`,
+    'Lines were moved or edited, or several recordings were joined: replay each recording as it was written.',
+  );
 
 const targetOf = (head: RawObservation | undefined): string | undefined =>
   head?.kind === 'began' && !head.next ? head.target : undefined;

@@ -139,6 +139,9 @@ describe.concurrent('the cluster refuses', () => {
     }));
 });
 
+const header = '{"podexit":1,"program":"0","recorded":"","logText":false}\n';
+const synced = (at: number): string => `${JSON.stringify({ at, kind: 'synced', stream: 'pod' })}\n`;
+
 describe.concurrent('the file is not a recording', () => {
   it.each([
     [
@@ -149,10 +152,16 @@ describe.concurrent('the file is not a recording', () => {
     ['not a recording', 'hello\nworld\n', /is not a podexit recording/],
     ['JSON, but something else', '{"kind":"Pod"}\n{"kind":"Pod"}\n', /is not a podexit recording/],
     ['empty', '', /is empty/],
+    ['a broken line in the middle', `${header}{"seq":1,\n{"seq":2}\n`, /line 2 of .* is not a complete observation/],
     [
-      'a broken line in the middle',
-      '{"podexit":1,"program":"0","recorded":"","logText":false}\n{"seq":1,\n{"seq":2}\n',
-      /line 2 of .* is not a complete observation/,
+      'two recordings in one file',
+      `${header}${synced(100_000)}${header}${synced(200_000)}`,
+      /another recording begins in line 3 of .*[\s\S]*Split the file before that line/,
+    ],
+    [
+      'with a line that was moved',
+      `${header}${synced(100_000)}${synced(200_000)}${synced(100_000)}`,
+      /line 4 of .* is earlier than the lines before it/,
     ],
   ])('%s', async (_what, text, sentence) => {
     refused(await runMain(['replay', fileWith(text)]), sentence);

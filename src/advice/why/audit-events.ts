@@ -11,6 +11,7 @@ import {
   metadataOf,
   type JsonObject,
 } from '../../model/observe/read.ts';
+import type { TriggerKind } from '../../model/report.ts';
 import { isTime, type WhyMoment, type WhyReport } from './report.ts';
 
 export interface AuditEvent {
@@ -23,6 +24,8 @@ export interface AuditEvent {
   user: string;
   userAgent: string;
   sourceIPs: string[];
+  /** Path and query of the request. */
+  uri: string;
   /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
   receivedAt: number;
   answeredAt: number;
@@ -58,6 +61,7 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
     sourceIPs: asStrings(raw['sourceIPs']),
+    uri: asString(raw['requestURI']) ?? '',
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
     object: object['metadata'] === undefined ? undefined : object,
@@ -74,10 +78,43 @@ function stampOf(raw: unknown): number {
 export const isPod = (event: AuditEvent): boolean =>
   event.resource === 'pods' && event.subresource !== 'log' && event.subresource !== 'exec';
 export const isDone = ({ status }: AuditEvent): boolean => status >= 200 && status < 300;
-export const isWrite = ({ verb }: AuditEvent): boolean => ['create', 'update', 'patch', 'delete'].includes(verb);
-const isDelete = (event: AuditEvent): boolean => isPod(event) && event.verb === 'delete' && event.subresource === '';
+export const isWrite = ({ verb }: AuditEvent): boolean =>
+  ['create', 'update', 'patch', 'delete', 'deletecollection'].includes(verb);
+const isDelete = (event: AuditEvent): boolean =>
+  isPod(event) && event.subresource === '' && (event.verb === 'delete' || event.verb === 'deletecollection');
 const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'eviction';
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
+
+/** A pod is bound to its node once, soon after its creation. */
+const isBinding = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'binding' && isDone(event);
+
+/**
+ * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;
+ * undefined if it may not have included it. Its response lists the pods that it deleted. Without a response only a
+ * request without a selector is known to include this pod, provided that it existed (ofPodDeletedLast).
+ */
+export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent | undefined {
+  if (!event.object) return event.uri.includes('?') ? undefined : event;
+  const listed = asArray(event.object['items'], Infinity).map(asObject);
+  const own = listed.find((item) => metadataOf(item)['name'] === name);
+  return own && { ...event, name, object: own };
+}
+
+/**
+ * The events of the pod that was deleted last, of all pods that had this name one after the other. `events`: oldest
+ * first. Without objects only the bindings show where the next pod begins.
+ */
+export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): AuditEvent[] {
+  const firstNamed = events.findIndex((event) => event.name === name);
+  const existing = events.filter(
+    ({ verb, name: own }, index) => verb !== 'deletecollection' || own === name || index > firstNamed,
+  );
+  const bindings = existing.flatMap((event, index) => (isBinding(event) && index > 0 ? [index] : []));
+  const pods = [0, ...bindings].map((start, index) => existing.slice(start, bindings[index]));
+  return (
+    pods.findLast((own) => own.some((event) => isDone(event) && (isDelete(event) || isEviction(event)))) ?? existing
+  );
+}
 
 /** The state of the pod that the event stored, if its level includes it. */
 export const podIn = (event: AuditEvent): JsonObject | undefined =>
@@ -107,10 +144,10 @@ export function uidOf(writes: readonly AuditEvent[]): string | undefined {
   return [deleted, ...pods.toReversed()].flatMap((pod) => asString(metadataOf(pod)['uid']) ?? [])[0];
 }
 
-/** The event is about a pod with another uid. False for an event without an object, which may be about either. */
+/** The event is about a pod with another uid. False for an event without the pod, which may be about either. */
 export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
-  const about = resource === 'events' ? asObject(object?.['involvedObject']) : metadataOf(object);
-  const own = object?.['kind'] === 'Pod' || resource === 'events' ? asString(about['uid']) : undefined;
+  const about = { pods: metadataOf(object), events: asObject(object?.['involvedObject']) }[resource];
+  const own = asString(about?.['uid']);
   return own !== undefined && own !== uid;
 }
 
@@ -126,15 +163,34 @@ export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
 export const requestIn = (writes: readonly AuditEvent[]): AuditEvent | undefined =>
   writes.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
 
+/** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
+const triggerOfController: Readonly<Record<string, TriggerKind>> = {
+  'generic-garbage-collector': 'owner-deleted',
+  'namespace-controller': 'namespace-deletion',
+  'job-controller': 'job',
+  'pod-garbage-collector': 'pod-gc',
+};
+
+const controllerAccount = 'system:serviceaccount:kube-system:';
+
+/** What the sender of the request shows about its reason. */
+export function triggerBy({ user }: AuditEvent): TriggerKind {
+  const controller = user.startsWith(controllerAccount) ? user.slice(controllerAccount.length) : '';
+  return Object.hasOwn(triggerOfController, controller) ? (triggerOfController[controller] ?? 'unknown') : 'unknown';
+}
+
 function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
   if (isEviction(event) && event.status === 429)
     return { name: 'eviction-refused', what: 'an eviction was refused by a PodDisruptionBudget' };
   if (!isDone(event)) return undefined;
   if (isRequest) return { name: 'accepted', what: isEviction(event) ? 'eviction accepted' : 'delete accepted' };
+  // It may have come after the pod was gone.
+  if (event.verb === 'deletecollection' && event.name === '') return undefined;
   if (isDelete(event))
     return isKubelet(event)
       ? { name: 'final-delete', what: 'final delete by the kubelet' }
       : { name: 'deleted-again', what: 'deleted again' };
-  if (event.subresource === 'status') return { name: 'status', what: 'the kubelet reported a status' };
+  if (event.subresource === 'status')
+    return { name: 'status', what: isKubelet(event) ? 'the kubelet reported a status' : 'its status was changed' };
   return undefined;
 }

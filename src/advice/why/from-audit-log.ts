@@ -10,11 +10,14 @@ import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
   deletedBy,
+  deletionAmongOthers,
   isOfOtherPod,
   isPod,
   isWrite,
   momentsIn,
+  ofPodDeletedLast,
   requestIn,
+  triggerBy,
   uidOf,
   wasRemovedWhileRunning,
   type AuditEvent,
@@ -58,7 +61,7 @@ export async function fromAuditLogs(
   const has = (kind: string): boolean => own.some(({ resource, object }) => resource === kind && object !== undefined);
   // What a live run would also have seen, but these events cannot show.
   const unknowns: [boolean, string][] = [
-    [!request, 'who deleted it: no request of a client is in the log'],
+    [!request, 'who deleted it: no request that is known to have deleted it is in the log'],
     [!exit, 'how its containers exited: the level of the log is below RequestResponse'],
     [
       exit !== undefined && !has('events'),
@@ -75,7 +78,8 @@ export async function fromAuditLogs(
     [exit !== undefined, 'its replacement, its node and its logs: only what names the pod was read'],
   ];
   const cannotTell = [...unknowns.flatMap(([isUnknown, what]) => (isUnknown ? [what] : [])), ...notices];
-  const report = { ...known, deletedBy: request && deletedBy(request), moments, cannotTell };
+  const trigger = known.trigger === 'unknown' && request ? triggerBy(request) : known.trigger;
+  const report = { ...known, trigger, deletedBy: request && deletedBy(request), moments, cannotTell };
   return { report, card: exit?.card ?? '' };
 }
 
@@ -110,19 +114,22 @@ async function eventsIn(
   const slices = new Set<string>();
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
-  // The write that removes the pod from a slice does not name the pod.
-  const texts = [`"${name}"`, `/${name}`, '"endpointslices"'];
+  // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
+  const texts = [`"${name}"`, `/${name}`, '"endpointslices"', '"deletecollection"'];
   for (const file of files)
     for await (const line of linesWith(file, texts, count)) {
-      const event = auditEventOf(line);
-      if (typeof event === 'string') count(event);
-      if (typeof event !== 'object' || event.namespace !== namespace) continue;
-      if (event.resource === 'endpointslices' && holdsPod(event.object, name)) slices.add(event.name);
-      if (!isAbout(event, name) && !(event.resource === 'endpointslices' && slices.has(event.name))) continue;
+      const read = auditEventOf(line);
+      if (typeof read === 'string') count(read);
+      if (typeof read !== 'object' || read.namespace !== namespace) continue;
+      const event = aboutPod(read, name, slices);
+      if (!event) continue;
       if (found.length < maxEvents) found.push(event);
       else count('too-many');
     }
-  const sorted = found.sort((a, b) => a.answeredAt - b.answeredAt);
+  const sorted = ofPodDeletedLast(
+    found.sort((a, b) => a.answeredAt - b.answeredAt),
+    name,
+  );
   const uid = uidOf(sorted.filter(isWrite));
   const own = sorted.filter((event) => {
     const isOther = uid !== undefined && isOfOtherPod(event, uid);
@@ -132,9 +139,18 @@ async function eventsIn(
   return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
 
-const isAbout = ({ resource, object, name: own }: AuditEvent, name: string): boolean =>
-  (resource === 'pods' && own === name) ||
-  (resource === 'events' && asObject(object?.['involvedObject'])['name'] === name);
+/** The event if it is about the pod. `slices`: names of those that have held the pod; adds one that holds it now. */
+function aboutPod(event: AuditEvent, name: string, slices: Set<string>): AuditEvent | undefined {
+  const { resource, verb, object, name: own } = event;
+  const isAbout = (): boolean => {
+    if (resource === 'endpointslices' && holdsPod(object, name)) slices.add(own);
+    if (resource === 'endpointslices') return slices.has(own);
+    if (resource === 'events') return asObject(object?.['involvedObject'])['name'] === name;
+    return resource === 'pods' && own === name;
+  };
+  if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);
+  return isAbout() ? event : undefined;
+}
 
 const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
   asArray(object?.['endpoints']).some((endpoint) => asObject(asObject(endpoint)['targetRef'])['name'] === name);

@@ -108,8 +108,8 @@ export const whyText =
       ...row('grace', graceText(report)),
       ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
       ...row('next time', nextTime),
-      ...(card === '' ? [] : ['', card.trimEnd(), '']),
-      forTerminal(summary),
+      // The last line of a card is the summary.
+      ...(card === '' ? [forTerminal(summary)] : ['', card.trimEnd()]),
     ];
   };
 

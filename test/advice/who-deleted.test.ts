@@ -1,0 +1,144 @@
+/** Who deleted a pod, and why, from audit logs in which the deletion does not name the pod, or names several pods. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { WhyReport } from '../../src/advice/why/report.ts';
+import { runMain } from '../cli/helpers/in-process.ts';
+import { recordingFile } from '../helpers/recordings.ts';
+import { auditLogOf } from './helpers/audit-log.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+type Level = 'Metadata' | 'RequestResponse';
+interface Line {
+  verb: string;
+  user: { username: string };
+  objectRef: { resource: string; subresource?: string; name?: string };
+  requestURI?: string;
+  responseObject?: unknown;
+  requestReceivedTimestamp: string;
+  stageTimestamp: string;
+}
+
+const controller = (name: string): string => `system:serviceaccount:kube-system:${name}`;
+
+/** The log of a pod that a client deleted; its lines oldest first. */
+function logOf(level: Level) {
+  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), level);
+  const events = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+  return { events: events.filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp), pod, namespace };
+}
+
+const shiftedBy = (ms: number, event: Line): Line => ({
+  ...event,
+  requestReceivedTimestamp: new Date(Date.parse(event.requestReceivedTimestamp) + ms).toISOString(),
+  stageTimestamp: new Date(Date.parse(event.stageTimestamp) + ms).toISOString(),
+});
+
+const isDelete = ({ verb, user }: Line): boolean => verb === 'delete' && user.username === 'kubernetes-admin';
+
+async function whyFrom(events: readonly Line[], pod: string, namespace: string): Promise<WhyReport> {
+  const file = join(scratch, 'audit.log');
+  writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
+  const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  return JSON.parse(stdout) as WhyReport;
+}
+
+describe('a deletion of many pods at once', () => {
+  /** What `why` says if the namespace controller deleted the pod together with others. */
+  async function afterDeletecollection(level: Level, { query = '', listed }: { query?: string; listed?: string }) {
+    const { events, pod, namespace } = logOf(level);
+    const asCollection = (event: Line): Line => ({
+      ...event,
+      verb: 'deletecollection',
+      user: { username: controller('namespace-controller') },
+      objectRef: { resource: 'pods', ...{ namespace } },
+      requestURI: `/api/v1/namespaces/${namespace}/pods${query}`,
+      responseObject: listed && { kind: 'PodList', metadata: {}, items: [{ metadata: { name: listed } }] },
+    });
+    // Shows that the pod existed before.
+    const [early] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
+    const report = await whyFrom(
+      [shiftedBy(-60_000, early as Line), ...events.map((event) => (isDelete(event) ? asCollection(event) : event))],
+      pod,
+      namespace,
+    );
+    const isNamed = report.deletedBy?.user === controller('namespace-controller');
+    return { isNamed, trigger: report.trigger, cannotTell: report.cannotTell.join('\n') };
+  }
+  const { pod } = logOf('Metadata');
+
+  it('is the deletion of the pods that its response lists', async () =>
+    expect(await afterDeletecollection('RequestResponse', { query: '?labelSelector=a', listed: pod })).toMatchObject({
+      isNamed: true,
+      trigger: 'namespace-deletion',
+    }));
+
+  it('is not the deletion of other pods', async () =>
+    expect(await afterDeletecollection('RequestResponse', { listed: 'another' })).toMatchObject({
+      isNamed: false,
+      trigger: 'unknown',
+      cannotTell: expect.stringContaining('who deleted it: no request that is known to have deleted it') as string,
+    }));
+
+  it('without a selector is the deletion of all pods, whatever the level of the log', async () =>
+    expect(await afterDeletecollection('Metadata', {})).toMatchObject({
+      isNamed: true,
+      trigger: 'namespace-deletion',
+    }));
+
+  it('with a selector, and without a response, may have been about other pods', async () =>
+    expect(await afterDeletecollection('Metadata', { query: '?labelSelector=a' })).toMatchObject({
+      isNamed: false,
+      trigger: 'unknown',
+    }));
+});
+
+it.each([
+  ['generic-garbage-collector', 'owner-deleted'],
+  ['job-controller', 'job'],
+  ['pod-garbage-collector', 'pod-gc'],
+  // A rollout, or a smaller scale.
+  ['replicaset-controller', 'unknown'],
+  ['constructor', 'unknown'],
+])('a deletion by the controller %s has the trigger %s', async (name, trigger) => {
+  const { events, pod, namespace } = logOf('Metadata');
+  const by = events.map((event) => (isDelete(event) ? { ...event, user: { username: controller(name) } } : event));
+  expect(await whyFrom(by, pod, namespace)).toMatchObject({ trigger, deletedBy: { user: controller(name) } });
+});
+
+describe('two pods of one name, without objects in the log', () => {
+  const { events: first, pod, namespace } = logOf('Metadata');
+  const second = first.map((event) =>
+    shiftedBy(600_000, isDelete(event) ? { ...event, user: { username: 'bob' } } : event),
+  );
+  const [begin] = second;
+  const binding = {
+    ...(begin as Line),
+    verb: 'create',
+    user: { username: 'system:kube-scheduler' },
+    objectRef: { resource: 'pods', subresource: 'binding', ...{ namespace }, name: pod },
+  };
+  const deleters = async (events: readonly Line[]) => {
+    const { deletedBy, moments } = await whyFrom(events, pod, namespace);
+    return [deletedBy?.user, moments.filter(({ name }) => name === 'accepted').length];
+  };
+
+  it('the one that was deleted last is explained, by its own request', async () =>
+    expect(await deleters([...first, binding, ...second])).toEqual(['bob', 1]));
+
+  it('a pod that still runs does not hide its predecessor', async () =>
+    expect(await deleters([...first, binding])).toEqual(['kubernetes-admin', 1]));
+});
+
+it('only a status that the kubelet wrote is reported as its own', async () => {
+  const { events, pod, namespace } = logOf('Metadata');
+  const [one] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
+  const disrupted = { ...(one as Line), user: { username: controller('node-controller') } };
+  const { moments } = await whyFrom([disrupted, ...events], pod, namespace);
+  const writers = moments.flatMap(({ name, what, source }) => (name === 'status' ? [`${what}: ${source}`] : []));
+  expect(writers).toContain('its status was changed: audit log, system:serviceaccount:kube-system:node-controller');
+  expect(writers.filter((text) => /kubelet.*controller/.test(text))).toEqual([]);
+});

@@ -22,11 +22,16 @@ function decimalsOf({ basis, open, earliest, latest }: Interval): number {
   return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
 }
 
-/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound. No unit. */
+/** What was observed happened just before, twice `delivery-lag` at most; longer only if something was missed. */
+const maxObservedWidthMs = 5000;
+
+/** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound, or if it may have been observed late. No unit. */
 export function offsetText(moment: Interval, zero: number): string {
   const { basis, open, earliest, latest } = moment;
-  const isExact = basis === 'observed' || latest - earliest <= maxExactWidthMs;
-  const sign = open ? '≤' : isExact ? '' : '≈';
+  const width = latest - earliest;
+  const isObserved = basis === 'observed';
+  const isLate = isObserved && width > maxObservedWidthMs;
+  const sign = open || isLate ? '≤' : isObserved || width <= maxExactWidthMs ? '' : '≈';
   return `${sign}${signed(moment.shown - zero, decimalsOf(moment))}`;
 }
 

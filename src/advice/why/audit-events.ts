@@ -31,6 +31,8 @@ export interface AuditEvent {
   answeredAt: number;
   /** What the server stored, if the level of the event includes it. */
   object?: JsonObject;
+  /** What the client sent, if the level of the event includes it. */
+  sent?: JsonObject;
 }
 
 /** Why a line that names the pod is no usable audit event. */
@@ -65,6 +67,7 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
     object: object['metadata'] === undefined ? undefined : object,
+    sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
 }
 
@@ -86,7 +89,8 @@ const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subreso
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
 /** A pod is bound to its node once, soon after its creation. */
-const isBinding = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'binding' && isDone(event);
+export const isBinding = (event: AuditEvent): boolean =>
+  isPod(event) && event.subresource === 'binding' && isDone(event);
 
 /**
  * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;

@@ -7,7 +7,7 @@ import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
-import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName, Timer } from './observation.ts';
+import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { Span } from './span.ts';
 
 /** A value, and the observation that first showed it (`at`: client clock, ms, rounded down). */
@@ -159,10 +159,7 @@ export interface ProbeFacts {
   readonly started: Fact<ProbeStarted>;
   /** Slices of half a second, oldest first; longer ones in a long run. */
   readonly slices: readonly Fact<ProbeCounts>[];
-  readonly ended?: Fact<true>;
 }
-
-export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
 
 /** One line about an observation that changed the trace; evidence refers to it. */
 export interface Note {
@@ -206,7 +203,8 @@ export interface Trace {
   readonly finalizing?: Fact<readonly string[]>;
   /** Reason of the newest DisruptionTarget condition from before or with the deletionTimestamp. */
   readonly disruption?: Fact<string>;
-  readonly gone?: Fact<GoneHow>;
+  /** `deleted`: reported as deleted; `absent`: found to be gone. */
+  readonly gone?: Fact<'deleted' | 'absent'>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
   /** The Services were listed. */
@@ -237,7 +235,8 @@ export interface Trace {
   /** Streams that delivered late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
-  readonly timers: readonly Fact<Exclude<Timer['name'], 'over'>>[];
+  /** --timeout ran out. */
+  readonly timedOut: boolean;
   /** By number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
@@ -273,7 +272,7 @@ export const emptyTrace: Trace = {
   gaps: [],
   resumes: [],
   refused: [],
-  timers: [],
+  timedOut: false,
   probes: new Map(),
   clocks: { api: unknownClock, dates: [], node: unknownClock },
   delays: { newest: new Map() },

@@ -41,7 +41,7 @@ const holds: Record<Judged, (input: RuleInput) => boolean> = {
         main.outcome !== 'killed' &&
         (hasEnded(main) ? overran(main) || isHookCutOff(main) : input.trace.gone !== undefined && isHookCutOff(main)),
     ),
-  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isWatchLost(trace),
+  stuck: ({ trace }) => !trace.gone && trace.timedOut && !isWatchLost(trace),
   unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
   graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(hasEnded),
   removed: () => true,

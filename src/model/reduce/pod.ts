@@ -10,7 +10,7 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
-import type { Fact, GoneHow, Trace } from '../trace.ts';
+import type { Fact, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer, type Seen } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
@@ -42,12 +42,11 @@ function isOtherPod({ began }: Trace, { metadata: { name, namespace } }: Pod): b
 /** Another pod has the name: the traced pod is gone, even if no watch reported it. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
   if (isOtherPod(trace, pod)) return trace;
-  return foldSiblings(gone(trace, 'replaced', seen, 'another pod has the name'), [pod], seen, 'took-name');
+  return foldSiblings(gone(trace, 'absent', seen, 'another pod has the name'), [pod], seen, 'took-name');
 }
 
-export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {
-  return trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
-}
+export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: string): Trace =>
+  trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
 

@@ -6,7 +6,7 @@ import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
 import { hookOf, type ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
-import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type InferContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -204,24 +204,16 @@ export function pauseEndOf(
   due: { readonly from: number; readonly to: number },
 ): PauseEnd | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
-  const stamps = [...(listedRenewal ? [listedRenewal] : []), ...renewals.map(stampOf)];
-  const late = stamps.filter(
-    ({ value }, index) =>
-      index > 0 && value - (stamps[index - 1]?.value ?? value) > maxRenewalIntervalMs && value > due.from,
-  );
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
   const line = lines.find(({ value }) => value >= due.from);
-  const signs = [...late, ...(line && line.value > due.to ? [line] : [])].filter(({ value }) => value > due.to);
-  const last = signs.at(-1);
-  return last && { at: last.value, evidence: last === line ? [last.seq] : [] };
+  if (line && line.value > due.to) return { at: line.value, evidence: [line.seq] };
+  const renewed = [listedRenewal, ...renewals].flatMap((renewal) => renewal?.value.stamp ?? []);
+  const at = renewed.findLast(
+    (stamp, index) => stamp > due.to && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
+  );
+  return at === undefined ? undefined : { at, evidence: [] };
 }
-
-const stampOf = ({ value, seq, at }: Fact<{ readonly stamp: number }>): Fact<number> => ({
-  value: value.stamp,
-  seq,
-  at,
-});
 
 /** The kubelet renews its Lease every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). */
 export const maxRenewalIntervalMs = 10.5 * second;

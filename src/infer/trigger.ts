@@ -5,7 +5,7 @@ import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
+import type { Fact, Occurrence, OwnerFacts, Seen, Trace } from '../model/trace.ts';
 import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
 import {
@@ -232,11 +232,9 @@ const countNamed = (trace: Trace, owner: string): number =>
 
 interface ReplicaSetFacts {
   readonly deployment: OwnerFacts | undefined;
-  readonly scaled: Scaled | undefined;
+  readonly scaled: Seen | undefined;
   readonly evidence: readonly number[];
 }
-
-type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
  * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
@@ -263,7 +261,7 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 }
 
 /** A scale-down by the user: of a Deployment, or of a controller without an owner. */
-function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Scaled | undefined {
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Seen | undefined {
   const { kind, metadata } = owner.last.value;
   if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
     const deployment = parentOf(trace, owner);
@@ -274,7 +272,7 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence
   return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? event : undefined);
 }
 
-const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
+const lastOf = (lowering: Lowering | undefined): Seen | undefined => lowering?.facts.at(-1);
 
 /** The pod's ReplicaSet was scaled down to all replicas of its Deployment: no other one has a share of them. */
 function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {

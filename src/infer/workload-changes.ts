@@ -7,7 +7,7 @@ import type { Owner, Pod } from '../model/kube.ts';
 import { isMerged, newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
 import { parseTime } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
+import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '../model/trace.ts';
 
 /** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */
 export const deliveryLag = millisecondsOf('delivery-lag');
@@ -191,7 +191,7 @@ const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
 
 /** Reductions of an owner's replicas around the deletion. */
 export interface Lowering {
-  readonly facts: readonly Pick<Fact<unknown>, 'seq' | 'at'>[];
+  readonly facts: readonly Seen[];
   /** By how many pods in total. */
   readonly by: number;
 }
@@ -213,7 +213,7 @@ export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   return inTotal(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
 }
 
-const inTotal = (steps: readonly { fact: Lowering['facts'][number]; by: number }[]): Lowering | undefined =>
+const inTotal = (steps: readonly { fact: Seen; by: number }[]): Lowering | undefined =>
   steps.length === 0
     ? undefined
     : { facts: steps.map(({ fact }) => fact), by: steps.reduce((sum, { by }) => sum + by, 0) };

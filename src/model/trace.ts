@@ -10,15 +10,19 @@ import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { Span } from './span.ts';
 
-/** A value, and the observation that first showed it (`at`: client clock, ms, rounded down). */
-export interface Fact<T> {
-  readonly value: T;
+/** The number of an observation, and its arrival (client clock, ms, rounded down). */
+export interface Seen {
   readonly seq: number;
   readonly at: number;
 }
 
+/** A value, and the observation that first showed it. */
+export interface Fact<T> extends Seen {
+  readonly value: T;
+}
+
 /** An occurrence of an Event about the pod, its node or its owners. */
-export interface Occurrence {
+export interface Occurrence extends Seen {
   readonly id: string;
   readonly reason: string;
   readonly message: string;
@@ -33,8 +37,6 @@ export interface Occurrence {
   readonly created?: Span;
   /** It came in a list, so it may be up to an hour old. */
   readonly isOld: boolean;
-  readonly seq: number;
-  readonly at: number;
 }
 
 export interface LogFacts {
@@ -73,19 +75,22 @@ export interface DeletionFacts {
   readonly nodeClock: RemoteClock;
 }
 
-/** The kubelet's timestamp (node clock, ms), and when the API server stored it (its clock). */
-type NodeSign = Fact<{ stamp: number; written: Span }>;
+/** A timestamp of the kubelet (node clock, ms), and when the API server stored it (its clock). */
+export interface NodeSign {
+  readonly stamp: number;
+  readonly written?: Span;
+}
 
 /** Signs of life of the kubelet from before it may have paused; later signs do not replace them. */
 interface NodeSigns {
   /** Its last Event before the deletion was seen. */
-  readonly event?: NodeSign;
+  readonly event?: Fact<Required<NodeSign>>;
   /** Its node's Lease, as first seen. */
-  readonly lease?: NodeSign;
-  /** The last renewal of the Lease in the first list (node clock, ms). */
-  readonly listedRenewal?: Fact<number>;
+  readonly lease?: Fact<Required<NodeSign>>;
+  /** The last renewal of the Lease in the first list. */
+  readonly listedRenewal?: Fact<NodeSign>;
   /** The latest renewals of the Lease that a watch reported. */
-  readonly renewals: readonly Fact<Renewal>[];
+  readonly renewals: readonly Fact<NodeSign>[];
 }
 
 /** How late changes arrive after the API server stored them, by its timestamps. */
@@ -94,12 +99,6 @@ interface Delays {
   readonly newest: ReadonlyMap<StreamName, number>;
   /** The longest delay: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
   readonly longest?: Fact<number>;
-}
-
-/** When the kubelet renewed its Lease (node clock, ms), and when the API server stored it (its clock). */
-export interface Renewal {
-  readonly stamp: number;
-  readonly written?: Span;
 }
 
 export interface RequestFacts {
@@ -162,9 +161,7 @@ export interface ProbeFacts {
 }
 
 /** One line about an observation that changed the trace; evidence refers to it. */
-export interface Note {
-  readonly seq: number;
-  readonly at: number;
+export interface Note extends Seen {
   /** All facts of the observation (reduce/notes.ts). */
   readonly what: string;
   readonly earlier?: Note;

@@ -4,13 +4,13 @@ import type { ObservationOf } from '../observation.ts';
 import { foldDelay, nodeReached } from './clocks.ts';
 import { foldEvent } from './events.ts';
 import { isResumed } from './gaps.ts';
-import { factOf, withEntry, type Seen } from './notes.ts';
+import { factOf, withEntry } from './notes.ts';
 import { foldMissingOwner, foldNamespace, foldNode, foldOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
 import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
-import type { Trace } from '../trace.ts';
+import type { Seen, Trace } from '../trace.ts';
 
 /** Adds one watch event. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
@@ -60,7 +60,7 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   const nodeSigns = {
     ...trace.nodeSigns,
     lease: lease ?? (written && factOf({ stamp, written }, seen)),
-    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf(stamp, seen)),
+    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf({ stamp, written }, seen)),
     renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
   };
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);

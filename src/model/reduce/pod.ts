@@ -10,9 +10,9 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
-import type { Fact, Trace } from '../trace.ts';
+import type { Fact, Seen, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
-import { factOf, note, withContainer, type Seen } from './notes.ts';
+import { factOf, note, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
 import { parseTime } from '../stamps.ts';
 

@@ -96,16 +96,23 @@ export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
     return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
   });
 
+/** Since when (client ms) a stream is lost to the end. Infinite if it is not. */
+export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
+  Math.min(...gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)));
+
+export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
+  refused.some(({ value }) => value.stream === stream);
+
 /** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
-const areEventsUnavailable = ({ refused, namespaceEnding }: Trace): boolean =>
-  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+const areEventsUnavailable = (trace: Trace): boolean =>
+  trace.namespaceEnding !== undefined || isRefused(trace, 'events');
 
 /**
  * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
  * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
  */
 function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
-  const { gaps, gone, events, deletion, requests } = trace;
+  const { gone, events, deletion, requests } = trace;
   const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
   const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= since)?.at ?? Infinity;
   const due = Math.min(
@@ -113,7 +120,7 @@ function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
     gone?.at ?? Infinity,
     writtenBefore + millisecondsOf('event-lag') + deliveryLagOf(trace),
   );
-  return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
+  return lostSince(trace, 'events') < due;
 }
 
 /** Whether a Killing may be missing, so that its absence proves nothing. `ended`: the exit of its container, if known. */

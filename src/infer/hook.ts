@@ -8,7 +8,7 @@ import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookEnd, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
-import { killingsMissing, warningsMissing } from './gaps.ts';
+import { killingsMissing, lostSince, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
 
@@ -114,8 +114,7 @@ function sleepEnd(stop: HookStop): Result {
 
 /** Whether a pause of the kubelet would go unseen: its Lease was not watched, or the container's log broke off. */
 const isPauseHidden = ({ trace, spec }: Stop): boolean =>
-  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
-  trace.containers.get(spec.name)?.log.ended?.value.clean === false;
+  lostSince(trace, 'lease') < Infinity || trace.containers.get(spec.name)?.log.ended?.value.clean === false;
 
 /** The status with the terminal phase waits for every hook, even for a sleep that outlives its container. */
 function constrainByTerminal({ network, end }: HookStop, { at, seq }: Fact<unknown>): void {

@@ -139,27 +139,25 @@ const uncertainStartMs = 2000;
  * when the first attempt was to send it.
  */
 export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
-  const { trace, killings, stopStart } = stop;
-  const since = killings[0]?.time.lo ?? stopStart.node.lo;
-  const again =
-    killings.length > 1 ||
-    trace.events.some((event) => startsNewAttempt(event) && event.time.hi >= since) ||
-    trace.nodeReady.some(
-      (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
-    );
-  const late = killings.length < 2 && (stop.isLate || outlivedDeadline(stop, stopStart));
-  // For an Event that was repeated before we saw it, only the first and the last time are known.
-  const repeated = (killings[0]?.count ?? 1) > 2;
-  // If no Killing arrived, those of failed attempts may not have arrived either.
-  return again || late || repeated || killings.length === 0 || !Number.isFinite(due.client.hi);
+  const { killings } = stop;
+  // If no Killing arrived, those of failed attempts may not have arrived either. For an Event that was repeated before we
+  // saw it, only the first and the last time are known.
+  return sawRetry(stop) || killings.length === 0 || (killings[0]?.count ?? 1) > 2 || !Number.isFinite(due.client.hi);
 }
 
-/** Whether nothing shows a second attempt. Unlike `!mayHaveRetried`, this can be true without a Killing. */
-export const sawNoRetry = (stop: Stop): boolean =>
-  !stop.trace.events.some(startsNewAttempt) &&
-  !stop.trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
-  !stop.isLate &&
-  !outlivedDeadline(stop, stop.stopStart);
+/** Whether something shows that there was, or may have been, a second attempt. */
+export function sawRetry(stop: Stop): boolean {
+  const { trace, killings, stopStart } = stop;
+  const [first] = killings;
+  const since = first?.time.lo ?? stopStart.node.lo;
+  return (
+    killings.length > 1 ||
+    trace.events.some((event) => startsNewAttempt(event) && event.time.hi >= since) ||
+    trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (first?.at ?? 0)) ||
+    stop.isLate ||
+    outlivedDeadline(stop, stopStart)
+  );
+}
 
 type Outlived = Pick<Stop, 'kubelet' | 'spec' | 'facts' | 'ended' | 'lag'>;
 

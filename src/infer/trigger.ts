@@ -1,13 +1,13 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Condition, Pod } from '../model/kube.ts';
-import type { StreamName } from '../model/observation.ts';
 import { newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
+import { conditionOf, controllerOf, hasRunning, isFinished, requestedAt } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Seen, Trace } from '../model/trace.ts';
 import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
+import { isRefused, lostSince } from './gaps.ts';
 import {
   arrivedInTime,
   rolloutEvidence,
@@ -19,7 +19,7 @@ import {
   isPodDeletion,
   loweredNear,
   otherTemplate,
-  requestedAt,
+  deletionRequestedAt,
   scalingsOf,
   shrunkNear,
   wantedAt,
@@ -87,7 +87,7 @@ const byCondition: Rule = (trace, { facts, pod }) => {
 function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
   const since = parseTime(lastTransitionTime);
   if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
-  return since > requestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
+  return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
@@ -97,11 +97,12 @@ const byPodGc: Rule = (_trace, { facts, pod }) => {
 };
 
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
-const byNamespace: Rule = ({ namespaceEnding }, { facts, pod, grace }) => {
+const byNamespace: Rule = ({ namespaceEnding }, { facts, pod }) => {
   if (!namespaceEnding) return undefined;
   const since = parseTime(namespaceEnding.value) ?? -Infinity;
-  const asked = (parseTime(pod.metadata.deletionTimestamp) ?? Infinity) - grace * 1000;
-  return since > asked ? undefined : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
+  return since > (requestedAt(pod) ?? Infinity)
+    ? undefined
+    : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
 /**
@@ -125,7 +126,7 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
   const ended = endStampOf(job);
-  return ended === undefined || ended + ttl * 1000 <= requestedAt(trace) + deliveryLag;
+  return ended === undefined || ended + ttl * 1000 <= deletionRequestedAt(trace) + deliveryLag;
 }
 
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
@@ -137,7 +138,7 @@ function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
   if (!ended) return undefined;
   if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
   const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - requestedAt(trace)) <= controllerReactionMs ? ended : undefined;
+  return at !== undefined && Math.abs(at - deletionRequestedAt(trace)) <= controllerReactionMs ? ended : undefined;
 }
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
@@ -286,8 +287,9 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
 
 /** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {
-  const isOwnerEvents = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
-    value.stream === 'owner-events' && value.to === undefined;
-  const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwnerEvents);
+  const isMissing =
+    trace.namespaceEnding !== undefined ||
+    isRefused(trace, 'owner-events') ||
+    lostSince(trace, 'owner-events') < Infinity;
   return isMissing && countNamed(trace, owner) === 0;
 }

@@ -3,13 +3,13 @@
  * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
+import { isRefused, lostSince } from '../infer/gaps.ts';
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { EndpointExit } from '../infer/context.ts';
 import type { Service } from '../model/kube.ts';
-import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
@@ -133,13 +133,12 @@ export function resultWithoutEndpoints({ trace, exit }: RuleInput): Omit<Gate, '
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    trace.refused.some(({ value }) => endpointStreams.has(value.stream)) ||
-    trace.gaps.some(({ value }) => endpointStreams.has(value.stream) && value.to === undefined);
+    endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
   if (isBlind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
-const endpointStreams: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
+const endpointStreams = ['services', 'endpointslices'] as const;
 
 /**
  * Why it is unknown which Services routed to the pod when its deletion was accepted; undefined if it is known. Endpoints

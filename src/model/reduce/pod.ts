@@ -7,6 +7,7 @@ import {
   isOlder,
   isRunning,
   isTerminating,
+  requestedAt,
   statusesOf,
   statusOf,
 } from '../pod.ts';
@@ -113,8 +114,7 @@ function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
     const isSwept = isFinished(pod) && hasRunning(pod);
     return !isSwept && conditionOf(pod, 'DisruptionTarget')?.reason !== 'DeletionByPodGC';
   }
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
-  const asked = (parseTime(deletionTimestamp) ?? Infinity) - deletionGracePeriodSeconds * 1000;
+  const asked = (deletion && requestedAt(deletion.first.value)) ?? Infinity;
   const earlier = before ? kubeletWrote(before.value) : undefined;
   // If a forced DELETE changed the deadline, the time of the request cannot be computed from it.
   return written >= asked || (before ? written !== earlier : isNewest(pod, written));

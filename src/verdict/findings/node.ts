@@ -1,12 +1,11 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import { requestedAt } from '../../infer/workload-changes.ts';
+import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit, type ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
-import { killingsUnwritten } from '../../infer/gaps.ts';
+import { killingsUnwritten, lostSince } from '../../infer/gaps.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
-import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';
 import type { Fact, Occurrence, Trace } from '../../model/trace.ts';
@@ -153,12 +152,11 @@ const minSilenceMs = 10 * second;
  * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
 function silenceCountsUntil({ trace, exit }: RuleInput): number {
-  const until = (stream: StreamName): number =>
-    Math.min(
-      ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
-    );
   const hasGeneration = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
-  return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), hasGeneration ? until('pod') : -Infinity);
+  return Math.max(
+    killingsUnwritten(trace) ? -Infinity : lostSince(trace, 'events'),
+    hasGeneration ? lostSince(trace, 'pod') : -Infinity,
+  );
 }
 
 /** A sign of the kubelet. `at`: client ms; if `isOld` (there at the first look), the earliest possible time. */
@@ -236,7 +234,7 @@ function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
     reason === 'Killing' &&
     / failed (?:liveness|startup) probe, /.test(message) &&
     seq < facts.seenSeq &&
-    time.hi + grace * second >= requestedAt(trace);
+    time.hi + grace * second >= deletionRequestedAt(trace);
   return trace.events.findLast(isUnderWay);
 }
 

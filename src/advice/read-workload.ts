@@ -14,6 +14,7 @@ import {
   asSeconds,
   asString,
   asStrings,
+  asText,
   isPresent,
   stringMap,
   type JsonObject,
@@ -63,7 +64,7 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
   const replicas = replicasOf(object, neighbours.autoscaled);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
-    subject: { kind, name: asString(metadata?.name) ?? '', namespace },
+    subject: { kind, name: asText(metadata?.name), namespace },
     podPath,
     graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
     specGraceSeconds,
@@ -128,7 +129,7 @@ export function serviceOf({ metadata, spec: raw }: V1Service): ServiceSpec {
   const spec = asObject(raw);
   const matchLabels = stringMap(spec['selector'], () => true);
   return {
-    name: asString(metadata?.name) ?? '',
+    name: asText(metadata?.name),
     namespace: asString(metadata?.namespace),
     selector: matchLabels && { matchLabels },
     targetPorts: asArray(spec['ports'])
@@ -146,7 +147,7 @@ export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
-    name: asString(budget.metadata?.name) ?? '',
+    name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
     selector: isPresent(spec['selector']) ? selectorOf(asObject(spec['selector'])) : undefined,
     minAvailable: amountOf(spec['minAvailable']),
@@ -165,8 +166,8 @@ const selectorOf = ({ matchLabels, matchExpressions }: JsonObject): LabelSelecto
   matchExpressions: asArray(matchExpressions)
     .map(asObject)
     .map(({ key, operator, values }) => ({
-      key: asString(key) ?? '',
-      operator: asString(operator) ?? '',
+      key: asText(key),
+      operator: asText(operator),
       values: asStrings(values),
     })),
 });

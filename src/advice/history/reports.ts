@@ -6,7 +6,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import { outcomes } from '../../model/report.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 
 /** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
 export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
@@ -66,7 +66,7 @@ async function parsed(file: string): Promise<unknown> {
 export function exitsIn(document: JsonObject): JsonObject[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
-  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
+  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asText(document['kind'])];
   // No limit: figures about only some of the exits would be wrong.
   return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
@@ -96,7 +96,7 @@ export function sampleOf(document: JsonObject) {
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: requestsOf(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
-      code: asString(one['code']) ?? '',
+      code: asText(one['code']),
       severity: asString(one['severity']) ?? 'info',
     })),
   };
@@ -106,7 +106,7 @@ export function sampleOf(document: JsonObject) {
 function workloadOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
-  if (kind === undefined || name === undefined) return `Pod/${asString(pod['name']) ?? ''}`;
+  if (kind === undefined || name === undefined) return `Pod/${asText(pod['name'])}`;
   return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
 }
 
@@ -133,7 +133,7 @@ function longest(all: readonly unknown[]): Seconds | undefined {
   return known.sort((a, b) => middle(b) - middle(a))[0];
 }
 
-const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
+const timeOf = (stamp: unknown): number => Date.parse(asText(stamp));
 
 /** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {

@@ -5,7 +5,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
-import type { Fact, Trace } from '../model/trace.ts';
+import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
@@ -95,13 +95,6 @@ export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
     const { ended } = log;
     return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
   });
-
-/** Since when (client ms) a stream is lost to the end. Infinite if it is not. */
-export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
-  Math.min(...gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)));
-
-export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
-  refused.some(({ value }) => value.stream === stream);
 
 /** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
 const areEventsUnavailable = (trace: Trace): boolean =>

@@ -3,12 +3,12 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import type { Fact, Occurrence, Trace } from '../model/trace.ts';
+import { lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookEnd, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
-import { killingsMissing, lostSince, warningsMissing } from './gaps.ts';
+import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
 

@@ -1,8 +1,7 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
 import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
-import { requestedAt } from '../model/pod.ts';
-import { parseTime } from '../model/stamps.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';

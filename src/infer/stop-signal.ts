@@ -5,12 +5,11 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { Fact } from '../model/trace.ts';
+import { isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
-import { isRefused } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { isAcknowledgedByProbe, deletedAtLatest, mayHaveRetried, sawRetry, sigkillCode, type Stop } from './stop.ts';
 

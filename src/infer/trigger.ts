@@ -1,13 +1,20 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Condition, Pod } from '../model/kube.ts';
 import { newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, hasRunning, isFinished, requestedAt } from '../model/pod.ts';
+import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
-import { parseTime } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, Seen, Trace } from '../model/trace.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
+import {
+  isRefused,
+  lostSince,
+  type Fact,
+  type Occurrence,
+  type OwnerFacts,
+  type Seen,
+  type Trace,
+} from '../model/trace.ts';
 import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
-import { isRefused, lostSince } from './gaps.ts';
 import {
   arrivedInTime,
   rolloutEvidence,

@@ -5,8 +5,8 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
 import { isMerged, newestMessage } from '../model/observe/event.ts';
-import { conditionOf, controllerOf, isFinished, requestedAt } from '../model/pod.ts';
-import { parseTime } from '../model/stamps.ts';
+import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '../model/trace.ts';
 
 /** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */

@@ -1,8 +1,6 @@
 /** Selectors for a Pod: its containers, their states, its owner. Pure. */
 import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 import type { ContainerKind, ContainerStatus, Pod } from './kube.ts';
-import { second } from './span.ts';
-import { parseTime } from './stamps.ts';
 
 export interface ContainerSpec {
   name: string;
@@ -51,15 +49,6 @@ export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimesta
 /** The grace period of the pod's deletion or, before it, of its spec; seconds. */
 export const graceOf = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
-
-/**
- * When the deletion was requested: deletionTimestamp less the grace period (SIGNALS.md §1 "First delete"). ms on the API
- * server's clock, a whole second.
- */
-export function requestedAt(pod: Pod): number | undefined {
-  const deadline = parseTime(pod.metadata.deletionTimestamp);
-  return deadline === undefined ? undefined : deadline - graceOf(pod) * second;
-}
 
 /** Whether it is the API copy of a static pod: deleting it stops nothing (SIGNALS.md trap 30). */
 export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});

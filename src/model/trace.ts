@@ -277,3 +277,10 @@ export const emptyTrace: Trace = {
   now: -Infinity,
   lastReceivedAt: -Infinity,
 };
+
+/** Since when (client ms) a stream is lost to the end. Infinite if it is not. */
+export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
+  Math.min(...gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)));
+
+export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
+  refused.some(({ value }) => value.stream === stream);

@@ -3,7 +3,6 @@
  * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
  */
 import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
-import { isRefused, lostSince } from '../infer/gaps.ts';
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -11,7 +10,7 @@ import { markOf, servingContainers, wasForced, type RuleInput } from './rule-inp
 import type { EndpointExit } from '../infer/context.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
+import { isRefused, lostSince, type Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
@@ -29,7 +28,7 @@ export interface DrainLead {
 export const minLeadMs = second;
 
 /** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come before the removal. */
-export function leadText({ min, max, shown }: Omit<Length, 'basis'>): string {
+export function leadText({ min, max, shown }: Length): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
   const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText({ min, max, shown });
@@ -51,7 +50,7 @@ export interface Race extends DrainLead {
 }
 
 /** `due 0.02s after removal from Service checkout` */
-export const dueText = ({ lead, services }: { lead: Omit<Length, 'basis'>; services: readonly string[] }): string =>
+export const dueText = ({ lead, services }: { lead: Length; services: readonly string[] }): string =>
   `due ${leadText(lead)} removal from ${servicesNamed(services)}`;
 
 /** A container got its stop signal while load balancers may still have sent it requests. */

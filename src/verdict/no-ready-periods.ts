@@ -4,9 +4,8 @@
  */
 import { deliverableSince } from '../infer/arrival.ts';
 import type { PodExit } from '../infer/context.ts';
-import { lostSince } from '../infer/gaps.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
-import type { Fact, SliceState, Trace } from '../model/trace.ts';
+import { lostSince, type Fact, type SliceState, type Trace } from '../model/trace.ts';
 
 export interface NoReadyPeriod {
   readonly service: string;

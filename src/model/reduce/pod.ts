@@ -7,7 +7,6 @@ import {
   isOlder,
   isRunning,
   isTerminating,
-  requestedAt,
   statusesOf,
   statusOf,
 } from '../pod.ts';
@@ -15,7 +14,7 @@ import type { Fact, Seen, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
-import { parseTime } from '../stamps.ts';
+import { parseTime, requestedAt } from '../stamps.ts';
 
 interface Source {
   /** The state was read from the store at this client time or later. */

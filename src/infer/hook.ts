@@ -5,7 +5,7 @@ import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
-import { graceSpan, type HookEnd, type HookFacts } from './context.ts';
+import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
@@ -51,7 +51,7 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
   };
 }
 
-type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
+type Result = Pick<HookFacts, 'outcome' | 'mayHaveDied'>;
 
 function constrainHookEnd(stop: HookStop): Result {
   const { network, kind, start, end, failure, lag } = stop;

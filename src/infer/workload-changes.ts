@@ -171,11 +171,11 @@ export interface Scaling {
 }
 
 export const scalingsOf = ({ events }: Trace): Scaling[] =>
-  events.flatMap((event) => {
+  events.flatMap((event): Scaling[] => {
     const [, way, set, from, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];
-    const before = from === undefined ? {} : { from: Number(from) };
-    return [{ way: way === 'up' ? ('up' as const) : ('down' as const), set, ...before, to: Number(to), event }];
+    const before = from === undefined ? undefined : Number(from);
+    return [{ way: way === 'up' ? 'up' : 'down', set, from: before, to: Number(to), event }];
   });
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;

@@ -15,9 +15,11 @@ import {
   asString,
   asStrings,
   asText,
-  isPresent,
+  listOf,
+  maybe,
+  shape,
   stringMap,
-  type JsonObject,
+  type Reader,
 } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
 import { templatePaths } from '../verdict/fix.ts';
@@ -149,7 +151,7 @@ export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   return {
     name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
-    selector: isPresent(spec['selector']) ? selectorOf(asObject(spec['selector'])) : undefined,
+    selector: maybe(selectorOf)(spec['selector']),
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
     evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
@@ -161,15 +163,9 @@ export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   };
 }
 
-const selectorOf = ({ matchLabels, matchExpressions }: JsonObject): LabelSelector => ({
-  matchLabels: stringMap(matchLabels, () => true),
-  matchExpressions: asArray(matchExpressions)
-    .map(asObject)
-    .map(({ key, operator, values }) => ({
-      key: asText(key),
-      operator: asText(operator),
-      values: asStrings(values),
-    })),
+const selectorOf: Reader<LabelSelector> = shape({
+  matchLabels: (raw) => stringMap(raw, () => true),
+  matchExpressions: listOf(shape({ key: asText, operator: asText, values: asStrings }), 10_000),
 });
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */

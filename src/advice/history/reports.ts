@@ -5,6 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import { sumOf } from '../../model/probe-numbers.ts';
+import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 
@@ -156,23 +158,16 @@ function totalOf(document: JsonObject): Seconds | undefined {
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-function requestsOf(document: JsonObject): Requests | undefined {
+function requestsOf(document: JsonObject): ProbeTally | undefined {
   const probes = objectsIn(asObject(document['traffic'])['probes']);
-  return sumOf(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
+  return totalOfAny(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined if no exit was probed. */
-export const totalRequests = (samples: readonly ExitSample[]): Requests | undefined =>
-  sumOf(samples.flatMap(({ requests }) => requests ?? []));
+export const totalRequests = (samples: readonly ExitSample[]): ProbeTally | undefined =>
+  totalOfAny(samples.flatMap(({ requests }) => requests ?? []));
 
-interface Requests {
-  sent: number;
-  failed: number;
-}
-
-function sumOf(counts: readonly Requests[]): Requests | undefined {
-  const sum = (of: 'sent' | 'failed'): number => counts.reduce((all, one) => all + one[of], 0);
-  return counts.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
-}
+const totalOfAny = (counts: readonly ProbeTally[]): ProbeTally | undefined =>
+  counts.length > 0 ? sumOf(counts) : undefined;
 
 const objectsIn = (list: unknown): JsonObject[] => asArray(list).map(asObject);

@@ -31,7 +31,7 @@ const resourceOf: Record<StreamName, string> = {
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
   const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
-  const broken = brokenLogs(trace).map(({ ended }) => gapIn('logs', 'disconnected', ended.at));
+  const broken = brokenLogs(trace).map(({ at }) => gapIn('logs', 'disconnected', at));
   const refused = trace.refused.map(({ value, at }) => gapIn(value.stream, 'refused', at));
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
 }
@@ -84,17 +84,11 @@ const lateChanges = (trace: Trace): TimelineGap[] =>
     .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > minListedDelayMs)
     .map(({ value, at }) => gapIn(value.stream, 'late', value.since, value.until ?? at));
 
-export interface BrokenLog {
-  readonly container: string;
-  /** When the stream broke off. */
-  readonly ended: Fact<{ readonly clean: boolean }>;
-}
-
-export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
-  [...containers].flatMap(([container, { log }]) => {
-    const { ended } = log;
-    return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
-  });
+/** The ends of logs that broke off before the pod was gone. */
+export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
+  [...containers.values()].flatMap(({ log: { ended } }) =>
+    ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
+  );
 
 /** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
 const areEventsUnavailable = (trace: Trace): boolean =>

@@ -5,8 +5,8 @@
  * the gate fails and says that this is not proven: a gate that passes the unknown protects nothing.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { isSignalSettled, reportedExit, type ContainerExit, type EndpointExit } from '../infer/context.ts';
-import { unroutedBefore } from '../infer/endpoints.ts';
+import { isSignalSettled, reportedExit, type ContainerExit } from '../infer/context.ts';
+import { unroutedBefore, type RoutedEndpoint } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
 import type { ProbeResult, Timeline } from '../infer/timeline.ts';
@@ -135,8 +135,6 @@ function servingOf(input: RuleInput, { service }: RoutedEndpoint): ContainerExit
   const names = (servingContainers(input, service) ?? mainContainers(input.timeline)).map(({ name }) => name);
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
-
-type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unroutedAt?: Estimate };
 
 /** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
 const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [

@@ -244,12 +244,10 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
-type SharedNumbers = Pick<
+export interface RolloutSummary extends Pick<
   RolloutNumbers,
   'pods' | 'outcomes' | 'killed' | 'unseen' | 'exitCode' | 'incomplete' | 'sentence'
->;
-
-export interface RolloutSummary extends SharedNumbers {
+> {
   apiVersion: 'podexit/v1';
   kind: 'RolloutSummary';
   target: string;

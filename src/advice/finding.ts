@@ -57,7 +57,7 @@ export const ofContainer =
   (spec) =>
     signalled(spec).flatMap((container) => find(container, spec) ?? []);
 
-export const isProblem = ({ severity }: Pick<CheckFinding, 'severity'>): boolean => severity !== 'info';
+export const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
 
 /** Values of --fail-on: a code, the least severity, or `any` for every problem. */
 export type FailOn = CheckCode | Severity | 'any';

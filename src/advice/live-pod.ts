@@ -2,7 +2,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
-import { isFinished, isReady, isRunning, isTerminating, statusesOf } from '../model/pod.ts';
+import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import { containersOf } from './read-pod-spec.ts';
 import { readyIn, serviceNameOf, specOfWorkload, type Neighbours } from './read-workload.ts';
@@ -14,11 +14,9 @@ export function specOfLivePod(
   { node, graceSeconds }: { node?: Node; graceSeconds?: number },
 ): ShutdownSpec {
   const narrowed = narrowPod(pod);
-  const stateOf = (name: string) => statusesOf(narrowed).find((status) => status.name === name)?.state;
   const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   // A waiting container may still start, and so may one that has no status yet.
-  const mayRun = (name: string): boolean => stateOf(name)?.terminated === undefined || isRestarted;
-  const noneRuns = !isFinished(narrowed) && !statusesOf(narrowed).some(({ state }) => isRunning(state));
+  const mayRun = (name: string): boolean => statusOf(narrowed, name)?.state.terminated === undefined || isRestarted;
   const spec = specOfWorkload(pod, neighbours, graceSeconds);
   const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {
@@ -27,7 +25,7 @@ export function specOfLivePod(
     services: servicesBehind(spec.services, neighbours, narrowed.metadata.uid),
     budgets: spec.budgets.map((budget) => ({ ...budget, ruling: rulingOf(budget, narrowed, spec.budgets.length > 1) })),
     isFinished: isFinished(narrowed),
-    notRunningNow: noneRuns,
+    notRunningNow: !isFinished(narrowed) && !hasRunning(narrowed),
     nodeNotReady:
       node && ready && ready.status !== 'True'
         ? { node: node.metadata.name, status: ready.status === '' ? 'Unknown' : ready.status }

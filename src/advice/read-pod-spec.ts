@@ -1,7 +1,16 @@
 /** A pod's spec → the containers of a ShutdownSpec. Untrusted: a value of the wrong type counts as absent. */
 import type { V1Container, V1LifecycleHandler, V1PodSpec, V1Probe } from '@kubernetes/client-node';
 import { plainSleep } from '../model/observe/container.ts';
-import { asArray, asNumber, asObject, asSeconds, asString, asStrings, isPresent } from '../model/observe/read.ts';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  asText,
+  isPresent,
+} from '../model/observe/read.ts';
 import { commandsOf, shellLineOf } from '../model/observe/command-line.ts';
 import type { ContainerSpec, Hook, Path, ProbeSpec } from './shutdown-spec.ts';
 
@@ -23,10 +32,10 @@ export function containersOf(
 function containerOf(container: V1Container, path: Path, isInit: boolean): Omit<ContainerSpec, 'runs'> {
   const lifecycle = asObject(container.lifecycle);
   return {
-    name: asString(container.name) ?? '',
+    name: asText(container.name),
     kind: !isInit ? 'main' : container.restartPolicy === 'Always' ? 'sidecar' : 'init',
     path,
-    image: asString(container.image) ?? '',
+    image: asText(container.image),
     command: {
       command: asStrings(container.command),
       args: asStrings(container.args),

@@ -14,9 +14,12 @@ import {
   asSeconds,
   asString,
   asStrings,
-  isPresent,
+  asText,
+  listOf,
+  maybe,
+  shape,
   stringMap,
-  type JsonObject,
+  type Reader,
 } from '../model/observe/read.ts';
 import { matches, type LabelSelector } from '../run/selectors.ts';
 import { templatePaths } from '../verdict/fix.ts';
@@ -63,7 +66,7 @@ export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours,
   const replicas = replicasOf(object, neighbours.autoscaled);
   const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
   return {
-    subject: { kind, name: asString(metadata?.name) ?? '', namespace },
+    subject: { kind, name: asText(metadata?.name), namespace },
     podPath,
     graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
     specGraceSeconds,
@@ -128,7 +131,7 @@ export function serviceOf({ metadata, spec: raw }: V1Service): ServiceSpec {
   const spec = asObject(raw);
   const matchLabels = stringMap(spec['selector'], () => true);
   return {
-    name: asString(metadata?.name) ?? '',
+    name: asText(metadata?.name),
     namespace: asString(metadata?.namespace),
     selector: matchLabels && { matchLabels },
     targetPorts: asArray(spec['ports'])
@@ -146,9 +149,9 @@ export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   const [spec, status] = [asObject(budget.spec), asObject(budget.status)];
   const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
-    name: asString(budget.metadata?.name) ?? '',
+    name: asText(budget.metadata?.name),
     namespace: asString(budget.metadata?.namespace),
-    selector: isPresent(spec['selector']) ? selectorOf(asObject(spec['selector'])) : undefined,
+    selector: maybe(selectorOf)(spec['selector']),
     minAvailable: amountOf(spec['minAvailable']),
     maxUnavailable: amountOf(spec['maxUnavailable']),
     evictsUnready: spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
@@ -160,15 +163,9 @@ export function budgetOf(budget: V1PodDisruptionBudget): BudgetSpec {
   };
 }
 
-const selectorOf = ({ matchLabels, matchExpressions }: JsonObject): LabelSelector => ({
-  matchLabels: stringMap(matchLabels, () => true),
-  matchExpressions: asArray(matchExpressions)
-    .map(asObject)
-    .map(({ key, operator, values }) => ({
-      key: asString(key) ?? '',
-      operator: asString(operator) ?? '',
-      values: asStrings(values),
-    })),
+const selectorOf: Reader<LabelSelector> = shape({
+  matchLabels: (raw) => stringMap(raw, () => true),
+  matchExpressions: listOf(shape({ key: asText, operator: asText, values: asStrings }), 10_000),
 });
 
 /** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */

@@ -2,6 +2,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
+import { resumesAt } from '../model/reduce/gaps.ts';
 import { second } from '../model/span.ts';
 import type { Fact, Trace } from '../model/trace.ts';
 import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
@@ -27,11 +28,9 @@ const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamNa
  * stream was just resumed or listed again, or has an open gap: since it was last alive.
  */
 export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
-  const resumed = trace.resumes.filter(
-    ({ value, at: start }) => value.stream === stream && start <= at && at <= (value.until ?? start) + assumedLagMs,
-  );
   const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
-  return Math.min(at, ...resumed.map(({ value }) => value.since), ...hidden.map(({ value }) => value.from));
+  const since = resumesAt(trace, stream, at).map(({ value }) => value.since);
+  return Math.min(at, ...since, ...hidden.map(({ value }) => value.from));
 }
 
 /**

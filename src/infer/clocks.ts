@@ -4,9 +4,9 @@
  */
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
-import { second, type Span } from '../model/span.ts';
+import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Fact, Occurrence, Renewal, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Constraint } from './network.ts';
@@ -29,42 +29,25 @@ function constrainOffset(network: PodNetwork, origin: 'node' | 'api', clock: Rem
   network.add({ from: 'client', to: origin, min: ahead - hi, max: ahead - lo, because });
 }
 
-/** A timestamp of the node, in an object that carries the API server's timestamp too. */
-interface StoredStamp {
-  /** Node clock. */
-  readonly stamp: number;
-  /** API server's clock. */
-  readonly written: Span;
-  readonly seq: number;
-}
-
 /** What the kubelet wrote is stored later. Less certain than causes: another API server's wrong clock may date it. */
 export function constrainByStorage(network: PodNetwork, trace: Trace): void {
   const { references, stepped } = network;
   if (stepped.node || stepped.api) return;
-  for (const { stamp, written } of storedIn(trace)) {
-    const [made, stored] = [stamp - references.node, written.hi - references.api];
-    const max = stored - made + driftOf(made) + driftOf(stored);
+  const made = trace.events.flatMap(({ component, named, created }) =>
+    component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created }] : [],
+  );
+  for (const { stamp, written } of [...made, ...signsIn(trace).map(({ value }) => value)]) {
+    const [since, stored] = [stamp - references.node, written.hi - references.api];
+    const max = stored - since + driftOf(since) + driftOf(stored);
     network.add({ from: 'api', to: 'node', max, because: 'an Event is stored after it was made' });
   }
 }
 
-function storedIn(trace: Trace): StoredStamp[] {
-  const made = trace.events.flatMap(({ component, named, created, seq }) =>
-    component === 'kubelet' && named !== undefined && created ? [{ stamp: named, written: created, seq }] : [],
-  );
-  return [...made, ...signsIn(trace)];
-}
-
-const signsIn = ({ nodeSigns }: Trace): StoredStamp[] =>
-  [nodeSigns.event, nodeSigns.lease].flatMap((sign) => (sign ? [{ ...sign.value, seq: sign.seq }] : []));
+const signsIn = ({ nodeSigns: { event, lease } }: Trace): Fact<Required<NodeSign>>[] =>
+  [event, lease].flatMap((sign) => sign ?? []);
 
 /** An Event, or a renewal of the Lease. The kubelet normally posts it at most `lag` after its timestamp. */
-interface Post {
-  /** Node clock. */
-  readonly stamp: number;
-  /** API server's clock. */
-  readonly written: Span | undefined;
+interface Post extends NodeSign {
   /** The earliest client time (ms) at which it can have been stored, as its stream was alive. */
   readonly storedSince: number;
   readonly seq: number;
@@ -120,13 +103,13 @@ function constraintsOf({ references }: PodNetwork, { stamp, written, storedSince
 
 interface NodeSigns {
   readonly arrivals: readonly Bound[];
-  readonly stored: readonly StoredStamp[];
+  readonly stored: readonly Fact<Required<NodeSign>>[];
 }
 
 /** The node's signs from before the deletion was accepted. A later pause of the node did not delay them. */
 const signsBefore = (network: PodNetwork, trace: Trace, { facts, accepted }: Deletion): NodeSigns => ({
   arrivals: facts.nodeClock.lower.filter(({ at }) => at <= accepted.client.hi),
-  stored: signsIn(trace).filter(({ written }) => written.hi - network.references.api <= second),
+  stored: signsIn(trace).filter(({ value }) => value.written.hi - network.references.api <= second),
 });
 
 /** Whether another sign of the node implies nearly the same offset, as two prompt ones do. */
@@ -141,7 +124,7 @@ function isConfirmed(network: PodNetwork, constraint: Constraint, { lag, seq }: 
       .map(({ at, value }) => references.node - value - references.client + driftOver(at - references.client)),
     ...signs.stored
       .filter((sign) => sign.seq !== seq)
-      .map(({ stamp, written }) => written.hi - references.api + api.hi - (stamp - references.node)),
+      .map(({ value: { stamp, written } }) => written.hi - references.api + api.hi - (stamp - references.node)),
   ];
   return latest.some((one) => one - earliest <= closeMs);
 }
@@ -172,9 +155,8 @@ function placeInQueue({ named = 0 }: Occurrence, all: readonly Occurrence[]): nu
 /** Events older than this have left the queue. */
 const maxQueueingMs = 10_000;
 
-const renewalOf = (trace: Trace, { value: { stamp, written }, at, seq }: Fact<Renewal>): Post => ({
-  stamp,
-  written,
+const renewalOf = (trace: Trace, { value, at, seq }: Fact<NodeSign>): Post => ({
+  ...value,
   storedSince: deliverableSince(trace, 'lease', at) - deliveryLagOf(trace),
   seq,
   lag: millisecondsOf('event-lag'),

@@ -17,14 +17,8 @@ import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 
-/** `exit`: what the timeline was made from. Undefined if no deletion was seen. */
-export interface Concluded {
-  readonly timeline: Timeline;
-  readonly exit: PodExit | undefined;
-}
-
-/** Undefined until the pod is seen. */
-export function conclude(trace: Trace): Concluded | undefined {
+/** Undefined until the pod is seen. `exit`: what the timeline was made from; undefined if no deletion was seen. */
+export function conclude(trace: Trace): { timeline: Timeline; exit: PodExit | undefined } | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
   return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), exit };

@@ -1,5 +1,6 @@
 /** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
+import type { ContainerStatus } from '../model/kube.ts';
 import { isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
@@ -134,8 +135,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
-  if (fitsStopSignal(end.exitCode, numberOfSignal(status?.stopSignal ?? spec.container.lifecycle?.stopSignal)))
-    return 'signalled';
+  if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(spec, status)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
   return isDoubtfulKill ? 'unknown' : 'killed';
@@ -182,6 +182,10 @@ const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', '
 /** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
+/** By name; undefined if the API names none. */
+export const stopSignalOf = (spec: ContainerSpec, status: ContainerStatus | undefined): string | undefined =>
+  status?.stopSignal ?? spec.container.lifecycle?.stopSignal;
+
 /** Signals by number (Linux). The API names a stop signal only if lifecycle.stopSignal is in use. */
 const signalNames = (
   'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG ' +
@@ -197,25 +201,10 @@ const numbers = new Map([
 
 const realTime = { first: 34, last: 64 };
 
-/** `SIGTERM` for `TERM`, `SIGTERM` or `15`; undefined if the API names none. */
-export function nameOfSignal(given: string | undefined): string | undefined {
-  if (given === undefined || given === '') return undefined;
-  if (/^\d+$/.test(given)) return nameOfNumber(Number(given)) ?? given;
-  return given.startsWith('SIG') ? given : `SIG${given}`;
-}
-
-function nameOfNumber(number: number): string | undefined {
-  const name = signalNames[number - 1];
-  if (name !== undefined) return `SIG${name}`;
-  if (number < realTime.first || number > realTime.last) return undefined;
-  return number === realTime.first ? 'SIGRTMIN' : `SIGRTMIN+${number - realTime.first}`;
-}
-
-function numberOfSignal(given: string | undefined): number | undefined {
-  const name = nameOfSignal(given);
-  if (name === undefined) return undefined;
-  const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name) ?? [];
-  if (end === undefined) return numbers.get(name);
+/** The number of a signal that the API names: `SIGTERM`, `SIGRTMIN+3`. */
+function numberOfSignal(name: string | undefined): number | undefined {
+  const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name ?? '') ?? [];
+  if (end === undefined) return numbers.get(name ?? '');
   const number = (end === 'MIN' ? realTime.first : realTime.last) + Number(offset);
   return number >= realTime.first && number <= realTime.last ? number : undefined;
 }

@@ -8,7 +8,7 @@ import { isRunning, runtimeOf, statusOf, type ContainerSpec } from '../model/pod
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
-import { exitOf, isMadeUp, nameOfSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
+import { exitOf, isMadeUp, outcomeOf, stopSignalOf, wasStoppedAsStatic } from './container-end.ts';
 import {
   stopTimeout,
   type ContainerExit,
@@ -95,8 +95,6 @@ interface Decision {
   readonly signalBasis: SignalBasis | undefined;
   /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
   readonly kill: 'none' | 'probable' | 'silent' | 'late';
-  /** `silent` or `late`. */
-  readonly isSureKill: boolean;
   /** The stop signal, or the kill after it, ended the container. */
   readonly isExitByStop: boolean;
 }
@@ -118,9 +116,8 @@ function decide(stop: Stop): Decision {
   const mayHaveEndedBefore = !wasStopped && !killingsMissing(trace, ended);
   const outcome = likelyOutcome === 'signalled' && mayHaveEndedBefore ? 'unknown' : likelyOutcome;
   const hook = found && !wasStopped ? { ...found, outcome: 'unknown' as const, mayNotHaveRun: true as const } : found;
-  const wasKilled = outcome === 'killed' && ended !== undefined;
-  const kill = wasKilled ? killWith(stop, isLate) : 'none';
-  const isSureKill = kill === 'late' || kill === 'silent';
+  const likelyKill = isLate ? 'late' : 'probable';
+  const kill = outcome !== 'killed' || !ended ? 'none' : !isLate && isSilentKill(stop) ? 'silent' : likelyKill;
   return {
     graceStart,
     graceEnd: network.read(moment('grace-end', spec.name)),
@@ -128,26 +125,23 @@ function decide(stop: Stop): Decision {
     hook,
     signalBasis: wasStopped ? signalBasis : undefined,
     kill,
-    isSureKill,
-    isExitByStop: wasStopped && hasSignal && (isSureKill || (outcome === 'signalled' && isSignalledAtOnce(spec, hook))),
+    isExitByStop:
+      wasStopped && hasSignal && (isSure(kill) || (outcome === 'signalled' && isSignalledAtOnce(spec, hook))),
   };
 }
 
-function killWith(stop: Stop, isLate: boolean): Decision['kill'] {
-  if (isLate) return 'late';
-  return isSilentKill(stop) ? 'silent' : 'probable';
-}
+const isSure = (kill: Decision['kill']): boolean => kill === 'silent' || kill === 'late';
 
 /** Constrains the exit to follow the signal, or the kill, that caused it. */
-function constrainEffects(stop: Stop, { isSureKill, hook, isExitByStop }: Decision): void {
+function constrainEffects(stop: Stop, { kill, hook, isExitByStop }: Decision): void {
   const { network, kubelet, spec, killings } = stop;
-  if (isSureKill) constrainExitByKill(stop);
+  if (isSure(kill)) constrainExitByKill(stop);
   if (!isExitByStop) return;
   const [signal, exit] = [moment('stop-signal', spec.name), moment('exit', spec.name)];
   network.follows(signal, exit, {}, { because: 'it ended by its signal or its kill (§5)' });
   const timeout = stopTimeout(kubelet, 'min');
   const because = 'the kill came the grace after the signal (§2 S9)';
-  if (isSureKill && isSignalledAtOnce(spec, hook) && killings.length === 1)
+  if (isSure(kill) && isSignalledAtOnce(spec, hook) && killings.length === 1)
     network.follows(signal, exit, { min: timeout - driftOver(timeout) }, { because });
 }
 
@@ -158,7 +152,7 @@ function readExit(
   decision: Decision,
 ): Omit<ContainerExit, 'spec' | 'facts' | 'killings' | 'ran'> {
   const { network, trace, spec, facts } = stop;
-  const { outcome, hook, graceStart, graceEnd, kill, isSureKill, signalBasis } = decision;
+  const { outcome, hook, graceStart, graceEnd, kill, signalBasis } = decision;
   const mayHaveWaited = hook !== undefined || spec.kind === 'sidecar';
   const exit = exitOf(stop, { hasSignal: signalBasis !== undefined, mayHaveWaited });
   const signal = signalOf(stop, decision, exit);
@@ -170,7 +164,7 @@ function readExit(
     outcome,
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
     signal,
-    kill: isSureKill ? network.read(moment('kill', spec.name)) : undefined,
+    kill: isSure(kill) ? network.read(moment('kill', spec.name)) : undefined,
     probable: kill === 'probable' || (kill === 'silent' && !isLogRead(facts)),
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
@@ -180,7 +174,7 @@ function readExit(
       ...(signal ? [stop.lag] : []),
       ...(signal && signalBasis?.isDatedByAcknowledgement ? (['kill-at-once'] as const) : []),
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
-      ...(isSureKill ? (['kill-lag'] as const) : []),
+      ...(isSure(kill) ? (['kill-lag'] as const) : []),
       ...(kill === 'silent' ? (['silent-kill'] as const) : []),
       ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
     ],
@@ -204,7 +198,7 @@ function signalOf(
   return {
     ...network.read(at),
     proved,
-    name: nameOfSignal(status?.stopSignal ?? spec.container.lifecycle?.stopSignal),
+    name: stopSignalOf(spec, status),
   };
 }
 

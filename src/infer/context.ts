@@ -37,18 +37,14 @@ export interface InferContext extends DeletionContext {
   readonly isLate: boolean;
 }
 
-/** When and how a preStop hook ended. */
-export interface HookEnd {
+/** What is known of a container's preStop hook. */
+export interface HookFacts {
+  readonly kind: HookKind;
+  readonly start: Estimate;
   readonly end: Estimate;
   readonly outcome: PreStopReport['outcome'];
   /** The hook failed, perhaps because its container had ended. If so, no stop signal was sent. */
   readonly mayHaveDied?: boolean;
-}
-
-/** What is known of a container's preStop hook. */
-export interface HookFacts extends HookEnd {
-  readonly kind: HookKind;
-  readonly start: Estimate;
   /** The container may have ended before the kubelet stopped it. If so, the hook never ran. */
   readonly mayNotHaveRun?: true;
   /** The Event of a failure may still arrive, as Events can come later than the status. */

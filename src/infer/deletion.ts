@@ -3,9 +3,9 @@ import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { noLessThan, noMoreThan, toClient, upTo, withDates, type RemoteClock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import type { Gap } from '../model/observation.ts';
-import { conditionOf, isFinished, isOlder } from '../model/pod.ts';
+import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
-import { parseTime } from '../model/stamps.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { DeletionFacts, Fact, Occurrence, RequestFacts, Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
@@ -50,7 +50,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
     requested: ours && sentAt(ours),
     deletedByOther: request?.answer && !ours ? request : undefined,
     accepted: onClient(client, evidence, 'observed'),
-    grace: firstGrace(facts),
+    grace: graceOf(facts.first.value),
     api,
     assumes: isEarlier ? ['server-skew'] : [],
   };
@@ -58,11 +58,6 @@ export function deletionOf(trace: Trace): Deletion | undefined {
 
 export const sentAt = ({ sent }: RequestFacts): Estimate =>
   onClient({ lo: sent.at, hi: sent.at + 1 }, [sent.seq], 'observed');
-
-const firstGrace = (facts: DeletionFacts): number => graceOf(facts.first.value);
-
-const graceOf = ({ metadata, spec }: Pod): number =>
-  metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
 
 /** The client time by which the deletion was seen. An answer with an unchanged pod, by a webhook, does not show it. */
 function arrival(facts: DeletionFacts, ours: RequestFacts | undefined): number {
@@ -136,7 +131,7 @@ function hasOtherCause(trace: Trace, first: Pod, { verb, sent }: RequestFacts): 
   if (verb === 'delete') return reason !== undefined && reason !== 'TerminationByKubelet' && isNew;
   if (reason !== byEviction) return trace.pod !== undefined && causeIn(trace.pod.value) === byEviction;
   const since = parseTime(conditionOf(first, 'DisruptionTarget')?.lastTransitionTime) ?? -Infinity;
-  return since > (parseTime(first.metadata.deletionTimestamp) ?? Infinity) - graceOf(first) * second;
+  return since > (requestedAt(first) ?? Infinity);
 }
 
 const byEviction = 'EvictionByEvictionAPI';
@@ -159,15 +154,14 @@ function wasRequestedBefore(trace: Trace, facts: DeletionFacts, request: Request
 }
 
 /**
- * The time of the request: [D − grace, D − grace + 1 s), API server's clock (SIGNALS.md §1 "First delete"). Undefined
- * if D may have been rewritten: by the kubelet's last DELETE or a forced one (grace 0), or a grace shortened to 1.
+ * The second of the request, API server's clock. Undefined if deletionTimestamp may have been rewritten: by the kubelet's
+ * last DELETE or a forced one (grace 0), or a grace shortened to 1.
  */
 export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefined {
-  const { deletionTimestamp } = facts.first.value.metadata;
-  const deadline = parseTime(deletionTimestamp);
-  const grace = firstGrace(facts);
-  if (deadline === undefined || (!isWitnessed(trace, facts) && grace <= 1)) return undefined;
-  return { lo: deadline - grace * second, hi: deadline - grace * second + second };
+  const first = facts.first.value;
+  const asked = requestedAt(first);
+  if (asked === undefined || (!isWitnessed(trace, facts) && graceOf(first) <= 1)) return undefined;
+  return { lo: asked, hi: asked + second };
 }
 
 /**
@@ -189,9 +183,8 @@ export const ranAtDeletion = ({ pod, grace }: Deletion): boolean => !isFinished(
 
 /** Bounds on the API server's clock: it executed our DELETE between our sending it and its first sign. */
 function withDeletion(api: RemoteClock, facts: DeletionFacts, seen: Span): RemoteClock {
-  const deadline = parseTime(facts.first.value.metadata.deletionTimestamp);
-  if (deadline === undefined || !Number.isFinite(seen.lo)) return api;
-  const asked = deadline - firstGrace(facts) * second;
+  const asked = requestedAt(facts.first.value);
+  if (asked === undefined || !Number.isFinite(seen.lo)) return api;
   const lower = noLessThan(api, { at: seen.hi, value: asked - seen.hi, seq: facts.seenSeq });
   return noMoreThan(lower, { at: seen.lo, value: asked + second - seen.lo, seq: facts.seenSeq });
 }

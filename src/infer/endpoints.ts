@@ -48,18 +48,17 @@ function endpointExit(
   };
 }
 
-/** A slice in which the endpoint was ready once, but not any more when the deletion came. */
-export interface EarlierExit {
-  readonly slice: string;
-  readonly service?: string;
-  readonly unroutedAt: Estimate;
-}
+/** Where an endpoint was, and when it stopped being ready. */
+export type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { readonly unroutedAt?: Estimate };
 
 /**
  * Slices that we saw stop routing to the pod before its deletion, because of its readiness or its labels. An endpoint that
  * moved to another slice of the same Service does not count.
  */
-export function unroutedBefore(context: DeletionContext, endpoints: readonly EndpointExit[]): readonly EarlierExit[] {
+export function unroutedBefore(
+  context: DeletionContext,
+  endpoints: readonly EndpointExit[],
+): readonly RoutedEndpoint[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {
     const { service, states } = facts;
     const { addressType } = facts.slice;

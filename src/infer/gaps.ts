@@ -5,7 +5,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
-import type { Fact, Trace } from '../model/trace.ts';
+import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
@@ -31,7 +31,7 @@ const resourceOf: Record<StreamName, string> = {
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
   const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
-  const broken = brokenLogs(trace).map(({ ended }) => gapIn('logs', 'disconnected', ended.at));
+  const broken = brokenLogs(trace).map(({ at }) => gapIn('logs', 'disconnected', at));
   const refused = trace.refused.map(({ value, at }) => gapIn(value.stream, 'refused', at));
   return [...gaps, ...broken, ...lateChanges(trace), ...refused];
 }
@@ -84,28 +84,22 @@ const lateChanges = (trace: Trace): TimelineGap[] =>
     .filter(({ value, at }) => value.late && (value.until ?? at) - value.since > minListedDelayMs)
     .map(({ value, at }) => gapIn(value.stream, 'late', value.since, value.until ?? at));
 
-export interface BrokenLog {
-  readonly container: string;
-  /** When the stream broke off. */
-  readonly ended: Fact<{ readonly clean: boolean }>;
-}
-
-export const brokenLogs = ({ containers, gone }: Trace): BrokenLog[] =>
-  [...containers].flatMap(([container, { log }]) => {
-    const { ended } = log;
-    return ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [{ container, ended }] : [];
-  });
+/** The ends of logs that broke off before the pod was gone. */
+export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
+  [...containers.values()].flatMap(({ log: { ended } }) =>
+    ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
+  );
 
 /** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
-const areEventsUnavailable = ({ refused, namespaceEnding }: Trace): boolean =>
-  namespaceEnding !== undefined || refused.some(({ value }) => value.stream === 'events');
+const areEventsUnavailable = (trace: Trace): boolean =>
+  trace.namespaceEnding !== undefined || isRefused(trace, 'events');
 
 /**
  * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
  * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
  */
 function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
-  const { gaps, gone, events, deletion, requests } = trace;
+  const { gone, events, deletion, requests } = trace;
   const since = Math.min(deletion?.seenAt ?? Infinity, ...requests.map(({ sent }) => sent.at));
   const killedAt = events.find(({ reason, at }) => reason === 'Killing' && at >= since)?.at ?? Infinity;
   const due = Math.min(
@@ -113,7 +107,7 @@ function wereKillingsLost(trace: Trace, writtenBefore: number): boolean {
     gone?.at ?? Infinity,
     writtenBefore + millisecondsOf('event-lag') + deliveryLagOf(trace),
   );
-  return gaps.some(({ value: { stream, from, to } }) => stream === 'events' && to === undefined && from < due);
+  return lostSince(trace, 'events') < due;
 }
 
 /** Whether a Killing may be missing, so that its absence proves nothing. `ended`: the exit of its container, if known. */

@@ -3,9 +3,9 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import type { Fact, Occurrence, Trace } from '../model/trace.ts';
+import { lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
-import { graceSpan, type HookEnd, type HookFacts } from './context.ts';
+import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
@@ -51,7 +51,7 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
   };
 }
 
-type Result = Pick<HookEnd, 'outcome' | 'mayHaveDied'>;
+type Result = Pick<HookFacts, 'outcome' | 'mayHaveDied'>;
 
 function constrainHookEnd(stop: HookStop): Result {
   const { network, kind, start, end, failure, lag } = stop;
@@ -114,8 +114,7 @@ function sleepEnd(stop: HookStop): Result {
 
 /** Whether a pause of the kubelet would go unseen: its Lease was not watched, or the container's log broke off. */
 const isPauseHidden = ({ trace, spec }: Stop): boolean =>
-  trace.gaps.some(({ value }) => value.stream === 'lease' && value.to === undefined) ||
-  trace.containers.get(spec.name)?.log.ended?.value.clean === false;
+  lostSince(trace, 'lease') < Infinity || trace.containers.get(spec.name)?.log.ended?.value.clean === false;
 
 /** The status with the terminal phase waits for every hook, even for a sleep that outlives its container. */
 function constrainByTerminal({ network, end }: HookStop, { at, seq }: Fact<unknown>): void {

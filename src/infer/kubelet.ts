@@ -1,7 +1,7 @@
 /** When the kubelet acted: its Killing Events, the grace period it used, and what they show about the node's clock. */
 import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model/clock.ts';
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
-import { parseTime } from '../model/stamps.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
@@ -170,9 +170,8 @@ const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.termination
  * any other one was set to the time of the write (SIGNALS.md §1 "Repeat delete").
  */
 function loweredSince({ deletion, network }: DeletionContext, { value, at }: Grace): number {
-  const { pod, grace, accepted } = deletion;
+  const { pod, accepted } = deletion;
   const stamp = parseTime(value.deadline);
-  const asked = (parseTime(pod.metadata.deletionTimestamp) ?? NaN) - grace * second;
-  if (stamp === undefined || stamp - value.grace * second === asked) return accepted.client.lo;
+  if (stamp === undefined || stamp - value.grace * second === requestedAt(pod)) return accepted.client.lo;
   return network.toClient('api', { lo: stamp, hi: stamp + second }, at + 1).lo;
 }

@@ -78,7 +78,8 @@ export class Network {
       return false;
     }
     for (let edge = count; edge < this.#edges.source.length; edge += 1)
-      for (const origin of this.#origins.values()) for (const paths of origin) this.#narrow(paths, edge);
+      for (const origin of this.#origins.values())
+        for (const paths of origin) if (this.#shorten(paths, edge)) this.#spread(paths, [this.#farEnd(paths, edge)]);
     return true;
   }
 
@@ -208,11 +209,6 @@ export class Network {
       for (const affected of this.#out[target] as number[]) toCheck.push(affected);
     }
     return true;
-  }
-
-  /** Updates shortest paths, right until now, for a new edge. */
-  #narrow(paths: ShortestPaths, edge: number): void {
-    if (this.#shorten(paths, edge)) this.#spread(paths, [this.#farEnd(paths, edge)]);
   }
 
   /** Updates the paths that lead on from the moments whose own path became shorter. */

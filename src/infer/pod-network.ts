@@ -7,7 +7,7 @@ import { driftOver } from '../model/assumptions.ts';
 import { isStepped, offsetAt, stepsOf, toClient, type RemoteClock } from '../model/clock.ts';
 import type { Instant } from '../model/report.ts';
 import { anyTime, type Span } from '../model/span.ts';
-import type { Fact } from '../model/trace.ts';
+import type { Seen } from '../model/trace.ts';
 import { narrowed, noLaterThan, onClient, type Estimate } from './estimate.ts';
 import { Network, type Constraint } from './network.ts';
 
@@ -32,16 +32,7 @@ interface References {
   readonly api: number;
 }
 
-/** Bounds in client time, and in the node's time. */
-interface Limits {
-  readonly client?: Span;
-  readonly node?: Span;
-}
-
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
-
-/** When an observation arrived (client ms), and its number. */
-type Arrival = Pick<Fact<unknown>, 'at' | 'seq'>;
 
 export class PodNetwork extends Network {
   readonly references: References;
@@ -84,7 +75,7 @@ export class PodNetwork extends Network {
     estimate: Estimate,
     clock: 'node' | 'api',
     stamp: Span | undefined,
-    { at, seq }: Arrival,
+    { at, seq }: Seen,
     since?: number,
   ): Estimate {
     return stamp ? narrowed(estimate, onClient(this.toClient(clock, stamp, at + 1, since), [seq])) : estimate;
@@ -107,7 +98,7 @@ export class PodNetwork extends Network {
   }
 
   /** The moment lies within all of these limits. */
-  within(name: string, { client, node }: Limits, proof: Proof): boolean {
+  within(name: string, { client, node }: Partial<Pick<Estimate, 'client' | 'node'>>, proof: Proof): boolean {
     const constraints: Constraint[] = [];
     const limit = (from: string, { lo, hi }: Span) => constraints.push({ from, to: name, min: lo, max: hi, ...proof });
     if (client) limit('client', shifted(client, this.references.client));

@@ -139,12 +139,8 @@ function failuresOf(windows: readonly FailureWindow[]): ProbeReport['failures'] 
 }
 
 function lastAnswered(slices: readonly Fact<ProbeCounts>[]): ProbeResult['answered'] {
-  let found: ProbeResult['answered'];
-  for (const { value, seq } of slices) {
-    const last = value.answered?.lastSent;
-    if (last !== undefined && last >= (found?.last ?? -Infinity)) found = { last, seq };
-  }
-  return found;
+  const answers = slices.flatMap(({ value, seq }) => (value.answered ? [{ last: value.answered.lastSent, seq }] : []));
+  return answers.sort((a, b) => a.last - b.last).at(-1);
 }
 
 function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number): ProbeResult['refusedBy'] {

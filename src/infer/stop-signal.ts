@@ -5,13 +5,13 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { Fact, Trace } from '../model/trace.ts';
+import { isRefused, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { graceSpan, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { isWitnessed } from './deletion.ts';
 import { isBefore, moved, onBothClocks, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
-import { isAcknowledgedByProbe, mayHaveRetried, sawNoRetry, sigkillCode, deletedAtLatest, type Stop } from './stop.ts';
+import { isAcknowledgedByProbe, deletedAtLatest, mayHaveRetried, sawRetry, sigkillCode, type Stop } from './stop.ts';
 
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */
@@ -29,7 +29,7 @@ export function constrainSignal(stop: Stop, hook: HookFacts | undefined): Signal
   const ready = moment(hook ? 'hook-end' : 'stop-start', spec.name);
   const dueWithoutTurn = network.read(ready);
   const due = turn ? afterTurn(dueWithoutTurn, turn, stopStart, graceSpan(kubelet)) : dueWithoutTurn;
-  const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && sawNoRetry(stop);
+  const isDatedByAcknowledgement = !hook && !turn && isKilledAtOnce(stop) && !sawRetry(stop);
   const mayBeRetry = !isDatedByAcknowledgement && mayHaveRetried(stop, due);
   const wait = millisecondsOf(lag) + (isDatedByAcknowledgement ? millisecondsOf('kill-at-once') : 0);
   const max = mayBeRetry || turn ? Infinity : wait;
@@ -79,9 +79,6 @@ function signalLine(stop: Stop, hook: HookFacts | undefined, since: Estimate): F
   );
 }
 
-/** Then no Killing arrives. */
-const areEventsRefused = ({ refused }: Trace): boolean => refused.some(({ value }) => value.stream === 'events');
-
 /** The kubelet retries a failed kill after this time at the earliest (SIGNALS.md §2 S11, backOffPeriod). */
 const minRetryDelayMs = 10_000;
 
@@ -92,7 +89,7 @@ const minRetryDelayMs = 10_000;
  */
 function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boolean {
   const { acknowledged } = trace;
-  if (!areEventsRefused(trace) || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
+  if (!isRefused(trace, 'events') || !acknowledged || !ended || !isWitnessed(trace, deletion.facts)) return false;
   if (isAcknowledgedByProbe(trace) || deliverableSince(trace, 'pod', acknowledged.at) !== acknowledged.at) return false;
   const grace = facts.terminated?.value.exitCode === sigkillCode ? stopTimeout(kubelet, 'min') : 0;
   const isAfterGrace = ended.client.hi >= deletion.accepted.client.lo + grace;
@@ -104,7 +101,7 @@ function isKilledAtOnce({ trace, deletion, kubelet, facts, ended }: Stop): boole
  * the signal and arrives live after the deletion was seen is about this signal.
  */
 const isAboutThisSignal = ({ trace, deletion, facts: { log } }: Stop, line: Fact<number>): boolean =>
-  areEventsRefused(trace) &&
+  isRefused(trace, 'events') &&
   isWitnessed(trace, deletion.facts) &&
   log.opened !== undefined &&
   log.opened.at + millisecondsOf('log-end') <= deletion.facts.seenAt &&

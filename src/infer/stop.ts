@@ -6,7 +6,7 @@ import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
 import { hookOf, type ContainerSpec } from '../model/pod.ts';
 import { atMost, second, widthOf } from '../model/span.ts';
-import type { ContainerFacts, Fact, Occurrence, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type InferContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -139,27 +139,25 @@ const uncertainStartMs = 2000;
  * when the first attempt was to send it.
  */
 export function mayHaveRetried(stop: Stop, due: Estimate): boolean {
-  const { trace, killings, stopStart } = stop;
-  const since = killings[0]?.time.lo ?? stopStart.node.lo;
-  const again =
-    killings.length > 1 ||
-    trace.events.some((event) => startsNewAttempt(event) && event.time.hi >= since) ||
-    trace.nodeReady.some(
-      (ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (killings[0]?.at ?? -Infinity),
-    );
-  const late = killings.length < 2 && (stop.isLate || outlivedDeadline(stop, stopStart));
-  // For an Event that was repeated before we saw it, only the first and the last time are known.
-  const repeated = (killings[0]?.count ?? 1) > 2;
-  // If no Killing arrived, those of failed attempts may not have arrived either.
-  return again || late || repeated || killings.length === 0 || !Number.isFinite(due.client.hi);
+  const { killings } = stop;
+  // If no Killing arrived, those of failed attempts may not have arrived either. For an Event that was repeated before we
+  // saw it, only the first and the last time are known.
+  return sawRetry(stop) || killings.length === 0 || (killings[0]?.count ?? 1) > 2 || !Number.isFinite(due.client.hi);
 }
 
-/** Whether nothing shows a second attempt. Unlike `!mayHaveRetried`, this can be true without a Killing. */
-export const sawNoRetry = (stop: Stop): boolean =>
-  !stop.trace.events.some(startsNewAttempt) &&
-  !stop.trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True') &&
-  !stop.isLate &&
-  !outlivedDeadline(stop, stop.stopStart);
+/** Whether something shows that there was, or may have been, a second attempt. */
+export function sawRetry(stop: Stop): boolean {
+  const { trace, killings, stopStart } = stop;
+  const [first] = killings;
+  const since = first?.time.lo ?? stopStart.node.lo;
+  return (
+    killings.length > 1 ||
+    trace.events.some((event) => startsNewAttempt(event) && event.time.hi >= since) ||
+    trace.nodeReady.some((ready, index) => index > 0 && ready.value !== 'True' && ready.at >= (first?.at ?? 0)) ||
+    stop.isLate ||
+    outlivedDeadline(stop, stopStart)
+  );
+}
 
 type Outlived = Pick<Stop, 'kubelet' | 'spec' | 'facts' | 'ended' | 'lag'>;
 
@@ -204,24 +202,16 @@ export function pauseEndOf(
   due: { readonly from: number; readonly to: number },
 ): PauseEnd | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
-  const stamps = [...(listedRenewal ? [listedRenewal] : []), ...renewals.map(stampOf)];
-  const late = stamps.filter(
-    ({ value }, index) =>
-      index > 0 && value - (stamps[index - 1]?.value ?? value) > maxRenewalIntervalMs && value > due.from,
-  );
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
   const line = lines.find(({ value }) => value >= due.from);
-  const signs = [...late, ...(line && line.value > due.to ? [line] : [])].filter(({ value }) => value > due.to);
-  const last = signs.at(-1);
-  return last && { at: last.value, evidence: last === line ? [last.seq] : [] };
+  if (line && line.value > due.to) return { at: line.value, evidence: [line.seq] };
+  const renewed = [listedRenewal, ...renewals].flatMap((renewal) => renewal?.value.stamp ?? []);
+  const at = renewed.findLast(
+    (stamp, index) => stamp > due.to && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
+  );
+  return at === undefined ? undefined : { at, evidence: [] };
 }
-
-const stampOf = ({ value, seq, at }: Fact<{ readonly stamp: number }>): Fact<number> => ({
-  value: value.stamp,
-  seq,
-  at,
-});
 
 /** The kubelet renews its Lease every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). */
 export const maxRenewalIntervalMs = 10.5 * second;

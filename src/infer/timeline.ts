@@ -11,7 +11,7 @@ import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
-import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport } from '../model/report.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
 import type { EndpointExit, HookFacts, Replacement, Trigger } from './context.ts';
 
@@ -27,12 +27,17 @@ export interface Interval {
   readonly open?: boolean;
 }
 
-/** How long something took, in ms. `shown` is the difference of the `shown` of its two ends. */
-export interface Length {
+/** A length or a ratio: the bounds between which the true one lies, and the value that is displayed. */
+export interface Bounds {
   readonly min: number;
   readonly max: number;
   readonly shown: number;
-  readonly basis: 'observed' | 'inferred';
+}
+
+/** How long something took, in ms. `shown` is the difference of the `shown` of its two ends. */
+export interface Length extends Bounds {
+  /** Absent: inferred. */
+  readonly basis?: 'observed' | 'inferred';
 }
 
 /** A point of the timeline. `id` (`NAME` or `NAME/SUBJECT`) stays the same while its interval narrows. */
@@ -55,7 +60,7 @@ export interface Phase {
   readonly end: Interval;
   readonly length: Length;
   /** The length as a share of the grace period that the kubelet used; 1 = all of it. */
-  readonly ofGrace: { readonly min: number; readonly max: number };
+  readonly ofGrace: Readonly<Range>;
 }
 
 export interface PreStopExit extends Pick<HookFacts, 'kind' | 'outcome' | 'sleepSeconds' | 'mayHaveDied'> {
@@ -94,7 +99,7 @@ export interface ContainerTimeline {
   /** From the stop signal to the exit. */
   readonly drain?: Length;
   /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
-  readonly graceUsed?: { readonly min: number; readonly max: number; readonly shown: number };
+  readonly graceUsed?: Bounds;
   /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */
@@ -113,7 +118,7 @@ export interface GraceTimeline {
   /** deletionTimestamp, ms on the API server's clock. */
   readonly deadline: number;
   /** The grace period that the kubelet may have used, s; `max` is infinite if nothing bounds it. */
-  readonly counted: { readonly min: number; readonly max: number };
+  readonly counted: Readonly<Range>;
 }
 
 export interface Timeline {
@@ -138,8 +143,8 @@ export interface Timeline {
   readonly total?: Length;
   /** Results of traffic probes (`--probe`), in the order of the flags. */
   readonly probes: readonly ProbeResult[];
-  /** Offsets: remote clock − client's clock, ms. */
-  readonly clocks: { readonly api?: OffsetRange; readonly node?: OffsetRange };
+  /** Offsets: remote clock − client's clock, ms. Absent if a bound is missing. */
+  readonly clocks: { readonly api?: Readonly<Range>; readonly node?: Readonly<Range> };
   readonly assumes: readonly AssumptionName[];
   readonly gaps: readonly TimelineGap[];
   /** The observations that `evidence` refers to, newest first. */
@@ -159,12 +164,6 @@ export interface TimelineGap {
   readonly from: number;
   readonly to?: number;
   readonly cause: GapReport['cause'];
-}
-
-/** ms; infinite if nothing bounds it. */
-interface OffsetRange {
-  readonly min: number;
-  readonly max: number;
 }
 
 export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;

@@ -1,11 +1,18 @@
 /** What deleted the pod, by the evidence (SIGNALS.md §4). Kubernetes does not store who sent a DELETE. */
 import type { Condition, Pod } from '../model/kube.ts';
-import type { StreamName } from '../model/observation.ts';
 import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
-import { parseTime } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, Trace } from '../model/trace.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
+import {
+  isRefused,
+  lostSince,
+  type Fact,
+  type Occurrence,
+  type OwnerFacts,
+  type Seen,
+  type Trace,
+} from '../model/trace.ts';
 import type { Trigger } from './context.ts';
 import { isWitnessed, type Deletion } from './deletion.ts';
 import {
@@ -19,7 +26,7 @@ import {
   isPodDeletion,
   loweredNear,
   otherTemplate,
-  requestedAt,
+  deletionRequestedAt,
   scalingsOf,
   shrunkNear,
   wantedAt,
@@ -87,7 +94,7 @@ const byCondition: Rule = (trace, { facts, pod }) => {
 function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
   const since = parseTime(lastTransitionTime);
   if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
-  return since > requestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
+  return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
 
 /** Without a condition: PodGC sets phase Failed before its DELETE with grace 0, while containers still run. */
@@ -97,11 +104,12 @@ const byPodGc: Rule = (_trace, { facts, pod }) => {
 };
 
 /** The deletion of a namespace deletes the owners too. Both timestamps are the API server's, in whole seconds. */
-const byNamespace: Rule = ({ namespaceEnding }, { facts, pod, grace }) => {
+const byNamespace: Rule = ({ namespaceEnding }, { facts, pod }) => {
   if (!namespaceEnding) return undefined;
   const since = parseTime(namespaceEnding.value) ?? -Infinity;
-  const asked = (parseTime(pod.metadata.deletionTimestamp) ?? Infinity) - grace * 1000;
-  return since > asked ? undefined : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
+  return since > (requestedAt(pod) ?? Infinity)
+    ? undefined
+    : { kind: 'namespace-deletion', evidence: [namespaceEnding.seq, facts.seenSeq] };
 };
 
 /**
@@ -125,7 +133,7 @@ function isExpired(job: OwnerFacts, trace: Trace): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.last.value.spec;
   if (!job.ended || ttl === undefined) return false;
   const ended = endStampOf(job);
-  return ended === undefined || ended + ttl * 1000 <= requestedAt(trace) + deliveryLag;
+  return ended === undefined || ended + ttl * 1000 <= deletionRequestedAt(trace) + deliveryLag;
 }
 
 const endStampOf = ({ ended, last }: OwnerFacts): number | undefined =>
@@ -137,7 +145,7 @@ function endedNear(job: OwnerFacts, trace: Trace): Fact<string> | undefined {
   if (!ended) return undefined;
   if (ended.seq !== first.seq) return withinCauseWindow(ended, trace);
   const at = endStampOf(job);
-  return at !== undefined && Math.abs(at - requestedAt(trace)) <= controllerReactionMs ? ended : undefined;
+  return at !== undefined && Math.abs(at - deletionRequestedAt(trace)) <= controllerReactionMs ? ended : undefined;
 }
 
 /** An owner that the pod still named was removed before the pod was marked for deletion; no Event names it (trap 38). */
@@ -232,11 +240,9 @@ const countNamed = (trace: Trace, owner: string): number =>
 
 interface ReplicaSetFacts {
   readonly deployment: OwnerFacts | undefined;
-  readonly scaled: Scaled | undefined;
+  readonly scaled: Seen | undefined;
   readonly evidence: readonly number[];
 }
-
-type Scaled = Pick<Fact<unknown>, 'seq' | 'at'>;
 
 /**
  * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
@@ -263,7 +269,7 @@ function parentOf(trace: Trace, owner: OwnerFacts | undefined): OwnerFacts | und
 }
 
 /** A scale-down by the user: of a Deployment, or of a controller without an owner. */
-function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Scaled | undefined {
+function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence | undefined): Seen | undefined {
   const { kind, metadata } = owner.last.value;
   if (kind === 'ReplicaSet' && metadata.ownerReferences?.length) {
     const deployment = parentOf(trace, owner);
@@ -274,7 +280,7 @@ function scaledDown(trace: Trace, pod: Pod, owner: OwnerFacts, event: Occurrence
   return lastOf(loweredNear(owner, trace)) ?? (isSurplus || kind === 'ReplicaSet' ? event : undefined);
 }
 
-const lastOf = (lowering: Lowering | undefined): Scaled | undefined => lowering?.facts.at(-1);
+const lastOf = (lowering: Lowering | undefined): Seen | undefined => lowering?.facts.at(-1);
 
 /** The pod's ReplicaSet was scaled down to all replicas of its Deployment: no other one has a share of them. */
 function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurrence | undefined {
@@ -288,8 +294,9 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
 
 /** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {
-  const isOwnerEvents = ({ value }: Fact<{ stream: StreamName; to?: number }>): boolean =>
-    value.stream === 'owner-events' && value.to === undefined;
-  const isMissing = trace.namespaceEnding !== undefined || [...trace.refused, ...trace.gaps].some(isOwnerEvents);
+  const isMissing =
+    trace.namespaceEnding !== undefined ||
+    isRefused(trace, 'owner-events') ||
+    lostSince(trace, 'owner-events') < Infinity;
   return isMissing && countNamed(trace, owner) === 0;
 }

@@ -6,8 +6,8 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { Owner, Pod } from '../model/kube.ts';
 import { isMerged, newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, isFinished } from '../model/pod.ts';
-import { parseTime } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, SiblingFacts, Trace } from '../model/trace.ts';
+import { parseTime, requestedAt } from '../model/stamps.ts';
+import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '../model/trace.ts';
 
 /** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */
 export const deliveryLag = millisecondsOf('delivery-lag');
@@ -24,21 +24,23 @@ export const withinCauseWindow = <T>(fact: Fact<T> | undefined, trace: Trace): F
     : undefined;
 
 /** When the deletion was requested, by the API server's clock (ms). */
-export function requestedAt({ deletion }: Trace): number {
-  const { metadata } = deletion?.first.value ?? {};
-  return (parseTime(metadata?.deletionTimestamp) ?? 0) - (metadata?.deletionGracePeriodSeconds ?? 0) * 1000;
-}
+export const deletionRequestedAt = ({ deletion }: Trace): number =>
+  (deletion && requestedAt(deletion.first.value)) ?? 0;
 
 /** Whether a timestamp (RFC 3339) is close to the request. */
 function isStampNearRequest(stamp: string | undefined, trace: Trace): boolean {
   const at = parseTime(stamp);
-  return at !== undefined && at >= requestedAt(trace) - controllerReactionMs && at <= requestedAt(trace) + deliveryLag;
+  return (
+    at !== undefined &&
+    at >= deletionRequestedAt(trace) - controllerReactionMs &&
+    at <= deletionRequestedAt(trace) + deliveryLag
+  );
 }
 
 /** Whether an Event arrived live around the deletion, or in a list with a matching timestamp. */
 export const isAroundDeletion = (event: Pick<Occurrence, 'isOld' | 'time' | 'at'>, trace: Trace): boolean =>
   event.isOld
-    ? event.time.hi >= requestedAt(trace) - deliveryLag
+    ? event.time.hi >= deletionRequestedAt(trace) - deliveryLag
     : event.at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs &&
       event.at <= (trace.gone?.at ?? Infinity) + deliveryLag;
 
@@ -102,7 +104,7 @@ const wasReadied = ({ pod }: SiblingFacts, trace: Trace): boolean => {
 /** Whether an Event arrived live, or was written (if repeated: last repeated), around the deletion or later. */
 const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace): boolean =>
   isOld
-    ? (count > 1 ? time : (created ?? time)).hi >= requestedAt(trace) - controllerReactionMs
+    ? (count > 1 ? time : (created ?? time)).hi >= deletionRequestedAt(trace) - controllerReactionMs
     : at >= (trace.deletion?.seenAt ?? 0) - controllerReactionMs;
 
 /**
@@ -169,11 +171,11 @@ export interface Scaling {
 }
 
 export const scalingsOf = ({ events }: Trace): Scaling[] =>
-  events.flatMap((event) => {
+  events.flatMap((event): Scaling[] => {
     const [, way, set, from, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];
-    const before = from === undefined ? {} : { from: Number(from) };
-    return [{ way: way === 'up' ? ('up' as const) : ('down' as const), set, ...before, to: Number(to), event }];
+    const before = from === undefined ? undefined : Number(from);
+    return [{ way: way === 'up' ? 'up' : 'down', set, from: before, to: Number(to), event }];
   });
 
 const scaled = /^Scaled (up|down) replica set (\S+) (?:from (\d+) )?to (\d+)$/;
@@ -191,7 +193,7 @@ const isHiddenSince = ({ events }: Trace, newest: Scaling): boolean =>
 
 /** Reductions of an owner's replicas around the deletion. */
 export interface Lowering {
-  readonly facts: readonly Pick<Fact<unknown>, 'seq' | 'at'>[];
+  readonly facts: readonly Seen[];
   /** By how many pods in total. */
   readonly by: number;
 }
@@ -213,7 +215,7 @@ export function shrunkNear(set: string, trace: Trace): Lowering | undefined {
   return inTotal(steps.map(({ event, from, to }) => ({ fact: event, by: (from ?? to + 1) - to })));
 }
 
-const inTotal = (steps: readonly { fact: Lowering['facts'][number]; by: number }[]): Lowering | undefined =>
+const inTotal = (steps: readonly { fact: Seen; by: number }[]): Lowering | undefined =>
   steps.length === 0
     ? undefined
     : { facts: steps.map(({ fact }) => fact), by: steps.reduce((sum, { by }) => sum + by, 0) };

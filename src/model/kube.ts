@@ -14,14 +14,14 @@ import {
   asObject,
   asSeconds,
   asString,
+  asText,
   compact,
   constant,
-  nonEmpty,
   listOf,
   maybe,
+  nonEmpty,
   shape,
   stringMap,
-  textOr,
   unlessEmpty,
   type JsonObject,
   type Reader,
@@ -44,8 +44,8 @@ const someNamed =
 export type Condition = ReturnType<typeof narrowCondition>;
 
 const narrowCondition = shape({
-  type: textOr(''),
-  status: textOr(''),
+  type: asText,
+  status: asText,
   reason: asString,
   lastTransitionTime: asString,
 });
@@ -55,13 +55,13 @@ const conditions = listOf(narrowCondition, 64);
 export type ContainerStatus = ReturnType<typeof narrowStatus>;
 
 const narrowStatus = shape({
-  name: textOr(''),
+  name: asText,
   ready: (raw) => asBoolean(raw) ?? false,
   restartCount: (raw) => asNumber(raw) ?? 0,
   state: narrowState,
   lastState: maybe(narrowState),
   /** Only the scheme, which tells the runtime: `containerd://`. */
-  containerID: (raw) => /^[\w.-]{1,32}:\/\//.exec(asString(raw) ?? '')?.[0],
+  containerID: (raw) => /^[\w.-]{1,32}:\/\//.exec(asText(raw))?.[0],
   /** Present only with the ContainerStopSignals feature. */
   stopSignal: asString,
 });
@@ -80,7 +80,7 @@ export const narrowPod = shape({
     runtimeClassName: asString,
     hostNetwork: (raw) => asBoolean(raw) || undefined,
     restartPolicy: asString,
-    readinessGates: listOf(shape({ conditionType: textOr('') }), 64),
+    readinessGates: listOf(shape({ conditionType: asText }), 64),
     initContainers: someContainers,
     containers: named(narrowContainer),
     ephemeralContainers: someContainers,
@@ -132,7 +132,7 @@ export type EndpointSlice = ReturnType<typeof narrowSlice>;
 export const narrowSlice = shape({
   kind: constant('EndpointSlice'),
   metadata: narrowMetadata,
-  addressType: textOr(''),
+  addressType: asText,
   endpoints: (raw) => asArray(raw, 1000).map(narrowEndpoint),
 });
 
@@ -143,7 +143,7 @@ export const narrowNode = shape({
   metadata: narrowMetadata,
   spec: shape({
     unschedulable: asBoolean,
-    taints: listOf(shape({ key: textOr(''), effect: textOr(''), timeAdded: asString }), 64),
+    taints: listOf(shape({ key: asText, effect: asText, timeAdded: asString }), 64),
   }),
   status: shape({
     conditions: (raw) => nonEmpty((conditions(raw) ?? []).filter((one) => one.type === 'Ready')),

@@ -262,5 +262,4 @@ export type SiblingUids = Body<'kin'>;
 export type Refused = Body<'refused'>;
 export type Gap = Body<'gap'>;
 export type LogLine = Body<'line'>;
-export type Timer = Body<'timer'>;
 export type Interrupted = Body<'interrupted'>;

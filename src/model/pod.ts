@@ -46,6 +46,10 @@ export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
 
+/** The grace period of the pod's deletion or, before it, of its spec; seconds. */
+export const graceOf = ({ metadata, spec }: Pod): number =>
+  metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
+
 /** Whether it is the API copy of a static pod: deleting it stops nothing (SIGNALS.md trap 30). */
 export const isMirror = (pod: Pod): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
 

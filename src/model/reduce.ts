@@ -12,7 +12,7 @@ import type { Observation, ObservationKind, ObservationOf } from './observation.
 import { foldDated, nodeReached } from './reduce/clocks.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
 import { factOf, note, withContainer } from './reduce/notes.ts';
-import { foldProbeCounts, foldProbeEnded, foldProbeStarted } from './reduce/probes.ts';
+import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
 import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
 import { closeGaps, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
 import type { LogFacts, RequestFacts, Trace } from './trace.ts';
@@ -50,23 +50,21 @@ const folds: { [K in ObservationKind]: Fold<K> } = {
   requested: foldRequest,
   answered: foldAnswer,
   looked: (trace, o) => {
-    if (o.object === undefined)
-      return trace.uid === undefined ? trace : gone(trace, 'not-found', o, 'GET: no such pod');
+    if (o.object === undefined) return trace.uid === undefined ? trace : gone(trace, 'absent', o, 'GET: no such pod');
     if (trace.uid !== undefined && o.object.metadata.uid !== trace.uid)
-      return foldSuccessor(gone(trace, 'replaced', o, 'GET: another uid has the name'), o.object, o);
+      return foldSuccessor(gone(trace, 'absent', o, 'GET: another uid has the name'), o.object, o);
     return foldPod(trace, o.object, o, { consistentSince: o.sentAt, isAnswer: true });
   },
   'log-opened': foldLogOpened,
   line: (trace, o) => foldLine(foldLate(trace, 'logs', o.at), o),
   'log-ended': (trace, o) => foldLogEnd(foldLate(trace, 'logs', o.at), o),
   timer: (trace, o) => {
-    if (o.name === 'over') return trace;
-    const what = o.name === 'timeout' ? '--timeout ran out' : 'nothing more is waited for';
-    return note({ ...trace, timers: [...trace.timers, factOf(o.name, o)] }, o, what);
+    if (o.name === 'timeout') return note({ ...trace, timedOut: true }, o, '--timeout ran out');
+    return o.name === 'settled' ? note(trace, o, 'nothing more is waited for') : trace;
   },
   'probe-started': foldProbeStarted,
   'probe-counts': foldProbeCounts,
-  'probe-ended': foldProbeEnded,
+  'probe-ended': (trace) => trace,
   interrupted: (trace, o) =>
     note({ ...trace, interrupted: trace.interrupted ?? factOf(o.signal, o) }, o, `interrupted by ${o.signal}`),
 };

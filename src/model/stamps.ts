@@ -3,6 +3,8 @@
  * must know whose clock it is (SIGNALS.md §5 "Clocks"). Undefined for what is not a time, or not a plausible one (Go
  * prints "never" as year 1).
  */
+import type { Pod } from './kube.ts';
+import { graceOf } from './pod.ts';
 import { second, type Span } from './span.ts';
 
 const earliestPlausible = Date.UTC(2000, 0, 1);
@@ -40,4 +42,13 @@ export function parseEventName(name: string): number | undefined {
 export function printTime(time: number, toward: 'earlier' | 'later'): string {
   const ms = toward === 'earlier' ? Math.floor(time) : Math.ceil(time);
   return new Date(Math.min(Math.max(ms, 0), latestPlausible)).toISOString();
+}
+
+/**
+ * When the deletion was requested: deletionTimestamp less the grace period (SIGNALS.md §1 "First delete"). ms on the API
+ * server's clock, a whole second.
+ */
+export function requestedAt(pod: Pod): number | undefined {
+  const deadline = parseTime(pod.metadata.deletionTimestamp);
+  return deadline === undefined ? undefined : deadline - graceOf(pod) * second;
 }

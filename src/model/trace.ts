@@ -7,18 +7,22 @@ import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
-import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName, Timer } from './observation.ts';
+import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { Span } from './span.ts';
 
-/** A value, and the observation that first showed it (`at`: client clock, ms, rounded down). */
-export interface Fact<T> {
-  readonly value: T;
+/** The number of an observation, and its arrival (client clock, ms, rounded down). */
+export interface Seen {
   readonly seq: number;
   readonly at: number;
 }
 
+/** A value, and the observation that first showed it. */
+export interface Fact<T> extends Seen {
+  readonly value: T;
+}
+
 /** An occurrence of an Event about the pod, its node or its owners. */
-export interface Occurrence {
+export interface Occurrence extends Seen {
   readonly id: string;
   readonly reason: string;
   readonly message: string;
@@ -33,8 +37,6 @@ export interface Occurrence {
   readonly created?: Span;
   /** It came in a list, so it may be up to an hour old. */
   readonly isOld: boolean;
-  readonly seq: number;
-  readonly at: number;
 }
 
 export interface LogFacts {
@@ -73,19 +75,22 @@ export interface DeletionFacts {
   readonly nodeClock: RemoteClock;
 }
 
-/** The kubelet's timestamp (node clock, ms), and when the API server stored it (its clock). */
-type NodeSign = Fact<{ stamp: number; written: Span }>;
+/** A timestamp of the kubelet (node clock, ms), and when the API server stored it (its clock). */
+export interface NodeSign {
+  readonly stamp: number;
+  readonly written?: Span;
+}
 
 /** Signs of life of the kubelet from before it may have paused; later signs do not replace them. */
 interface NodeSigns {
   /** Its last Event before the deletion was seen. */
-  readonly event?: NodeSign;
+  readonly event?: Fact<Required<NodeSign>>;
   /** Its node's Lease, as first seen. */
-  readonly lease?: NodeSign;
-  /** The last renewal of the Lease in the first list (node clock, ms). */
-  readonly listedRenewal?: Fact<number>;
+  readonly lease?: Fact<Required<NodeSign>>;
+  /** The last renewal of the Lease in the first list. */
+  readonly listedRenewal?: Fact<NodeSign>;
   /** The latest renewals of the Lease that a watch reported. */
-  readonly renewals: readonly Fact<Renewal>[];
+  readonly renewals: readonly Fact<NodeSign>[];
 }
 
 /** How late changes arrive after the API server stored them, by its timestamps. */
@@ -94,12 +99,6 @@ interface Delays {
   readonly newest: ReadonlyMap<StreamName, number>;
   /** The longest delay: ms from the end of the stamped second (API server's clock) to the arrival (client's clock). */
   readonly longest?: Fact<number>;
-}
-
-/** When the kubelet renewed its Lease (node clock, ms), and when the API server stored it (its clock). */
-export interface Renewal {
-  readonly stamp: number;
-  readonly written?: Span;
 }
 
 export interface RequestFacts {
@@ -159,15 +158,10 @@ export interface ProbeFacts {
   readonly started: Fact<ProbeStarted>;
   /** Slices of half a second, oldest first; longer ones in a long run. */
   readonly slices: readonly Fact<ProbeCounts>[];
-  readonly ended?: Fact<true>;
 }
 
-export type GoneHow = 'deleted' | 'absent' | 'not-found' | 'replaced';
-
 /** One line about an observation that changed the trace; evidence refers to it. */
-export interface Note {
-  readonly seq: number;
-  readonly at: number;
+export interface Note extends Seen {
   /** All facts of the observation (reduce/notes.ts). */
   readonly what: string;
   readonly earlier?: Note;
@@ -206,7 +200,8 @@ export interface Trace {
   readonly finalizing?: Fact<readonly string[]>;
   /** Reason of the newest DisruptionTarget condition from before or with the deletionTimestamp. */
   readonly disruption?: Fact<string>;
-  readonly gone?: Fact<GoneHow>;
+  /** `deleted`: reported as deleted; `absent`: found to be gone. */
+  readonly gone?: Fact<'deleted' | 'absent'>;
   readonly containers: ReadonlyMap<string, ContainerFacts>;
   readonly services: ReadonlyMap<string, Service>;
   /** The Services were listed. */
@@ -237,7 +232,8 @@ export interface Trace {
   /** Streams that delivered late. */
   readonly resumes: readonly Fact<Resume>[];
   readonly refused: readonly Fact<Refused>[];
-  readonly timers: readonly Fact<Exclude<Timer['name'], 'over'>>[];
+  /** --timeout ran out. */
+  readonly timedOut: boolean;
   /** By number. */
   readonly probes: ReadonlyMap<number, ProbeFacts>;
   readonly interrupted?: Fact<Interrupted['signal']>;
@@ -273,7 +269,7 @@ export const emptyTrace: Trace = {
   gaps: [],
   resumes: [],
   refused: [],
-  timers: [],
+  timedOut: false,
   probes: new Map(),
   clocks: { api: unknownClock, dates: [], node: unknownClock },
   delays: { newest: new Map() },
@@ -281,3 +277,10 @@ export const emptyTrace: Trace = {
   now: -Infinity,
   lastReceivedAt: -Infinity,
 };
+
+/** Since when (client ms) a stream is lost to the end. Infinite if it is not. */
+export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
+  Math.min(...gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)));
+
+export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
+  refused.some(({ value }) => value.stream === stream);

@@ -1,6 +1,6 @@
 /** The first line of a recording: its format and version. */
 import { PodexitError } from '../errors.ts';
-import { asNumber, asObject, shape, textOr } from '../model/observe/read.ts';
+import { asNumber, asObject, asText, shape } from '../model/observe/read.ts';
 
 /** Increased when older readers would misread newer files. */
 export const recordingVersion = 1;
@@ -11,9 +11,9 @@ const narrowHeader = shape({
   /** Version of the format. */
   podexit: (raw) => asNumber(raw) ?? recordingVersion,
   /** Version of the program that wrote it. */
-  program: textOr(''),
+  program: asText,
   /** RFC 3339, client clock. */
-  recorded: textOr(''),
+  recorded: asText,
   /** The recording has log text (`--logs`). */
   logText: (raw) => raw === true,
 });

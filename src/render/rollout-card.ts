@@ -2,9 +2,10 @@
  * The card that ends a run over several pods: the answer, counts, the slowest pod, drain and grace used, traffic and
  * capacity, causes, the worst three pods, one fix; and the line that lines mode prints for each pod that has ended.
  */
+import type { Bounds } from '../infer/timeline.ts';
 import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import type { Bounds, Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
+import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
 import { iconOf, isUnmeasured, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';

@@ -34,14 +34,14 @@ export async function finish(
 }
 
 /** The pod was never seen. Returns the exit code if the reader of stdout went away, else throws what happened. */
-function withoutReport({ interrupted, timers, began }: Trace): number {
+function withoutReport({ interrupted, timedOut, began }: Trace): number {
   const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
   if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (interrupted)
     throw new PodexitError('run.left', `interrupted before ${pod} had been read`, 'Nothing was deleted.', {
       exitCode: signalCodes[interrupted.value],
     });
-  if (timers.some(({ value }) => value === 'timeout'))
+  if (timedOut)
     throw new PodexitError(
       'pod.unread',
       `${pod} could not be read within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s`,
@@ -62,13 +62,12 @@ export const notReplacedCode = 3;
 
 /** One sentence about the missing replacement; undefined if it became ready or was not waited for. */
 export function missingReplacementText(trace: Trace): string | undefined {
-  const { began, gone, timers } = trace;
+  const { began, gone, timedOut } = trace;
   if (!began?.value.waitReplacement || !gone) return undefined;
   const { trigger, replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
   if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
-  const isLate = timers.some(({ value }) => value === 'timeout');
-  if (!isLate || endingOf(trace).kind !== 'open') return undefined;
+  if (!timedOut || endingOf(trace).kind !== 'open') return undefined;
   const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
   return `${pod}, but ${fate} by --timeout`;
 }

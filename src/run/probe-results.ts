@@ -1,6 +1,6 @@
 /** What the probes of a run over several pods measured, for its summary and exit code. */
 import { probeReportOf, probeResultsOf } from '../infer/probes.ts';
-import { emptyTrace, type ProbeFacts } from '../model/trace.ts';
+import type { ProbeFacts } from '../model/trace.ts';
 import type { MarkName, ProbeReport } from '../model/report.ts';
 import { gateFailed } from '../verdict/exit-code.ts';
 import { lostWithin, withImpliedLoss } from '../verdict/gates.ts';
@@ -36,8 +36,8 @@ export function probeReportsOf(probes: Probes, reports: readonly Report[]): Prob
 
 /** The exit code of a failed `--max-lost` over the whole run, including losses while no pod was terminating. */
 export function lossCodes(probes: Probes, { gates, warnOnly }: Policy): number[] {
-  const trace = { ...emptyTrace, probes };
-  const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(trace, gate)] : []));
-  const isLost = withImpliedLoss(trace, limits).some(({ passed }) => !passed);
+  const results = probeResultsOf(probes, {});
+  const limits = gates.flatMap((gate) => (gate.kind === 'max-lost' ? [lostWithin(results, gate)] : []));
+  const isLost = withImpliedLoss(results, limits).some(({ passed }) => !passed);
   return isLost && !warnOnly ? [gateFailed] : [];
 }

@@ -5,7 +5,7 @@
  */
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
-import type { JudgedFinding, JudgedVerdict } from './finding.ts';
+import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { fixesOf, longerGrace, manifestAdvice } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import { lossOf } from './loss.ts';
@@ -108,9 +108,6 @@ function findingsOfBadExits({ containers }: Timeline, findings: readonly JudgedF
   const names = bad.map(({ name }) => name);
   return findings.filter(({ container }) => container === undefined || names.includes(container));
 }
-
-const firstOf = (order: readonly FindingCode[], findings: readonly JudgedFinding[]): JudgedFinding | undefined =>
-  order.flatMap((code) => findings.find((finding) => finding.code === code) ?? [])[0];
 
 /** What made a bad exit worse than its cause alone. */
 const aggravating: ReadonlySet<FindingCode> = new Set([

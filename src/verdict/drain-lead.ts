@@ -9,9 +9,8 @@ import { lengthText, secondsText } from './length-text.ts';
 import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { EndpointExit } from '../infer/context.ts';
 import type { Service } from '../model/kube.ts';
-import type { StreamName } from '../model/observation.ts';
 import type { Gate } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
+import { isRefused, lostSince, type Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
@@ -29,7 +28,7 @@ export interface DrainLead {
 export const minLeadMs = second;
 
 /** `0.02s after`, `at most 0.02s after`, `0.4s before`; `at most`: the signal may also have come before the removal. */
-export function leadText({ min, max, shown }: Omit<Length, 'basis'>): string {
+export function leadText({ min, max, shown }: Length): string {
   if (max <= 0) return `${lengthText({ min: -max, max: -min, shown: -shown })} before`;
   if (!Number.isFinite(max)) return 'at an unknown time after';
   const text = min < 0 ? `≤${secondsText(max, max < 95 ? 2 : 1)}` : lengthText({ min, max, shown });
@@ -51,7 +50,7 @@ export interface Race extends DrainLead {
 }
 
 /** `due 0.02s after removal from Service checkout` */
-export const dueText = ({ lead, services }: { lead: Omit<Length, 'basis'>; services: readonly string[] }): string =>
+export const dueText = ({ lead, services }: { lead: Length; services: readonly string[] }): string =>
   `due ${leadText(lead)} removal from ${servicesNamed(services)}`;
 
 /** A container got its stop signal while load balancers may still have sent it requests. */
@@ -133,13 +132,12 @@ export function resultWithoutEndpoints({ trace, exit }: RuleInput): Omit<Gate, '
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    trace.refused.some(({ value }) => endpointStreams.has(value.stream)) ||
-    trace.gaps.some(({ value }) => endpointStreams.has(value.stream) && value.to === undefined);
+    endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
   if (isBlind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
-const endpointStreams: ReadonlySet<StreamName> = new Set<StreamName>(['services', 'endpointslices']);
+const endpointStreams = ['services', 'endpointslices'] as const;
 
 /**
  * Why it is unknown which Services routed to the pod when its deletion was accepted; undefined if it is known. Endpoints

@@ -5,11 +5,11 @@
  * the gate fails and says that this is not proven: a gate that passes the unknown protects nothing.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { isSignalSettled, type ContainerExit, type EndpointExit } from '../infer/context.ts';
-import { unroutedBefore } from '../infer/endpoints.ts';
+import { isSignalSettled, reportedExit, type ContainerExit } from '../infer/context.ts';
+import { unroutedBefore, type RoutedEndpoint } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
-import { isMostlyUnmeasured, lossProbes, lostBy, probeResultsOf, unmeasuredBy } from '../infer/probes.ts';
-import type { Timeline } from '../infer/timeline.ts';
+import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
+import type { ProbeResult, Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { anyTime, atLeast, type Span } from '../model/span.ts';
 import type { Trace } from '../model/trace.ts';
@@ -33,7 +33,7 @@ export function gateOf(spec: GateSpec, input: RuleInput | undefined, findings: r
   if (spec.kind === 'fail-on') return failOnGate(spec.code, findings);
   const name = spec.kind;
   if (!input) return { name, passed: false, message: 'no deletion was observed, so there was nothing to measure' };
-  if (spec.kind === 'max-lost') return lostWithin(input.trace, spec);
+  if (spec.kind === 'max-lost') return lostWithin(input.timeline.probes, spec);
   if (spec.kind === 'max-grace-used') return { name, limit: percent(spec.share), ...graceUsed(input, spec.share) };
   const judge = spec.kind === 'max-duration' ? duration : drainLead;
   return { name, limit: limitText(spec.ms), ...judge(input, spec.ms) };
@@ -46,10 +46,9 @@ function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
 }
 
 function duration({ trace, timeline, exit }: RuleInput, limit: number): Result {
-  const { ours, accepted } = exit.deletion;
-  const start = ours ? onClient({ lo: ours.sent.at, hi: ours.sent.at + 1 }, []) : accepted;
+  const { requested, accepted } = exit.deletion;
   const end = exit.removal.removed;
-  const took = between(start, end ?? notBeforeNow(trace));
+  const took = between(requested ?? accepted, end ?? notBeforeNow(trace));
   const text = end
     ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
     : `not finished after ${secondsText(took.lo)}`;
@@ -94,8 +93,13 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
  * The container's end. If none is certain: after the last sign that it ran, and before the status that ends the pod. A
  * removed object proves no end (SIGNALS.md §2 "Force"), and the status may come long after it ("No earlier status").
  */
-function endOf({ exit }: RuleInput, { exit: ended, facts: { log } }: ContainerExit): Estimate {
-  if (ended && !ended.provisional) return ended.at;
+function endOf({ exit }: RuleInput, container: ContainerExit): Estimate {
+  const reported = reportedExit(container);
+  if (reported) return reported;
+  const {
+    exit: ended,
+    facts: { log },
+  } = container;
   const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
   const spoke = exit.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
   const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
@@ -132,8 +136,6 @@ function servingOf(input: RuleInput, { service }: RoutedEndpoint): ContainerExit
   return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
 }
 
-type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { unroutedAt?: Estimate };
-
 /** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
 const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
   ...exit.endpoints.filter(isRouted),
@@ -167,16 +169,15 @@ const limitText = (ms: number): string => `${Number((ms / 1000).toFixed(3))}s`;
 const percent = (ratio: number): string => `${Number((ratio * 100).toFixed(1))}%`;
 
 /** A probe implies `--max-lost 0`, in a replay too. */
-export function withImpliedLoss(trace: Trace, gates: readonly Gate[]): Gate[] {
-  const isImplied =
-    lossProbes(probeResultsOf(trace.probes, {})).length > 0 && gates.every(({ name }) => name !== 'max-lost');
-  return isImplied ? [...gates, lostWithin(trace, { kind: 'max-lost', count: 0 })] : [...gates];
+export function withImpliedLoss(probes: readonly ProbeResult[], gates: readonly Gate[]): Gate[] {
+  const isImplied = lossProbes(probes).length > 0 && gates.every(({ name }) => name !== 'max-lost');
+  return isImplied ? [...gates, lostWithin(probes, { kind: 'max-lost', count: 0 })] : [...gates];
 }
 
 /** Passes only if of each target most requests were measured. */
-export function lostWithin(trace: Trace, limit: MaxLost): Gate {
+export function lostWithin(results: readonly ProbeResult[], limit: MaxLost): Gate {
   const name = 'max-lost';
-  const probes = lossProbes(probeResultsOf(trace.probes, {}));
+  const probes = lossProbes(results);
   const { sent, failed } = lostBy(probes);
   const message = `${failed} of ${sent} requests failed`;
   if ('share' in limit && limit.share >= 1) return { name, passed: true, message };

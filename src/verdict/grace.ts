@@ -14,7 +14,7 @@ function loweredGrace({ trace, exit }: RuleInput): LoweredGrace | undefined {
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
   const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
   const asked = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
-  const spec = deletion.facts.first.value.spec.terminationGracePeriodSeconds ?? 30;
+  const spec = deletion.pod.spec.terminationGracePeriodSeconds ?? 30;
   // The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1).
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }

@@ -4,7 +4,7 @@ import type { ContainerTimeline, Length, PreStopExit, Timeline } from '../infer/
 import type { ContainerKind } from '../model/kube.ts';
 import { isFinished, statusesOf } from '../model/pod.ts';
 import type { FindingCode, Outcome } from '../model/report.ts';
-import type { JudgedFinding, JudgedVerdict } from './finding.ts';
+import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
@@ -202,9 +202,10 @@ function killedHeadline({ timeline, verdict, cause }: HeadlineInput): Headline {
 
 /** If the cause of the outcome is another container's, or the whole pod's. */
 const reasonOfKill = ({ findings }: JudgedVerdict, name: string): JudgedFinding | undefined =>
-  (['no-signal-handling', 'killed-at-grace'] as const)
-    .map((code) => findings.find((finding) => finding.code === code && finding.container === name))
-    .find((finding) => finding !== undefined);
+  firstOf(
+    ['no-signal-handling', 'killed-at-grace'],
+    findings.filter(({ container }) => container === name),
+  );
 
 /** ` of its 6s grace period`; if it got several grace periods, how long each was. */
 function graceSuffix(timeline: Timeline, drain: Length | undefined, cause: JudgedFinding | undefined): string {

@@ -4,9 +4,6 @@
  */
 import type { ContainerTimeline, Length } from '../infer/timeline.ts';
 
-/** A length in ms; an observed one is exact. */
-type ShownLength = Omit<Length, 'basis'> & Partial<Pick<Length, 'basis'>>;
-
 /** A length known less exactly is printed in whole seconds. */
 const coarseWidthMs = 1500;
 
@@ -17,7 +14,7 @@ const maxExactWidthMs = 300;
  * `0.02s`, `3.1s`, `≈3.1s`, `≈12s`, `2m05s`; `1.0–6.3s` if no single value would be close, `≤0.5s` if it may have been
  * nearly nothing, `≥2s` without an upper bound, `?` without any bound.
  */
-export function lengthText({ min, max, shown, basis }: ShownLength): string {
+export function lengthText({ min, max, shown, basis }: Length): string {
   if (basis === 'observed') return secondsText(shown, shown < 95 ? 2 : 1);
   if (!Number.isFinite(max)) return Number.isFinite(min) && min > 0 ? `≥${secondsText(min, 1)}` : '?';
   const width = max - min;
@@ -28,13 +25,13 @@ export function lengthText({ min, max, shown, basis }: ShownLength): string {
 }
 
 /** No value between its bounds is printed. */
-export const isVague = (length: ShownLength): boolean => mayBeNearZero(length.min, length.max) || isRange(length);
+export const isVague = (length: Length): boolean => mayBeNearZero(length.min, length.max) || isRange(length);
 
 /** The bounds are so far apart that a value between them would mean nothing. */
 const mayBeNearZero = (min: number, max: number): boolean => max - min > 20 && min < max / 10;
 
 /** `≈3s` promises a value between 2 and 4 s. */
-const isRange = ({ min, max, shown }: ShownLength): boolean =>
+const isRange = ({ min, max, shown }: Length): boolean =>
   max - min >= coarseWidthMs && Math.max(shown - min, max - shown) > shown / 3;
 
 /** Rounded outwards: `1.0–6.3s`, `12–40s`. */
@@ -46,11 +43,11 @@ function rangeText(min: number, max: number): string {
 }
 
 /** Whether a share of the grace period says anything: "at most 100%" does not. */
-export const isShareKnown = ({ min, max }: ShownLength, graceMs: number): boolean =>
+export const isShareKnown = ({ min, max }: Length, graceMs: number): boolean =>
   max < graceMs || (Number.isFinite(max) && !mayBeNearZero(min, max));
 
 /** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. */
-export function shareText(length: ShownLength, graceMs: number): string {
+export function shareText(length: Length, graceMs: number): string {
   if (graceMs <= 0 || !Number.isFinite(length.max)) return '?';
   const whole = (ms: number, round = Math.round): number => Math.min(100, round((ms / graceMs) * 100));
   const percent = (ms: number): string => `${whole(ms)}%`;

@@ -5,7 +5,7 @@
 import { deliverableSince } from '../infer/arrival.ts';
 import type { PodExit } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
-import type { Fact, SliceState, Trace } from '../model/trace.ts';
+import { lostSince, type Fact, type SliceState, type Trace } from '../model/trace.ts';
 
 export interface NoReadyPeriod {
   readonly service: string;
@@ -69,11 +69,7 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
 }
 
 /** A period that has not ended is counted only for as long as the stream was watched. */
-const watchedUntil = ({ lastReceivedAt, gaps }: Trace): number =>
-  Math.min(
-    lastReceivedAt,
-    ...gaps.flatMap(({ value }) => (value.stream === 'endpointslices' && value.to === undefined ? value.from : [])),
-  );
+const watchedUntil = (trace: Trace): number => Math.min(trace.lastReceivedAt, lostSince(trace, 'endpointslices'));
 
 /** The latest possible time of a change, so that no period is reported longer than it was. */
 const latestTimeOf = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>

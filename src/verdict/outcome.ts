@@ -1,15 +1,14 @@
-/** The outcome of an exit: the first in `order` that holds (docs/explain.md explains each). */
-import type { ContainerExit } from '../infer/context.ts';
-import type { Outcome } from '../model/report.ts';
+/** The outcome of an exit: the first that holds (docs/explain.md explains each). */
+import { reportedExit, type ContainerExit } from '../infer/context.ts';
+import { outcomes, type Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/deletion.ts';
 import { overran } from '../infer/marks.ts';
 import { mainExitsOf, ranExitsOf, type RuleInput } from './rule-input.ts';
 
 /** All outcomes that hold, in order. The first is the reported outcome; the exit code considers all. */
-export function outcomesOf(input: RuleInput): Outcome[] {
-  return order.filter((outcome) => holds[outcome](input));
-}
+export const outcomesOf = (input: RuleInput): Outcome[] =>
+  outcomes.filter((outcome) => outcome !== 'not-started' && holds[outcome](input));
 
 /**
  * The outcome of a run that saw no deletion: `not-started` (`--attach` waited in vain, or the pod ended by itself), but
@@ -20,14 +19,10 @@ export function outcomeWithoutDeletion(trace: Trace): Outcome {
   return mayHaveBegun ? 'unknown' : 'not-started';
 }
 
-type Judged = Exclude<Outcome, 'not-started'>;
-
-const order: Judged[] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown', 'graceful', 'removed'];
-
 const hasMain = ({ exit }: RuleInput, outcome: string): boolean =>
   mainExitsOf(exit).some((container) => container.outcome === outcome);
 
-const holds: Record<Judged, (input: RuleInput) => boolean> = {
+const holds: Record<Exclude<Outcome, 'not-started'>, (input: RuleInput) => boolean> = {
   // Sidecars and ephemeral containers count too.
   forced: (input) => ranExitsOf(input.exit).some(({ outcome }) => outcome === 'abandoned'),
   oom: (input) => hasMain(input, 'oom'),
@@ -39,11 +34,13 @@ const holds: Record<Judged, (input: RuleInput) => boolean> = {
     mainExitsOf(input.exit).some(
       (main) =>
         main.outcome !== 'killed' &&
-        (hasEnded(main) ? overran(main) || isHookCutOff(main) : input.trace.gone !== undefined && isHookCutOff(main)),
+        (reportedExit(main)
+          ? overran(main) || isHookCutOff(main)
+          : input.trace.gone !== undefined && isHookCutOff(main)),
     ),
-  stuck: ({ trace }) => !trace.gone && trace.timers.some((timer) => timer.value === 'timeout') && !isWatchLost(trace),
+  stuck: ({ trace }) => !trace.gone && trace.timedOut && !isWatchLost(trace),
   unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
-  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(hasEnded),
+  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(reportedExit),
   removed: () => true,
 };
 
@@ -51,7 +48,7 @@ const holds: Record<Judged, (input: RuleInput) => boolean> = {
 function isEndUnknown(input: RuleInput): boolean {
   if (mainExitsOf(input.exit).length > 0) return hasMain(input, 'unknown');
   const others = ranExitsOf(input.exit);
-  return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !hasEnded(container));
+  return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !reportedExit(container));
 }
 
 const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input.exit).some((main) => main.mayHaveOverrun);
@@ -71,7 +68,5 @@ function podLastSeenAt({ pod, requests }: Trace): number {
   const isAnswer = requests.some(({ answer }) => answer !== undefined && answer.seq === pod?.seq);
   return pod && !isAnswer ? pod.at : -Infinity;
 }
-
-const hasEnded = ({ exit }: ContainerExit): boolean => exit !== undefined && !exit.provisional;
 
 const isHookCutOff = ({ hook }: ContainerExit): boolean => hook?.outcome === 'cut-off';

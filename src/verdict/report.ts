@@ -33,16 +33,16 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   if (!concluded) return undefined;
   const { timeline, exit } = concluded;
   const input = exit && { trace, timeline, exit };
-  const verdict = judge(trace, input, policy);
+  const verdict = judge(trace, timeline, input, policy);
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }
 
 /** `input` is absent while no deletion was observed. */
-function judge(trace: Trace, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
+function judge(trace: Trace, timeline: Timeline, input: RuleInput | undefined, policy: Policy): JudgedVerdict {
   const outcomes = input ? outcomesOf(input) : [outcomeWithoutDeletion(trace)];
   const findings = input ? findingsOf(input) : [];
   const limits = policy.gates.map((gate) => gateOf(gate, input, findings));
-  const gates = withImpliedLoss(trace, limits);
+  const gates = withImpliedLoss(timeline.probes, limits);
   const exitCode = exitCodeOf({
     outcomes,
     gatesFailed: gates.some((gate) => !gate.passed),

@@ -1,5 +1,5 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
-import type { ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
+import type { Bounds, ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
@@ -19,9 +19,6 @@ export interface Quantiles<T> {
   readonly p99: T;
   readonly max: T;
 }
-
-/** A length or a ratio, with the bounds between which the true one lies. */
-export type Bounds = Pick<Length, 'min' | 'max' | 'shown'>;
 
 export interface RolloutNumbers {
   /** The pods as the command line names them. */
@@ -247,12 +244,10 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
-type SharedNumbers = Pick<
+export interface RolloutSummary extends Pick<
   RolloutNumbers,
   'pods' | 'outcomes' | 'killed' | 'unseen' | 'exitCode' | 'incomplete' | 'sentence'
->;
-
-export interface RolloutSummary extends SharedNumbers {
+> {
   apiVersion: 'podexit/v1';
   kind: 'RolloutSummary';
   target: string;

@@ -17,7 +17,7 @@ import {
   type Race,
 } from './drain-lead.ts';
 import { noReadyPeriods, periodLength, type NoReadyPeriod } from './no-ready-periods.ts';
-import type { FindingCode } from '../model/report.ts';
+import type { FindingCode, TrafficJudgement } from '../model/report.ts';
 import type { JudgedFinding } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
 import { noLossText, servedText } from './loss.ts';
@@ -33,7 +33,7 @@ import {
 import { list, plural, servicesNamed } from './words.ts';
 
 export interface TrafficAnswer {
-  readonly judgement: 'safe' | 'at-risk' | 'lost' | 'not-judged';
+  readonly judgement: TrafficJudgement;
   readonly reason: string;
   /** `no loss measured (412 requests)`. A few requests a second can miss a gap of milliseconds, so a risk stays a risk. */
   readonly measured?: string;

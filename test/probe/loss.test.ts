@@ -1,6 +1,7 @@
 /** The causes of lost requests, from the other events at that time. */
 import { expect, it } from 'vitest';
 import type { FailureStretch, Interval, ProbeResult, Timeline } from '../../src/infer/timeline.ts';
+import { probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -148,7 +149,10 @@ it.each([
   [2, { share: 0.001 }, false],
   [1000, { share: 1 }, true],
 ])('%i lost of 1000 with the limit %o passes: %s', (failed, limit, passed) => {
-  expect(lostWithin(traceOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({ name: 'max-lost', passed });
+  expect(lostWithin(resultsOf(1000, failed), { kind: 'max-lost', ...limit })).toMatchObject({
+    name: 'max-lost',
+    passed,
+  });
 });
 
 it.each<[Partial<FailureStretch>, string]>([
@@ -161,15 +165,15 @@ it.each<[Partial<FailureStretch>, string]>([
 });
 
 it('does not pass if nothing was measured', () => {
-  expect(lostWithin(traceOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
+  expect(lostWithin(resultsOf(0, 0), { kind: 'max-lost', count: 0 })).toMatchObject({ passed: false });
 });
 
 it.each([
   [100, 100, true],
   [100, 101, false],
 ])('with %i requests measured and %i not measured, passes: %s', (sent, count, passed) => {
-  const trace = traceOf(sent, 0, [{ reason: 'no-network', count }]);
-  const gate = lostWithin(trace, { kind: 'max-lost', count: 0 });
+  const results = resultsOf(sent, 0, [{ reason: 'no-network', count }]);
+  const gate = lostWithin(results, { kind: 'max-lost', count: 0 });
   expect(gate.passed).toBe(passed);
   if (!passed)
     expect(gate.message).toBe(
@@ -179,12 +183,12 @@ it.each([
 
 it('allows no lost request by default', () => {
   const named = { name: 'max-lost', passed: true, message: '' };
-  expect(withImpliedLoss(traceOf(1000, 1), [])).toMatchObject([{ name: 'max-lost', passed: false }]);
-  expect(withImpliedLoss(traceOf(1000, 1), [named])).toEqual([named]);
-  expect(withImpliedLoss(emptyTrace, [])).toEqual([]);
+  expect(withImpliedLoss(resultsOf(1000, 1), [])).toMatchObject([{ name: 'max-lost', passed: false }]);
+  expect(withImpliedLoss(resultsOf(1000, 1), [named])).toEqual([named]);
+  expect(withImpliedLoss([], [])).toEqual([]);
 });
 
-function traceOf(sent: number, failed: number, notMeasured?: ProbeCounts['notMeasured']) {
+function resultsOf(sent: number, failed: number, notMeasured?: ProbeCounts['notMeasured']) {
   const about = { target: 'http://shop', via: 'url', ratePerSecond: 20, timeoutMs: 1000, keepalive: false } as const;
   const started: ProbeObservation = { kind: 'probe-started', probe: 0, ...about };
   const failures: ProbeCounts['failures'] =
@@ -198,7 +202,8 @@ function traceOf(sent: number, failed: number, notMeasured?: ProbeCounts['notMea
     latency: [],
     notMeasured,
   };
-  return [started, counts]
+  const trace = [started, counts]
     .map((one, index) => ({ ...one, seq: index + 1, at: index * 500 }))
     .reduce(reduce, emptyTrace);
+  return probeResultsOf(trace.probes, {});
 }

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { asArray, asObject, asString } from '../../model/observe/read.ts';
+import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
@@ -196,7 +196,7 @@ async function reportedFixes(file: string, format: FixFormat): Promise<string> {
   const patches = distinct.map((fix) => {
     const { kind, name } = asObject(fix['target']);
     const document = documentOf(fix['patch']);
-    document.commentBefore = ` ${asString(fix['reason']) ?? ''}\n ${asString(fix['command']) ?? ''}`;
+    document.commentBefore = ` ${asText(fix['reason'])}\n ${asText(fix['command'])}`;
     return { kind: asString(kind), name: asString(name), patch: yamlText(document) };
   });
   return format === 'kustomize' ? kustomizeText(patches) : patches.map(({ patch }) => patch).join('---\n');

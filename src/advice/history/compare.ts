@@ -1,5 +1,6 @@
 /** What changed between the exits of two sets of reports. Pure. */
 import { outcomes, type Outcome } from '../../model/report.ts';
+import { isProblem } from '../finding.ts';
 import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
 type Change = 'better' | 'worse' | 'same' | 'mixed';
@@ -45,7 +46,7 @@ export function compare(before: readonly ExitSample[], after: readonly ExitSampl
     findings,
     better,
     worse,
-    warnings: warningsOf(was, is, before, after, unsure),
+    warnings: warningsOf(was, is, unsure, new Set([...before, ...after].map(({ workload }) => workload))),
   };
 }
 
@@ -70,8 +71,6 @@ function sideOf(samples: readonly ExitSample[]) {
   };
 }
 
-const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
-
 const hasProblem = ({ findings }: ExitSample, code: string): boolean =>
   findings.some((finding) => finding.code === code && isProblem(finding));
 
@@ -81,20 +80,12 @@ const worstOutcome = (samples: readonly ExitSample[]): Outcome =>
 /** `ranks`: how far from the middle the two ends are taken. */
 function median(ranges: readonly Seconds[], ranks = 0): Seconds | undefined {
   if (ranges.length === 0) return undefined;
-  const at = (values: number[], rank: number): number =>
-    values.sort((a, b) => a - b)[Math.min(values.length, Math.max(1, rank)) - 1] ?? 0;
-  const half = ranges.length / 2;
-  const min = at(
-    ranges.map((one) => one.min),
-    Math.ceil(half - ranks),
-  );
-  return {
-    min,
-    max: at(
-      ranges.map((one) => one.max),
-      Math.ceil(half + ranks),
-    ),
+  const at = (end: keyof Seconds, rank: number): number => {
+    const sorted = ranges.map((one) => one[end]).sort((a, b) => a - b);
+    return sorted[Math.min(sorted.length, Math.max(1, Math.ceil(rank))) - 1] ?? 0;
   };
+  const half = ranges.length / 2;
+  return { min: at('min', half - ranks), max: at('max', half + ranks) };
 }
 
 /**
@@ -138,10 +129,8 @@ const minDifference = { seconds: 1, share: 0.2 };
 
 function lengthRows(before: readonly ExitSample[], after: readonly ExitSample[]): Row[] {
   return (['drain', 'total'] as const).flatMap((name): Row[] => {
-    const [wasAll, isAll] = [before, after].map((samples) => samples.flatMap((one) => one[name] ?? [])) as [
-      Seconds[],
-      Seconds[],
-    ];
+    const allOf = (samples: readonly ExitSample[]): Seconds[] => samples.flatMap((one) => one[name] ?? []);
+    const [wasAll, isAll] = [allOf(before), allOf(after)];
     const [was, is] = [median(wasAll), median(isAll)];
     const [wasLikely, isLikely] = [likelyMedian(wasAll, isAll), likelyMedian(isAll, wasAll)];
     if (!was || !is || !wasLikely || !isLikely) return [];
@@ -193,14 +182,7 @@ function shareRow(name: string, was: Share, is: Share): Row[] {
   return isProven(was, is) ? [{ sign, text: shareText(name, was, is) }] : [];
 }
 
-function warningsOf(
-  was: Side,
-  is: Side,
-  before: readonly ExitSample[],
-  after: readonly ExitSample[],
-  unsure: readonly string[],
-): string[] {
-  const workloads = new Set([...before, ...after].map(({ workload }) => workload));
+function warningsOf(was: Side, is: Side, unsure: readonly string[], workloads: ReadonlySet<string>): string[] {
   return [
     ...(workloads.size > 1 ? [`these are different workloads: ${[...workloads].join(', ')}`] : []),
     ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),

@@ -3,17 +3,11 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
+import type { Quantiles } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
 import { columnsOf } from '../../render/prose.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
-import {
-  minExits,
-  recommendationsFor,
-  type Bucket,
-  type Quantiles,
-  type Recommendation,
-  type TooFew,
-} from './recommend.ts';
+import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
 import { readReports, sampleOf, type ReplayText } from './reports.ts';
 
 /** Values of `--fail-on`. */
@@ -87,11 +81,8 @@ function card(one: Recommendation, pen: Pen, columns: number): string[] {
   ];
 }
 
-const figuresOf = (one: Recommendation): [string, Quantiles][] =>
-  (['hook', 'drain', 'used', 'total'] as const).flatMap((name): [string, Quantiles][] => {
-    const found = one[name];
-    return found ? [[name, found]] : [];
-  });
+const figuresOf = (one: Recommendation): [string, Quantiles<number>][] =>
+  (['hook', 'drain', 'used', 'total'] as const).flatMap((name) => (one[name] ? [[name, one[name]]] : []));
 
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 

@@ -1,4 +1,6 @@
 /** Recommends a grace period, longer or shorter, from many exits of a workload; none from too few exits. Pure. */
+import type { ProbeTally } from '../../model/probe-observation.ts';
+import type { Quantiles } from '../../verdict/rollout.ts';
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
 import { middle, totalRequests, type ExitSample } from './reports.ts';
 
@@ -13,14 +15,14 @@ export interface Recommendation {
   /** Images of the exits, if the reports hold them; more than one is a warning. */
   versions: string[];
   /** Seconds, from the upper end of each measured interval, so that no number is too small. */
-  hook?: Quantiles;
-  drain?: Quantiles;
-  used?: Quantiles;
-  total?: Quantiles;
+  hook?: Quantiles<number>;
+  drain?: Quantiles<number>;
+  used?: Quantiles<number>;
+  total?: Quantiles<number>;
   histogram: Bucket[];
   /** Exits in which a container was killed; `share` is from 0 to 1. */
   killed: { count: number; share: number };
-  requests?: { sent: number; failed: number };
+  requests?: ProbeTally;
   grace: { currentSeconds: number; recommendedSeconds: number; direction: Direction; safeFor: number };
   sentence: string;
   warnings: string[];
@@ -127,15 +129,8 @@ function graceFrom(
 const showedNoReaction = ({ findings }: ExitSample): boolean =>
   findings.some(({ code }) => /^no-signal-handl(ing|er)$/.test(code));
 
-export interface Quantiles {
-  p50: number;
-  p90: number;
-  p99: number;
-  max: number;
-}
-
 /** By nearest rank, so each quantile is a measured value. Undefined without values. */
-export function quantilesOf(values: readonly number[]): Quantiles | undefined {
+export function quantilesOf(values: readonly number[]): Quantiles<number> | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return undefined;
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

@@ -5,8 +5,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
+import { sumOf } from '../../model/probe-numbers.ts';
+import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 
 /** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
 export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
@@ -66,7 +68,7 @@ async function parsed(file: string): Promise<unknown> {
 export function exitsIn(document: JsonObject): JsonObject[] | undefined {
   if (document['apiVersion'] !== 'podexit/v1') return undefined;
   if (document['kind'] === 'ExitReport') return [document];
-  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asString(document['kind']) ?? ''];
+  const list = { RolloutReport: 'exits', ExitReportList: 'items' }[asText(document['kind'])];
   // No limit: figures about only some of the exits would be wrong.
   return list === undefined ? undefined : asArray(document[list], Infinity).map(asObject);
 }
@@ -96,7 +98,7 @@ export function sampleOf(document: JsonObject) {
     killed: containers.some(({ outcome: end }) => end === 'killed'),
     requests: requestsOf(document),
     findings: objectsIn(verdict['findings']).map((one) => ({
-      code: asString(one['code']) ?? '',
+      code: asText(one['code']),
       severity: asString(one['severity']) ?? 'info',
     })),
   };
@@ -106,7 +108,7 @@ export function sampleOf(document: JsonObject) {
 function workloadOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
-  if (kind === undefined || name === undefined) return `Pod/${asString(pod['name']) ?? ''}`;
+  if (kind === undefined || name === undefined) return `Pod/${asText(pod['name'])}`;
   return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
 }
 
@@ -133,7 +135,7 @@ function longest(all: readonly unknown[]): Seconds | undefined {
   return known.sort((a, b) => middle(b) - middle(a))[0];
 }
 
-const timeOf = (stamp: unknown): number => Date.parse(asString(stamp) ?? '');
+const timeOf = (stamp: unknown): number => Date.parse(asText(stamp));
 
 /** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
@@ -156,23 +158,16 @@ function totalOf(document: JsonObject): Seconds | undefined {
   return between(document, 'requested', 'removed') ?? between(document, 'accepted', 'removed');
 }
 
-function requestsOf(document: JsonObject): Requests | undefined {
+function requestsOf(document: JsonObject): ProbeTally | undefined {
   const probes = objectsIn(asObject(document['traffic'])['probes']);
-  return sumOf(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
+  return totalOfAny(probes.map(({ sent, failed }) => ({ sent: asNumber(sent) ?? 0, failed: asNumber(failed) ?? 0 })));
 }
 
 /** Undefined if no exit was probed. */
-export const totalRequests = (samples: readonly ExitSample[]): Requests | undefined =>
-  sumOf(samples.flatMap(({ requests }) => requests ?? []));
+export const totalRequests = (samples: readonly ExitSample[]): ProbeTally | undefined =>
+  totalOfAny(samples.flatMap(({ requests }) => requests ?? []));
 
-interface Requests {
-  sent: number;
-  failed: number;
-}
-
-function sumOf(counts: readonly Requests[]): Requests | undefined {
-  const sum = (of: 'sent' | 'failed'): number => counts.reduce((all, one) => all + one[of], 0);
-  return counts.length > 0 ? { sent: sum('sent'), failed: sum('failed') } : undefined;
-}
+const totalOfAny = (counts: readonly ProbeTally[]): ProbeTally | undefined =>
+  counts.length > 0 ? sumOf(counts) : undefined;
 
 const objectsIn = (list: unknown): JsonObject[] => asArray(list).map(asObject);

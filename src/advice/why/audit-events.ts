@@ -8,11 +8,13 @@ import {
   asObject,
   asString,
   asStrings,
+  asText,
   metadataOf,
   type JsonObject,
 } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
-import { isTime, type WhyMoment, type WhyReport } from './report.ts';
+import { parseTime } from '../../model/stamps.ts';
+import type { WhyMoment, WhyReport } from './report.ts';
 
 export interface AuditEvent {
   verb: string;
@@ -48,17 +50,18 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
   }
   if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event';
   if (raw['stage'] !== 'ResponseComplete') return undefined;
-  const [receivedAt, answeredAt] = [stampOf(raw['requestReceivedTimestamp']), stampOf(raw['stageTimestamp'])];
-  if (!isTime(receivedAt) || !isTime(answeredAt)) return 'no-time';
+  const receivedAt = parseTime(asString(raw['requestReceivedTimestamp']));
+  const answeredAt = parseTime(asString(raw['stageTimestamp']));
+  if (receivedAt === undefined || answeredAt === undefined) return 'no-time';
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
   return {
-    verb: asString(raw['verb']) ?? '',
-    resource: asString(reference['resource']) ?? '',
-    subresource: asString(reference['subresource']) ?? '',
+    verb: asText(raw['verb']),
+    resource: asText(reference['resource']),
+    subresource: asText(reference['subresource']),
     name: asString(reference['name']) ?? asString(metadataOf(object)['name']) ?? '',
-    namespace: asString(reference['namespace']) ?? '',
+    namespace: asText(reference['namespace']),
     status: asNumber(asObject(raw['responseStatus'])['code']) ?? 0,
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
@@ -69,13 +72,6 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
     object: object['metadata'] === undefined ? undefined : object,
     sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
-}
-
-/** RFC 3339 with microseconds → ms with fractions. */
-function stampOf(raw: unknown): number {
-  const text = asString(raw) ?? '';
-  const [, micros = '0'] = /\.\d{3}(\d{1,6})/.exec(text) ?? [];
-  return Date.parse(text) + Number(`0.${micros}`);
 }
 
 export const isPod = (event: AuditEvent): boolean =>

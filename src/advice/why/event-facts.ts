@@ -1,6 +1,6 @@
 /** Events as facts with a time, and what each reason means for a pod that was stopped (SIGNALS.md §2.2). Pure. */
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { asNumber, asObject, asString } from '../../model/observe/read.ts';
+import { asNumber, asObject, asString, asText } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import { parseEventName } from '../../model/stamps.ts';
 import { isTime, type WhyMoment } from './report.ts';
@@ -29,16 +29,15 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
 /** A repeated stop is one Event with a count: its first and its last time each become a fact. */
 function factsOfEvent(event: CoreV1Event): EventFacts[] {
   const object = asObject(event.involvedObject);
-  const message = asString(event.message) ?? '';
+  const message = asText(event.message);
   const facts: EventFacts = {
-    reason: asString(event.reason) ?? '',
+    reason: asText(event.reason),
     message,
-    kind: asString(object['kind']) ?? '',
-    name: asString(object['name']) ?? '',
+    kind: asText(object['kind']),
+    name: asText(object['name']),
     uid: asString(object['uid']),
     at: lastTime(event),
-    container:
-      /\{([^}]+)\}$/.exec(asString(object['fieldPath']) ?? '')?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    container: /\{([^}]+)\}$/.exec(asText(object['fieldPath']))?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
     host: asString(asObject(event.source)['host']),
   };
   return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) || facts.at }, facts] : [facts];
@@ -54,7 +53,7 @@ export const timeIn = (...stamps: unknown[]): number =>
 function firstTime(event: CoreV1Event): number {
   const raw = asObject(event);
   const stamp = timeIn(raw['firstTimestamp'], raw['eventTime'], event.metadata?.creationTimestamp);
-  const inName = parseEventName(asString(event.metadata?.name) ?? '');
+  const inName = parseEventName(asText(event.metadata?.name));
   return inName === undefined || Math.abs(inName - stamp) > 3_600_000 ? stamp : Math.floor(inName);
 }
 

@@ -3,7 +3,7 @@
  * and whether it still existed when its grace period ended. How its containers exited is in no Event. Pure.
  */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
-import { asArray, asObject, asSeconds, asString } from '../../model/observe/read.ts';
+import { asArray, asObject, asSeconds, asText } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import {
   isStop,
@@ -87,7 +87,7 @@ function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, bef
   const last = asArray(asObject(object?.metadata)['managedFields'])
     .map(asObject)
     .filter((entry) => entry['subresource'] !== 'status')
-    .map((entry) => ({ by: asString(entry['manager']) ?? '', at: timeIn(entry['time']) }))
+    .map((entry) => ({ by: asText(entry['manager']), at: timeIn(entry['time']) }))
     .filter(({ by, at }) => !by.startsWith('kube-controller') && at > before - 600_000 && at <= before + uncertaintyMs)
     .sort((a, b) => a.at - b.at)
     .at(-1);

@@ -1,6 +1,6 @@
 /** The document of `why -o json`, and its text for people. Pure. Schema: schema/why-report.schema.json. */
 import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts';
-import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
+import { asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import { columnsOf } from '../../render/prose.ts';
@@ -72,8 +72,8 @@ export function whyFromExit(exit: JsonObject, basis: WhyReport['basis'], heading
   const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
   return {
     pod: {
-      namespace: asString(pod['namespace']) ?? '',
-      name: asString(pod['name']) ?? '',
+      namespace: asText(pod['namespace']),
+      name: asText(pod['name']),
       uid: asString(pod['uid']),
       node: asString(pod['node']),
     },

@@ -13,7 +13,7 @@ import {
   isPresent,
   maybe,
   shape,
-  textOr,
+  asText,
   unlessEmpty,
   type JsonObject,
 } from './read.ts';
@@ -51,7 +51,7 @@ const narrowProbe = shape({
 export type Container = ReturnType<typeof narrowContainer>;
 
 export const narrowContainer = shape({
-  name: textOr(''),
+  name: asText,
   image: asString,
   /** `Always` on an init container makes it a sidecar. */
   restartPolicy: asString,

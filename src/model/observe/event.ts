@@ -1,5 +1,5 @@
 import { narrowMetadata } from './metadata.ts';
-import { asNumber, asObject, asString, constant, shape, textOr } from './read.ts';
+import { asNumber, asObject, asString, asText, constant, shape } from './read.ts';
 
 /** Reasons whose message has a fixed form that rules parse (SIGNALS.md §2.2). Other messages may quote anything. */
 export const reasonsWithMessage: ReadonlySet<string> = new Set([
@@ -26,18 +26,18 @@ export const reasonsWithMessage: ReadonlySet<string> = new Set([
 
 export type Event = ReturnType<typeof narrowEvent>;
 
-const narrowReference = shape({ kind: textOr(''), name: textOr(''), uid: asString, fieldPath: asString });
+const narrowReference = shape({ kind: asText, name: asText, uid: asString, fieldPath: asString });
 
 /** Reads an Event of core/v1 or events.k8s.io/v1 in the core form (SIGNALS.md §2.1: support both). */
 export const narrowEvent = shape({
   kind: constant('Event'),
   metadata: narrowMetadata,
-  reason: textOr(''),
+  reason: asText,
   type: asString,
   reportingComponent: (own, { reportingController, source, deprecatedSource }) =>
     asString(own) ?? asString(reportingController) ?? asString(asObject(source ?? deprecatedSource)['component']),
   /** Kept only for these reasons; for probes, only the words of `probeWords`. */
-  message: (own, { reason, note }) => narrowMessage(asString(reason) ?? '', asString(own) ?? asString(note)),
+  message: (own, { reason, note }) => narrowMessage(asText(reason), asString(own) ?? asString(note)),
   involvedObject: (own, { regarding }) => narrowReference(own ?? regarding),
   count: (own, { deprecatedCount, series }) =>
     asNumber(own) ?? asNumber(deprecatedCount) ?? asNumber(asObject(series)['count']) ?? 1,

@@ -9,7 +9,7 @@ import {
   listOf,
   shape,
   stringMap,
-  textOr,
+  asText,
 } from './read.ts';
 
 /** Labels that rules read: the Service of a slice, the revision of a pod, the Job index of a pod. */
@@ -31,9 +31,9 @@ export const staticUid = 'kubernetes.io/config.hash';
 const keptAnnotations = new Set(['endpoints.kubernetes.io/last-change-trigger-time', staticUid]);
 
 export const narrowMetadata = shape({
-  name: textOr(''),
+  name: asText,
   namespace: asString,
-  uid: textOr(''),
+  uid: asText,
   resourceVersion: asString,
   generation: asNumber,
   creationTimestamp: asString,
@@ -41,11 +41,11 @@ export const narrowMetadata = shape({
   deletionGracePeriodSeconds: asSeconds,
   finalizers: (raw) => nonEmpty(asStrings(raw)),
   ownerReferences: listOf(
-    shape({ apiVersion: textOr(''), kind: textOr(''), name: textOr(''), uid: textOr(''), controller: asBoolean }),
+    shape({ apiVersion: asText, kind: asText, name: asText, uid: asText, controller: asBoolean }),
     16,
   ),
   /** Last changing write of each manager (API server's clock); no field sets. */
-  managedFields: listOf(shape({ manager: textOr(''), subresource: asString, time: asString }), 64),
+  managedFields: listOf(shape({ manager: asText, subresource: asString, time: asString }), 64),
   /** Only keys; values are empty, with two exceptions. */
   annotations: annotationKeys,
   /** Only labels that podexit reads. */

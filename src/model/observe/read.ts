@@ -25,6 +25,9 @@ export const asArray = (value: unknown, max = 10_000): unknown[] => (Array.isArr
 export const asString = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, maxStringLength) : undefined;
 
+/** Empty if absent. */
+export const asText = (value: unknown): string => asString(value) ?? '';
+
 export const asNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
@@ -107,11 +110,6 @@ export const unlessEmpty =
     const object = reader(raw);
     return Object.keys(object).length > 0 ? object : undefined;
   };
-
-export const textOr =
-  (fallback: string): Reader<string> =>
-  (raw) =>
-    asString(raw) ?? fallback;
 
 /** An array of at most `max` items, or undefined if it is empty. */
 export const listOf =

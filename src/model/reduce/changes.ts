@@ -3,18 +3,18 @@ import type { EndpointSlice, KubeObject, Lease } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
 import { foldDelay, nodeReached } from './clocks.ts';
 import { foldEvent } from './events.ts';
-import { isResumed } from './gaps.ts';
-import { factOf, withEntry, type Seen } from './notes.ts';
+import { resumesAt } from './gaps.ts';
+import { factOf, withEntry } from './notes.ts';
 import { foldMissingOwner, foldNamespace, foldNode, foldOwner } from './owners.ts';
 import { foldPod, gone } from './pod.ts';
 import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
 import { parseFloor, parseTime } from '../stamps.ts';
-import type { Trace } from '../trace.ts';
+import type { Seen, Trace } from '../trace.ts';
 
 /** Adds one watch event. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
-  const came = isResumed(before, o.stream, o.at) ? 'resumed' : o.change === 'ADDED' ? 'added' : 'changed';
+  const came = resumesAt(before, o.stream, o.at).length > 0 ? 'resumed' : o.change === 'ADDED' ? 'added' : 'changed';
   const trace = foldDelay(before, o.stream, o.object, o, came);
   const deleted = o.change === 'DELETED';
   if (o.stream === 'pod' && o.object.kind === 'Pod' && deleted && o.object.metadata.uid === trace.uid)
@@ -60,7 +60,7 @@ function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: 
   const nodeSigns = {
     ...trace.nodeSigns,
     lease: lease ?? (written && factOf({ stamp, written }, seen)),
-    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf(stamp, seen)),
+    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf({ stamp, written }, seen)),
     renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
   };
   return nodeReached({ ...trace, nodeSigns }, stamp, seen);
@@ -77,11 +77,9 @@ export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {
   if (o.stream === 'owner' && o.objects.length === 0) return foldMissingOwner(trace, o.name, o);
   const known = o.stream === 'services' ? { ...trace, servicesKnown: true } : trace;
   const next = o.objects.reduce((folded, object) => foldObject(folded, object, o, 'listed'), known);
-  return o.stream === 'endpointslices' ? withSlicesSince(foldVanishedSlices(next, o), o.at) : next;
+  if (o.stream !== 'endpointslices') return next;
+  return { ...foldVanishedSlices(next, o), slicesSince: next.slicesSince ?? o.at };
 }
-
-const withSlicesSince = (trace: Trace, at: number): Trace =>
-  trace.slicesSince === undefined ? { ...trace, slicesSince: at } : trace;
 
 function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
@@ -103,8 +101,7 @@ function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   const isLate = trace.requests.length > 0 || trace.deletion !== undefined || trace.began?.value.mode === 'attach';
   const arrival = trace.siblingsKnown ? 'created' : isLate ? 'listed-late' : 'existed';
   const pods = o.objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
-  const folded = foldSiblings(trace, pods, o, arrival);
-  return folded.siblingsKnown ? folded : { ...folded, siblingsKnown: true };
+  return { ...foldSiblings(trace, pods, o, arrival), siblingsKnown: true };
 }
 
 /** Slices that a new list no longer has were deleted, and the pod's endpoint with them. */

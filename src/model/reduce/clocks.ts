@@ -4,8 +4,8 @@ import type { KubeObject } from '../kube.ts';
 import type { ObservationOf, StreamName } from '../observation.ts';
 import { second, type Span } from '../span.ts';
 import { isTime, parseFloor, parseTime } from '../stamps.ts';
-import type { Trace } from '../trace.ts';
-import { factOf, note, withEntry, type Seen } from './notes.ts';
+import type { Seen, Trace } from '../trace.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 /** `at` is rounded down: the observation happened before at + 1. */
 const arrivedBy = (seen: Seen): number => seen.at + 1;

@@ -4,9 +4,9 @@ import { reasonsWithMessage, type Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
 import { isMirror } from '../pod.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
-import type { Occurrence, Trace } from '../trace.ts';
+import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';
-import { factOf, note, withEntry, type Seen } from './notes.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures are dropped first. */
 const maxEvents = 512;

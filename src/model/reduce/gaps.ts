@@ -54,7 +54,7 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
     version === undefined ||
     !answer ||
     o.at - answer.at <= millisecondsOf('delivery-lag') ||
-    isResumed(trace, 'pod', o.at)
+    resumesAt(trace, 'pod', o.at).length > 0
   )
     return trace;
   const behind = sameServerStreams.map((stream) => ({
@@ -65,9 +65,9 @@ export function foldBehind(trace: Trace, o: ObservationOf<'changed'>): Trace {
   return { ...trace, resumes: [...trace.resumes, ...behind].slice(-maxResumes) };
 }
 
-/** Whether what arrives on the stream now may be as old as its last interruption. */
-export const isResumed = ({ resumes }: Trace, stream: StreamName, at: number): boolean =>
-  resumes.some(
+/** The interruptions of a stream that what arrives at `at` may be as old as. */
+export const resumesAt = ({ resumes }: Trace, stream: StreamName, at: number): Trace['resumes'] =>
+  resumes.filter(
     (one) =>
       one.value.stream === stream && one.at <= at && at <= (one.value.until ?? one.at) + millisecondsOf('delivery-lag'),
   );

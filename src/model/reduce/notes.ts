@@ -1,16 +1,10 @@
-import type { ContainerFacts, Fact, Trace } from '../trace.ts';
+import type { ContainerFacts, Fact, Seen, Trace } from '../trace.ts';
 
 /** Separates the facts of one observation. */
 export const togetherWith = '; also ';
 
 /** Facts of a container about which nothing is known. */
 export const noContainerFacts: ContainerFacts = { log: { signalLines: [] } };
-
-/** What every fold needs to know about an observation: its number and its arrival. */
-export interface Seen {
-  readonly seq: number;
-  readonly at: number;
-}
 
 /** Adds a fact to the line about an observation, which explains the evidence to people. */
 export function note(trace: Trace, seen: Seen, what: string): Trace {

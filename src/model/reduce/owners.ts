@@ -1,7 +1,7 @@
 import type { Namespace, Node, Owner } from '../kube.ts';
 import { isOlder } from '../pod.ts';
-import type { OwnerFacts, Trace } from '../trace.ts';
-import { factOf, note, withEntry, type Seen } from './notes.ts';
+import type { OwnerFacts, Seen, Trace } from '../trace.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 /** Adds one state of an owner; `deleted`: the owner is gone. */
 export function foldOwner(trace: Trace, owner: Owner, seen: Seen, deleted = false): Trace {

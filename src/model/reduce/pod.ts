@@ -10,11 +10,11 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
-import type { Fact, GoneHow, Trace } from '../trace.ts';
+import type { Fact, Seen, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
-import { factOf, note, withContainer, type Seen } from './notes.ts';
+import { factOf, note, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
-import { parseTime } from '../stamps.ts';
+import { parseTime, requestedAt } from '../stamps.ts';
 
 interface Source {
   /** The state was read from the store at this client time or later. */
@@ -42,12 +42,11 @@ function isOtherPod({ began }: Trace, { metadata: { name, namespace } }: Pod): b
 /** Another pod has the name: the traced pod is gone, even if no watch reported it. */
 export function foldSuccessor(trace: Trace, pod: Pod, seen: Seen): Trace {
   if (isOtherPod(trace, pod)) return trace;
-  return foldSiblings(gone(trace, 'replaced', seen, 'another pod has the name'), [pod], seen, 'took-name');
+  return foldSiblings(gone(trace, 'absent', seen, 'another pod has the name'), [pod], seen, 'took-name');
 }
 
-export function gone(trace: Trace, how: GoneHow, seen: Seen, what: string): Trace {
-  return trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
-}
+export const gone = (trace: Trace, how: 'deleted' | 'absent', seen: Seen, what: string): Trace =>
+  trace.gone ? trace : note({ ...trace, gone: factOf(how, seen) }, seen, what);
 
 type Step = (trace: Trace, pod: Pod, seen: Seen, source: Source) => Trace;
 
@@ -114,8 +113,7 @@ function isWrittenByKubelet({ deletion, before }: Trace, pod: Pod): boolean {
     const isSwept = isFinished(pod) && hasRunning(pod);
     return !isSwept && conditionOf(pod, 'DisruptionTarget')?.reason !== 'DeletionByPodGC';
   }
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = deletion?.first.value.metadata ?? {};
-  const asked = (parseTime(deletionTimestamp) ?? Infinity) - deletionGracePeriodSeconds * 1000;
+  const asked = (deletion && requestedAt(deletion.first.value)) ?? Infinity;
   const earlier = before ? kubeletWrote(before.value) : undefined;
   // If a forced DELETE changed the deadline, the time of the request cannot be computed from it.
   return written >= asked || (before ? written !== earlier : isNewest(pod, written));

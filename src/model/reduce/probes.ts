@@ -18,11 +18,6 @@ export function foldProbeCounts(trace: Trace, o: ObservationOf<'probe-counts'>):
   return note(next, o, `${known.started.value.target}: ${sent} requests, ${failed} failed`);
 }
 
-export function foldProbeEnded(trace: Trace, o: ObservationOf<'probe-ended'>): Trace {
-  const known = trace.probes.get(o.probe);
-  return known && !known.ended ? withProbe(trace, { ...known, ended: factOf(true, o) }) : trace;
-}
-
 const withProbe = (trace: Trace, facts: ProbeFacts): Trace => ({
   ...trace,
   probes: withEntry(trace.probes, facts.started.value.probe, facts),

@@ -1,8 +1,8 @@
 import type { Pod } from '../kube.ts';
 import type { Stamp } from '../observe/container.ts';
 import { conditionOf, isReady } from '../pod.ts';
-import type { SiblingFacts, Trace } from '../trace.ts';
-import { factOf, note, type Seen } from './notes.ts';
+import type { Seen, SiblingFacts, Trace } from '../trace.ts';
+import { factOf, note } from './notes.ts';
 
 /**
  * New siblings beyond this limit are ignored: a replacement is among the first. Pods of the first list are not new and

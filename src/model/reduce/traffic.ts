@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointSlice } from '../kube.ts';
-import type { SliceFacts, SliceState, Trace } from '../trace.ts';
+import type { Seen, SliceFacts, SliceState, Trace } from '../trace.ts';
 import { lastWritten, writesReached } from './clocks.ts';
-import { factOf, note, withEntry, type Seen } from './notes.ts';
+import { factOf, note, withEntry } from './notes.ts';
 
 const maxStates = 256;
 

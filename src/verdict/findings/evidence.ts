@@ -42,7 +42,7 @@ export const evidenceRules: Rules = {
           : gaps.length + broken.length > 0
             ? 'Run podexit closer to the cluster; -v lists the gaps.'
             : 'The kubelet drops the logs of removed containers: start with --attach before the deletion.',
-      evidence: [...gaps, ...refused, ...broken.map(({ ended }) => ended)].map(({ seq }) => seq),
+      evidence: [...gaps, ...refused, ...broken].map(({ seq }) => seq),
     };
   },
 };

@@ -1,15 +1,15 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import { requestedAt } from '../../infer/workload-changes.ts';
+import type { Length } from '../../infer/timeline.ts';
+import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit, type ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
-import type { StreamName } from '../../model/observation.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';
-import type { Fact, Occurrence, Trace } from '../../model/trace.ts';
+import { lostSince, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
@@ -26,7 +26,7 @@ export const nodeRules: Rules = {
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
     if (silentMs < minSilenceMs && !wasNotReady) return undefined;
-    const node = facts.first.value.spec.nodeName ?? 'the node';
+    const node = timeline.pod.spec.nodeName ?? 'the node';
     const isExact = first && !first.isOld && first.at <= watched;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
     const clause =
@@ -142,8 +142,8 @@ export const nodeRules: Rules = {
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
 function involvesKubelet({ exit }: RuleInput): boolean {
-  const pod = exit.deletion.facts.first.value;
-  return pod.spec.nodeName !== undefined && !isFinished(pod) && exit.deletion.grace > 0;
+  const { pod, grace } = exit.deletion;
+  return pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
 }
 
 const minSilenceMs = 10 * second;
@@ -153,12 +153,11 @@ const minSilenceMs = 10 * second;
  * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
 function silenceCountsUntil({ trace, exit }: RuleInput): number {
-  const until = (stream: StreamName): number =>
-    Math.min(
-      ...trace.gaps.map(({ value }) => (value.stream === stream && value.to === undefined ? value.from : Infinity)),
-    );
-  const hasGeneration = exit.deletion.facts.first.value.status.observedGeneration !== undefined;
-  return Math.max(killingsUnwritten(trace) ? -Infinity : until('events'), hasGeneration ? until('pod') : -Infinity);
+  const hasGeneration = exit.deletion.pod.status.observedGeneration !== undefined;
+  return Math.max(
+    killingsUnwritten(trace) ? -Infinity : lostSince(trace, 'events'),
+    hasGeneration ? lostSince(trace, 'pod') : -Infinity,
+  );
 }
 
 /** A sign of the kubelet. `at`: client ms; if `isOld` (there at the first look), the earliest possible time. */
@@ -223,7 +222,7 @@ function applicationSigns({ trace, exit }: RuleInput): Sign[] {
 }
 
 /** The length between two marks of the timeline, within the bounds of `delay`. */
-function markedLength({ timeline }: RuleInput, { lo, hi }: Span): { min: number; max: number; shown: number } {
+function markedLength({ timeline }: RuleInput, { lo, hi }: Span): Length {
   const [from, to] = [markOf(timeline, 'accepted')?.at.shown, markOf(timeline, 'acknowledged')?.at.shown];
   const shown = from === undefined || to === undefined ? lo : to - from;
   return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
@@ -236,7 +235,7 @@ function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
     reason === 'Killing' &&
     / failed (?:liveness|startup) probe, /.test(message) &&
     seq < facts.seenSeq &&
-    time.hi + grace * second >= requestedAt(trace);
+    time.hi + grace * second >= deletionRequestedAt(trace);
   return trace.events.findLast(isUnderWay);
 }
 

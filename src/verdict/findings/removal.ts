@@ -49,7 +49,7 @@ export const removalRules: Rules = {
     const abandoned = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
     if (abandoned.length === 0 || !removed) return undefined;
     const evidence = [removed.evidence, abandoned.map(({ exit: end }) => end?.at.evidence)];
-    if (isMirror(deletion.facts.first.value)) return copyDeleted(evidence);
+    if (isMirror(deletion.pod)) return copyDeleted(evidence);
     const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
       if (!end || !facts.log.ended) return [];
       const logMs = facts.log.ended.at + 1 - removed.client.hi;
@@ -69,7 +69,7 @@ export const removalRules: Rules = {
   },
 
   'unmanaged-pod': ({ timeline, exit }) => {
-    const pod = exit.deletion.facts.first.value;
+    const { pod } = timeline;
     if (controllerOf(pod) || isMirror(pod) || isCascade(timeline)) return undefined;
     return {
       severity: 'info',

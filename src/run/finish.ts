@@ -10,7 +10,7 @@ import { publish, writeReports } from './documents.ts';
 import type { ExitOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
-import { endingOf, hasNoReplacement } from './trace-end.ts';
+import { factsAwaitedUntil, hasNoReplacement } from './trace-end.ts';
 
 export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
@@ -68,7 +68,7 @@ export function missingReplacementText(trace: Trace): string | undefined {
   const pod = `pod "${began.value.name}" is gone`;
   if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
   const isLate = timers.some(({ value }) => value === 'timeout');
-  if (!isLate || endingOf(trace).kind !== 'open') return undefined;
+  if (!isLate || factsAwaitedUntil(trace) !== undefined) return undefined;
   const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
   return `${pod}, but ${fate} by --timeout`;
 }

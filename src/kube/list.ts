@@ -1,4 +1,4 @@
-import { asObject, metadataOf } from '../model/observe/read.ts';
+import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
 import type { Deliver } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
@@ -6,7 +6,7 @@ import { decide, randomMs, type Outcome } from './decide.ts';
 import { requestWithRetries, tryGet } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { asArray, asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
+import { asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { maxWatchLineBytes, stopError } from './server-errors.ts';
 
@@ -87,7 +87,7 @@ function pageQuery(target: WatchTarget, next: string, notOlderThan: string | und
 function itemsOf(list: unknown): unknown[] {
   const { kind, apiVersion, items } = asObject(list);
   const itemKind = asText(kind).replace(/List$/, '');
-  return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
+  return asArray(items, Infinity).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
 }
 
 function refusedList(answer: ApiResponse): ListResult {
@@ -156,6 +156,6 @@ export async function listUids(cluster: Cluster, target: WatchTarget, signal: Ab
   const resourceVersion = versionOf(answer?.body);
   const isWhole = continueOf(answer?.body) === '';
   if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
-  const uids = asArray(asObject(answer.body)['items']).map((item) => asText(metadataOf(item)['uid']));
+  const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => asText(metadataOf(item)['uid']));
   return { resourceVersion, uids, sentAt: answer.sentAt, at: answer.at };
 }

@@ -1,5 +1,5 @@
 import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
-import type { Deliver } from '../model/observation.ts';
+import type { Deliver, RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
 import { decide, randomMs, type Outcome } from './decide.ts';
@@ -140,22 +140,14 @@ export async function listUntilAnswered(
   }
 }
 
-export interface Uids {
-  resourceVersion: string;
-  uids: string[];
-  /** ms, client clock. */
-  sentAt: number;
-  at: number;
-}
-
-/** The uids of a collection, from metadata only; undefined if the server does not list them all in one page. */
-export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
+/** The uids of a pod's siblings, from metadata only; nothing if the server does not list them all in one page. */
+export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<RawObservation[]> {
   const query = { ...selectors(target), limit: pageSize };
   const accept = acceptMetadata('PartialObjectMetadataList');
   const answer = await tryGet(cluster, target.path, { query, accept, signal });
   const resourceVersion = versionOf(answer?.body);
   const isWhole = continueOf(answer?.body) === '';
-  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
+  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return [];
   const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => asText(metadataOf(item)['uid']));
-  return { resourceVersion, uids, sentAt: answer.sentAt, at: answer.at };
+  return [{ kind: 'kin', resourceVersion, uids, sentAt: answer.sentAt, at: answer.at }];
 }

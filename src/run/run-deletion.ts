@@ -115,9 +115,7 @@ async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise
 /** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
 async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
   const target = siblingsByLabel(options.namespace, pod);
-  if (!target) return;
-  const siblings = await listUids(options.cluster, watchTarget(target), signal);
-  if (siblings) deliver({ kind: 'kin', ...siblings });
+  if (target) (await listUids(options.cluster, watchTarget(target), signal)).forEach(deliver);
 }
 
 /** Attaches to a pod that is already terminating, unless a grace flag asks for one more DELETE. */

@@ -107,10 +107,9 @@ export async function startLoopback(options: LoopbackOptions) {
   };
 }
 
-function logEntry({ method, verb, kind, namespace, name, subresource, body, headers }: ApiRequest) {
+function logEntry({ method, verb, kind, subresource, body, headers }: ApiRequest) {
   const userAgent = headers['user-agent'] as string | undefined;
-  const about = { verb, resource: kind?.plural, namespace, name, subresource };
-  return { method, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
+  return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
 
 /** A kubeconfig for one server, as JSON, which is YAML too. */

@@ -4,11 +4,11 @@ import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
-import type { PodListener } from '../run/live-run.ts';
+import type { Several } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
 import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
-type OwnerListener = Pick<PodListener, 'ownerSeen' | 'ownerAlive' | 'listed'>;
+type OwnerListener = Pick<Several, 'ownerSeen' | 'ownerAlive' | 'listed'>;
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -29,7 +29,12 @@ export function followOwners(
   if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
   if (!isByOwners) progress.ownersKnown();
   let isListed = !isByOwners;
-  const finish = (path: string, why: string): void => finishOwner(progress, path, why);
+  /** The owner's status can no longer be read: it is not waited for. */
+  const finish = (path: string, why: string): void => {
+    progress.ownerNotFollowed(why);
+    progress.ownerAlive(path, true);
+    progress.ownerSeen(path, true);
+  };
   return {
     listed(pods) {
       if (isListed) return;
@@ -70,13 +75,6 @@ export function followOwners(
       if (followed.has(path)) progress.ownerAlive(path, isAlive);
     },
   };
-}
-
-/** The owner's status can no longer be read: it is not waited for. */
-function finishOwner(progress: Progress, path: string, why: string): void {
-  progress.ownerNotFollowed(why);
-  progress.ownerAlive(path, true);
-  progress.ownerSeen(path, true);
 }
 
 function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {

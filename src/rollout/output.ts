@@ -18,7 +18,7 @@ import { workloadKinds } from '../run/target.ts';
 import type { FinishOptions } from '../run/finish.ts';
 import type { Ports } from '../run/ports.ts';
 import type { Traces } from '../run/traces.ts';
-import type { ExitOptions } from '../run/trace-options.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
 import { uniquePodNames, publish, renderDocument, renderRollout, writeReports } from '../run/documents.ts';
 
@@ -44,7 +44,7 @@ export interface RolloutOutput {
 }
 
 /** Throws `usage.output` for formats that are one document and cannot hold several reports. */
-export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
+export function rolloutOutput({ format, look }: Pick<TraceOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const { kind } = format;
   switch (kind) {

@@ -7,12 +7,12 @@ import type { Stage } from './run.ts';
 import type { Ports } from './ports.ts';
 import { defaultReadSeconds } from './time-limit.ts';
 import { publish, writeReports } from './documents.ts';
-import type { ExitOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from './trace-end.ts';
 
-export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
+export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
 /** Shows the report, writes the files, publishes it, and returns the worst exit code of the report and of `codes`. */
 export async function finish(

@@ -10,7 +10,7 @@ import type { Suspension } from './suspension.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
 import type { Scope } from './scope.ts';
-import type { ExitOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
 /** A run over several pods: which pods it is about, and what it decides and reports meanwhile. */
@@ -40,8 +40,8 @@ export interface Several extends Scope {
 }
 
 /** The options of the command that the run needs. */
-type CommandOptions = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
-  Partial<Pick<ExitOptions, 'retryEvict' | 'probes' | 'command'>>;
+type CommandOptions = Pick<TraceOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
+  Partial<Pick<TraceOptions, 'retryEvict' | 'probes' | 'command'>>;
 
 export interface LiveOptions extends FoundPod, CommandOptions {
   cluster: Cluster;

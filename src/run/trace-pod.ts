@@ -14,7 +14,7 @@ import type { Ports } from './ports.ts';
 import { run, type Stage } from './run.ts';
 import { inSession, type Session } from './session.ts';
 import type { Target } from './target.ts';
-import type { ExitOptions, TraceOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { firstTrace, tracesOfOne, type Traces } from './traces.ts';
 
 type OnePodOptions = TraceOptions & { target: Target };
@@ -50,7 +50,7 @@ export interface Subject extends FoundPod {
 }
 
 /** Traces one pod to its end. Returns the exit code. */
-export async function traceToReport(session: Session, subject: Subject, options: ExitOptions): Promise<number> {
+export async function traceToReport(session: Session, subject: Subject, options: TraceOptions): Promise<number> {
   const { cluster, ports } = session;
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
   const recorder = await recorderOf(options, ports, (message) => warn(message));
@@ -104,13 +104,13 @@ export async function traceToReport(session: Session, subject: Subject, options:
 }
 
 /** Throws `record.unwritable`. */
-async function recorderOf({ record, logText }: ExitOptions, ports: Ports, warn: (message: string) => void) {
+async function recorderOf({ record, logText }: TraceOptions, ports: Ports, warn: (message: string) => void) {
   if (record === undefined) return undefined;
   return (await import('./writable.ts')).recorderFor(record, logText, ports, warn);
 }
 
 /** With probes the output opens at once: they are shown from their first request on. */
-async function stageFor({ format, look, probes = [] }: ExitOptions, ports: Ports): Promise<Stage> {
+async function stageFor({ format, look, probes = [] }: TraceOptions, ports: Ports): Promise<Stage> {
   const open = () => openStage(format, look, ports);
   return probes.length > 0 ? await open() : openOnDeletion(open);
 }

@@ -1,7 +1,6 @@
 /** Traces one pod: finds it, asks before it is deleted, runs the live source through the main loop, and reports. */
 import { PodexitError } from '../errors.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { forTerminal } from '../render/safe-text.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import { afterInput } from './clock.ts';
@@ -10,7 +9,7 @@ import { fateOf, leaveOnSignals, unlessInterrupted } from './leaving.ts';
 import { liveOptions, liveSource } from './live.ts';
 import type { Several } from './live-run.ts';
 import type { FoundPod } from './pod-checks.ts';
-import type { Ports } from './ports.ts';
+import { sayingThrough, warnOn, type Ports } from './ports.ts';
 import { run, type Stage } from './run.ts';
 import { inSession, type Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -55,10 +54,7 @@ export async function traceToReport(session: Session, subject: Subject, options:
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
   const recorder = await recorderOf(options, ports, (message) => warn(message));
   let stage: Stage | undefined;
-  const warn = (message: string): void => {
-    const line = `podexit: ${forTerminal(message, 2000)}\n`;
-    if (!stage?.say(line)) ports.stderr.write(line);
-  };
+  const warn = warnOn(sayingThrough((text) => stage?.say(text), ports));
   const { name, uid, several, traces, cancelOn = [] } = subject;
   const live = liveSource({ ...liveOptions(session, options), name, uid, several, warn });
   for (const signal of cancelOn) signal.addEventListener('abort', live.finish, { once: true });

@@ -209,7 +209,7 @@ function expectTerminating(run: Run, pod: JsonObject): void {
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
-    if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectTerminating(run, pod);
+    if (run.streams.isLost(run.pods.stream)) return expectTerminating(run, pod);
     const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), terminatingTimeoutMs / 1000);
     if (several?.refused) several.refused(pod, error);
     else run.fail(error);

@@ -8,8 +8,6 @@ import type { Several } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
 import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
 
-type OwnerListener = Pick<Several, 'ownerSeen' | 'ownerAlive' | 'listed'>;
-
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
   namespace: string,
@@ -17,7 +15,7 @@ export function followOwners(
   progress: Progress,
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
-): OwnerListener {
+): Pick<Several, 'ownerSeen' | 'ownerAlive' | 'listed'> {
   const followed = new Set<string>();
   const moved = new Set<string>();
   const expect = (path: string): void => {

@@ -14,7 +14,7 @@ export interface FolderLimits {
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 1500, mostLines: 2585, mostFiles: 28, longestChain: 9 },
   run: { targetLines: 2500, mostLines: 5430, mostFiles: 48, longestChain: 8 },
-  rollout: { targetLines: 1000, mostLines: 1155, mostFiles: 8, longestChain: 3 },
+  rollout: { targetLines: 1000, mostLines: 1160, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3560, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5280, mostFiles: 29, longestChain: 7 },

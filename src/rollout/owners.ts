@@ -27,12 +27,7 @@ export function followOwners(
   if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
   if (!isByOwners) progress.ownersKnown();
   let isListed = !isByOwners;
-  /** The owner's status can no longer be read: it is not waited for. */
-  const finish = (path: string, why: string): void => {
-    progress.ownerNotFollowed(why);
-    progress.ownerAlive(path, true);
-    progress.ownerSeen(path, true);
-  };
+  const finish = (path: string, why: string): void => finishOwner(progress, path, why);
   return {
     listed(pods) {
       if (isListed) return;
@@ -73,6 +68,13 @@ export function followOwners(
       if (followed.has(path)) progress.ownerAlive(path, isAlive);
     },
   };
+}
+
+/** The owner's status can no longer be read: it is not waited for. */
+function finishOwner(progress: Progress, path: string, why: string): void {
+  progress.ownerNotFollowed(why);
+  progress.ownerAlive(path, true);
+  progress.ownerSeen(path, true);
 }
 
 function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {

@@ -13,18 +13,18 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 1500, mostLines: 2585, mostFiles: 28, longestChain: 9 },
-  run: { targetLines: 2500, mostLines: 5510, mostFiles: 49, longestChain: 8 },
-  rollout: { targetLines: 1000, mostLines: 1170, mostFiles: 8, longestChain: 3 },
-  kube: { targetLines: 4000, mostLines: 5010, mostFiles: 44, longestChain: 5 },
+  run: { targetLines: 2500, mostLines: 5450, mostFiles: 48, longestChain: 8 },
+  rollout: { targetLines: 1000, mostLines: 1160, mostFiles: 8, longestChain: 3 },
+  kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3560, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5200, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 4340, mostFiles: 32, longestChain: 5 },
-  render: { targetLines: 4000, mostLines: 4630, mostFiles: 39, longestChain: 7 },
-  recording: { targetLines: 500, mostLines: 395, mostFiles: 5, longestChain: 2 },
+  render: { targetLines: 4000, mostLines: 4612, mostFiles: 39, longestChain: 7 },
+  recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 3500, mostLines: 5060, mostFiles: 38, longestChain: 6 },
-  demo: { targetLines: 2300, mostLines: 2880, mostFiles: 28, longestChain: 6 },
+  advice: { targetLines: 3500, mostLines: 5115, mostFiles: 38, longestChain: 6 },
+  demo: { targetLines: 2300, mostLines: 2870, mostFiles: 28, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -10,7 +10,7 @@ import { Player } from './play/player.ts';
 import { prepareScenario, type ChangeStep, type PreparedScenario, type RecordedStep } from './play/prepare.ts';
 import type { Scenario } from './scenario.ts';
 
-interface ClusterOptions {
+export interface ClusterOptions {
   scenario: Scenario;
   clock: Clock;
   /** How often a watch that allows bookmarks gets one. Default: every minute, like a real server. */

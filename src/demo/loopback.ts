@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, type Clock } from './clock.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal } from './data/status.ts';
@@ -9,11 +9,9 @@ import { createExchange, type RequestLog, type Exchange, type Outbound } from '.
 import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
 import { truthsInRunTime } from './play/player.ts';
-import type { Scenario } from './scenario.ts';
 import { serve } from './verbs/serve.ts';
 
-export interface LoopbackOptions {
-  scenario: Scenario;
+export interface LoopbackOptions extends Omit<ClusterOptions, 'clock' | 'firstRevision'> {
   /** Default: any free port. */
   port?: number;
   /** Makes things go wrong between the server and its clients. Default: nothing does. */
@@ -21,9 +19,6 @@ export interface LoopbackOptions {
   clock?: Clock;
   /** Creates the HTTP server. Default: a plain one. */
   makeServer?: MakeServer;
-  /** See ClusterOptions. */
-  bookmarkMs?: number;
-  attachDelayMs?: number;
   /** How long after its last step the scenario begins again, with all pods back. Default: never. */
   playAgainAfterMs?: number;
 }
@@ -107,10 +102,9 @@ export async function startLoopback(options: LoopbackOptions) {
   };
 }
 
-function logEntry({ method, verb, kind, namespace, name, subresource, body, headers }: ApiRequest) {
+function logEntry({ method, verb, kind, subresource, body, headers }: ApiRequest) {
   const userAgent = headers['user-agent'] as string | undefined;
-  const about = { verb, resource: kind?.plural, namespace, name, subresource };
-  return { method, body, userAgent, ...about, status: 0, sent: 0, lines: 0 };
+  return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
 
 /** A kubeconfig for one server, as JSON, which is YAML too. */

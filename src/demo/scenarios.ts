@@ -137,10 +137,10 @@ export function scenariosNamed(name: string): ShippedScenario[] {
 }
 
 /** Reads a shipped scenario. Throws if the program was installed without its scenarios. */
-export function loadScenario({ name, about, plays = name }: ShippedScenario): Scenario {
+export function loadScenario({ name, plays = name }: ShippedScenario): Scenario {
   const file = folders.map((folder) => `${folder}${plays}.ndjson.gz`).find((path) => existsSync(path));
   if (file === undefined) throw new Error(`the file of the scenario "${name}" is missing in ${folders[0]}`);
-  return { ...parseScenario(gunzipSync(readFileSync(file)).toString('utf8')), name, about };
+  return parseScenario(gunzipSync(readFileSync(file)).toString('utf8'));
 }
 
 /** Beside the bundle, beside a chunk of it, or beside this file. */

@@ -14,14 +14,11 @@ import { recordSpans } from './exit-spans.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface ExportOptions {
-  env: Env;
-  /** The version of podexit. */
-  version: string;
-}
-
-/** Returns why the export failed, in one sentence; undefined if it succeeded or OTEL_SDK_DISABLED is set. */
-export async function exportTrace(report: ExitReport, { env, version }: ExportOptions): Promise<string | undefined> {
+/** `version`: of podexit. Returns why the export failed, in one sentence; undefined if it succeeded or OTEL_SDK_DISABLED is set. */
+export async function exportTrace(
+  report: ExitReport,
+  { env, version }: { env: Env; version: string },
+): Promise<string | undefined> {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined;
   const warnings = collectWarnings();
   try {

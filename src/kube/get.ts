@@ -31,7 +31,10 @@ export async function requestWithRetries(cluster: Cluster, request: ApiRequest):
   const { env } = cluster;
   const deadline = env.now() + retryLimits.totalMs;
   for (let attempts = 1; ; attempts++) {
-    const tried = await attempt(cluster, request);
+    const tried = await cluster.request(request).catch((error: unknown) => {
+      if (error instanceof TransportFailure && !request.signal?.aborted) return error;
+      throw error;
+    });
     const wait = retryDelay(cluster, tried, attempts);
     if (wait === undefined || attempts >= retryLimits.attempts || env.now() + wait > deadline) {
       if (tried instanceof TransportFailure) throw notReached(cluster, tried);
@@ -39,15 +42,6 @@ export async function requestWithRetries(cluster: Cluster, request: ApiRequest):
     }
     await delay(env, wait, request.signal);
     request.signal?.throwIfAborted();
-  }
-}
-
-async function attempt(cluster: Cluster, request: ApiRequest): Promise<ApiResponse | TransportFailure> {
-  try {
-    return await cluster.request(request);
-  } catch (error) {
-    if (error instanceof TransportFailure && !request.signal?.aborted) return error;
-    throw error;
   }
 }
 

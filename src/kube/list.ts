@@ -1,12 +1,12 @@
-import { asObject, metadataOf } from '../model/observe/read.ts';
-import type { Deliver } from '../model/observation.ts';
+import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
+import type { Deliver, RawObservation } from '../model/observation.ts';
 import { acceptMetadata, selectors, type WatchTarget } from './resource-path.ts';
 import type { ApiRequest, ApiResponse, Cluster } from './cluster.ts';
 import { decide, randomMs, type Outcome } from './decide.ts';
 import { requestWithRetries, tryGet } from './get.ts';
 import { isTooLarge } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { asArray, asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
+import { asText, continueOf, readRefusal, versionOf, type Refusal } from './status.ts';
 import { delay } from './env.ts';
 import { maxWatchLineBytes, stopError } from './server-errors.ts';
 
@@ -87,7 +87,7 @@ function pageQuery(target: WatchTarget, next: string, notOlderThan: string | und
 function itemsOf(list: unknown): unknown[] {
   const { kind, apiVersion, items } = asObject(list);
   const itemKind = asText(kind).replace(/List$/, '');
-  return asArray(items).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
+  return asArray(items, Infinity).map((item) => ({ kind: itemKind, apiVersion, ...asObject(item) }));
 }
 
 function refusedList(answer: ApiResponse): ListResult {
@@ -140,22 +140,14 @@ export async function listUntilAnswered(
   }
 }
 
-export interface Uids {
-  resourceVersion: string;
-  uids: string[];
-  /** ms, client clock. */
-  sentAt: number;
-  at: number;
-}
-
-/** The uids of a collection, from metadata only; undefined if the server does not list them all in one page. */
-export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<Uids | undefined> {
+/** The uids of a pod's siblings, from metadata only; nothing if the server does not list them all in one page. */
+export async function listUids(cluster: Cluster, target: WatchTarget, signal: AbortSignal): Promise<RawObservation[]> {
   const query = { ...selectors(target), limit: pageSize };
   const accept = acceptMetadata('PartialObjectMetadataList');
   const answer = await tryGet(cluster, target.path, { query, accept, signal });
   const resourceVersion = versionOf(answer?.body);
   const isWhole = continueOf(answer?.body) === '';
-  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return undefined;
-  const uids = asArray(asObject(answer.body)['items']).map((item) => asText(metadataOf(item)['uid']));
-  return { resourceVersion, uids, sentAt: answer.sentAt, at: answer.at };
+  if (answer?.status !== 200 || resourceVersion === undefined || !isWhole) return [];
+  const uids = asArray(asObject(answer.body)['items'], Infinity).map((item) => asText(metadataOf(item)['uid']));
+  return [{ kind: 'kin', resourceVersion, uids, sentAt: answer.sentAt, at: answer.at }];
 }

@@ -1,5 +1,5 @@
 /** Finds out whether a silent watch has missed something. */
-import { asObject } from '../model/observe/read.ts';
+import { asArray, asObject } from '../model/observe/read.ts';
 import type { RawObservation } from '../model/observation.ts';
 import type { ApiResponse, Cluster } from './cluster.ts';
 import { randomMs, waitToAskAgain } from './decide.ts';
@@ -8,7 +8,7 @@ import { TransportFailure } from './http/failure.ts';
 import type { LineEvent, NextLine } from './lines.ts';
 import { acceptMetadata, isForeign, keyOf, selectors, type WatchTarget } from './resource-path.ts';
 import { isExecFailure } from './server-errors.ts';
-import { asArray, continueOf, isNewer, isProxyPage, newestOf, readRefusal, versionOf } from './status.ts';
+import { continueOf, isNewer, isProxyPage, newestOf, readRefusal, versionOf } from './status.ts';
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 /** What a stream has delivered, for comparison with the server's state. */
@@ -81,7 +81,9 @@ function compare(
   const isGone = isNamed && status === 404 && !isProxyPage({ status, body });
   // A 200 without a version is not from Kubernetes: it proves nothing.
   if (!isGone && (status !== 200 || version === undefined)) return { has: 'unknown' };
-  const found = isNamed ? [body] : asArray(asObject(body)['items']).filter((object) => !isForeign(target, object));
+  const found = isNamed
+    ? [body]
+    : asArray(asObject(body)['items'], Infinity).filter((object) => !isForeign(target, object));
   const objects = isGone ? [] : found;
   const latest = newestOf(objects);
   // If a named object was never delivered, only the version of its list can be compared.

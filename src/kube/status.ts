@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { asObject, metadataOf } from '../model/observe/read.ts';
+import { asArray, asNumber, asObject, metadataOf } from '../model/observe/read.ts';
 
 /** A Kubernetes `Status`, read from an untrusted body. */
 export interface Refusal {
   status: number;
   /** No Status came, so a proxy answered (`isProxyPage`). */
   isPage?: boolean;
-  /** For example `Forbidden`, `NotFound`, `Expired`; empty for a page, and for some admission webhooks. */
-  reason: string;
   message: string;
   causes: { reason: string; message: string }[];
   retryAfterMs?: number;
@@ -21,7 +19,6 @@ export function readRefusal(status: number, body: unknown, headers: IncomingHttp
   return {
     status,
     isPage: isProxyPage({ status, body }),
-    reason: asText(received['reason']),
     message: asText(received['message']) || `the server answered ${status}`,
     causes: asArray(details['causes']).map((cause) => ({
       reason: asText(asObject(cause)['reason']),
@@ -53,16 +50,8 @@ export function isFailureStatus(body: unknown): boolean {
 /** The token of the next page of a list; empty after the last page. */
 export const continueOf = (list: unknown): string => asText(metadataOf(list)['continue']);
 
-export function asArray(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function asNumber(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 /** The resourceVersion of an object or a list; undefined if it has none, and then nothing can resume from it. */

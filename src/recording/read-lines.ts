@@ -18,20 +18,12 @@ export interface ParsedLine {
  * reported to `onCut`. Any other broken line is an error with its number.
  */
 export async function* readLines(file: string, onCut: (line: number) => void): AsyncGenerator<ParsedLine> {
-  let number = 0;
-  for await (const line of splitLines(file)) {
-    number += 1;
-    if (line === tooLong)
-      throw new PodexitError(
-        'recording.broken',
-        `line ${number} of ${file} is longer than ${maxLineLength / 1024 / 1024} MiB`,
-        'No observation is: the file was damaged or edited, or is something else.',
-      );
-    if (line.text.trim() === '') continue;
+  for await (const { number, text, last } of splitLines(file)) {
+    if (text.trim() === '') continue;
     // Editors put a byte order mark before the first line: trim removes it.
-    const value = parse(line.text.trim());
+    const value = parse(text.trim());
     if (value !== undefined) yield { number, value };
-    else if (line.last && number > 1) onCut(number);
+    else if (last && number > 1) onCut(number);
     else throw broken(file, number);
   }
 }
@@ -73,29 +65,31 @@ function parse(text: string): unknown {
   }
 }
 
-const tooLong = Symbol('a line that is too long');
-
 /**
  * `last`: the file ends here, without a line break. The parts of a line are joined once it is complete: joining at each
- * chunk would copy a long line again and again. Nothing follows `tooLong`.
+ * chunk would copy a long line again and again.
  */
-async function* splitLines(file: string): AsyncGenerator<{ text: string; last: boolean } | typeof tooLong> {
+async function* splitLines(file: string): AsyncGenerator<{ number: number; text: string; last: boolean }> {
+  let number = 1;
   let parts: string[] = [];
   let length = 0;
   for await (const chunk of chunksOf(file)) {
     for (const [index, part] of chunk.split('\n').entries()) {
       if (index > 0) {
-        yield { text: parts.join(''), last: false };
-        [parts, length] = [[], 0];
+        yield { number, text: parts.join(''), last: false };
+        [number, parts, length] = [number + 1, [], 0];
       }
       parts.push(part);
       length += part.length;
-      if (length <= maxLineLength) continue;
-      yield tooLong;
-      return;
+      if (length > maxLineLength)
+        throw new PodexitError(
+          'recording.broken',
+          `line ${number} of ${file} is longer than ${maxLineLength / 1024 / 1024} MiB`,
+          'No observation is: the file was damaged or edited, or is something else.',
+        );
     }
   }
-  if (length > 0) yield { text: parts.join(''), last: true };
+  if (length > 0) yield { number, text: parts.join(''), last: true };
 }
 
 /** Throws `recording.unreadable`. */

@@ -18,7 +18,6 @@ const request = { method: text, path: text, body: asObject };
 const container = { pod: text, container: text };
 
 const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
-type Change = (typeof changes)[number];
 
 const readers = {
   list: shape({
@@ -33,7 +32,7 @@ const readers = {
   watch: shape({
     resource: text,
     /** Checked in rowOf. */
-    change: (_raw, { event }) => asObject(event)['type'] as Change,
+    change: (_raw, { event }) => asObject(event)['type'] as (typeof changes)[number],
     object: (_raw, { event }) => asObject(asObject(event)['object']),
   }),
   'watch-end': shape({ resource: text }),

@@ -1,7 +1,7 @@
 /** Explanations as pages at the terminal. The texts are in verdict/explain. */
 import { figures, type Explanation } from '../verdict/explain/explanation.ts';
 import { wrapWords } from './prose.ts';
-import { kindTitles, topicKinds, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
+import { kindTitles, pluralOf, topicKinds, topics, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
 
 const labels: readonly [key: keyof Explanation, label: string][] = [
   ['is', 'What'],
@@ -26,16 +26,21 @@ const headings: Record<TopicKind, string> = {
   assumption: 'assumption',
 };
 
-/** Pages wrapped to `columns`. `bold` prints headings in bold if the terminal can. */
-export function explanationPages(columns: number, bold: (text: string) => string) {
+/**
+ * The text about a topic, a kind of topics or `figures`, or about all kinds if nothing is `asked`; undefined if nothing
+ * has this name. Wrapped to `columns`. `bold` prints headings in bold if the terminal can.
+ */
+export function explanation(
+  asked: string | undefined,
+  columns: number,
+  bold: (text: string) => string,
+): string | undefined {
   const width = Math.min(Math.max(columns, 40), 100) - 4;
-  const plainFigures = figures.replaceAll('`', '');
   const indented = (text: string): string =>
     wrapWords(text, width)
       .map((line) => `    ${line}\n`)
       .join('');
   const entry = (title: string, text: string): string => `${bold(title)}\n${indented(text)}`;
-
   /** At most 15 lines at 80 columns: what the topic is, why it matters, how to see it, how to fix it. */
   const page = ({ kind, name, text }: Topic): string => {
     const body = labels.flatMap(([key, label]) => {
@@ -46,22 +51,21 @@ export function explanationPages(columns: number, bold: (text: string) => string
     const yaml = text.yaml?.split('\n').map(behindMargin) ?? [];
     return `${bold(name)}  (${headings[kind]})\n\n${[...body, ...yaml].join('\n')}\n`;
   };
-
-  return {
-    /** One page per topic, like `man`. */
-    ofTopics: (topics: readonly Topic[]): string => topics.map(page).join('\n'),
-    /** How to read figures. */
-    ofFigures: (): string => `${bold('figures')}  (how to read them)\n\n${indented(plainFigures)}`,
-    /** All topics of one kind, each with its meaning. */
-    ofKind: (kind: TopicKind, topics: readonly Topic[]): string =>
-      topics.flatMap((topic) => (topic.kind === kind ? entry(topic.name, topic.text.is) : [])).join(''),
-    /** All topics by kind, and how to read figures. */
-    overview: (topics: readonly Topic[]): string => {
-      const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
-      const kinds = topicKinds.map((kind) => entry(kindTitles[kind], namesOf(kind).join(', ')));
-      return [...kinds, entry('Figures', plainFigures)].join('\n');
-    },
-  };
+  if (asked === undefined) {
+    const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
+    const kinds = topicKinds.map((kind) => entry(kindTitles[kind], namesOf(kind).join(', ')));
+    return `${[...kinds, entry('Figures', plainFigures)].join('\n')}${more}`;
+  }
+  if (asked === 'figures') return `${bold('figures')}  (how to read them)\n\n${indented(plainFigures)}`;
+  const found = topics.filter(({ name }) => name === asked);
+  if (found.length > 0) return found.map(page).join('\n');
+  const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
+  if (kind === undefined) return undefined;
+  return [...topics.flatMap((topic) => (topic.kind === kind ? entry(topic.name, topic.text.is) : [])), more].join('');
 }
+
+const plainFigures = figures.replaceAll('`', '');
+
+const more = '\nkubectl podexit explain NAME prints more about one.\n';
 
 const behindMargin = (line: string): string => ' '.repeat(margin) + line;

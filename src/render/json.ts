@@ -2,6 +2,7 @@
  * `-o json`: the report. With this and similar outputs an error is JSON too (schema/error.schema.json), so that scripts
  * parse one stream. The text is harmless on a terminal, and parses to the same document.
  */
+import type { PodexitError } from '../errors.ts';
 import type { ExitReport } from '../model/report.ts';
 import { forJson } from './safe-text.ts';
 
@@ -11,26 +12,13 @@ export const renderJson = (report: ExitReport): string => `${jsonText(report, 2)
 /** JSON with no control, bidi or invisible character in it; one line without an indent. */
 export const jsonText = (value: unknown, indent?: number): string => forJson(JSON.stringify(value, null, indent));
 
-/** What an error document says; a PodexitError is one of these. */
-export interface KnownError {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-}
+type KnownError = Pick<PodexitError, 'code' | 'message' | 'hint'>;
+
+export type ErrorDocument = ReturnType<typeof errorDocument>;
 
 /** Described by schema/error.schema.json; as in the report, fields are only ever added. */
-export interface ErrorDocument extends KnownError {
-  apiVersion: 'podexit/v1';
-  kind: 'Error';
-}
-
-export const errorDocument = ({ code, message, hint }: KnownError): ErrorDocument => ({
-  apiVersion: 'podexit/v1',
-  kind: 'Error',
-  code,
-  message,
-  hint,
-});
+export const errorDocument = ({ code, message, hint }: KnownError) =>
+  ({ apiVersion: 'podexit/v1', kind: 'Error', code, message, hint }) as const;
 
 export const renderErrorJson = (error: KnownError): string => `${jsonText(errorDocument(error), 2)}\n`;
 

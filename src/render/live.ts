@@ -17,17 +17,12 @@ import { createScreen, type Line } from './screen.ts';
 export interface TerminalOptions extends Pick<LinesOptions, 'write' | 'style' | 'timestamps' | 'flags'> {
   readonly columns: () => number;
   readonly rows: () => number;
-  readonly clock: LiveClock;
+  /** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
+  readonly clock: { now(): number; setTimeout(callback: () => void, ms: number): () => void };
 }
 
 /** Without `logs`, the frame shows the newest log lines. */
 export type LiveOptions = TerminalOptions & Partial<Pick<LinesOptions, 'logs' | 'verbose'>>;
-
-/** `now`: ms, the clock of the observations. `setTimeout` calls back once and returns how to cancel it. */
-interface LiveClock {
-  now(): number;
-  setTimeout(callback: () => void, ms: number): () => void;
-}
 
 export type Live = ReturnType<typeof createLive>;
 

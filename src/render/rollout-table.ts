@@ -131,26 +131,24 @@ export function createRolloutLive(options: TerminalOptions) {
   const { columns, rows, clock, timestamps, flags } = options;
   const pen = penFor(options.style);
   let state: (() => RolloutState) | undefined;
-  const painting = createPainting(options, pen, () =>
+  const { add, leave, ...painting } = createPainting(options, pen, () =>
     state ? rolloutFrame(state(), clock.now(), { columns: columns(), rows: rows(), pen, flags }) : [],
   );
   return {
+    ...painting,
     /** Requests a repaint of the table, which then calls `next`. */
     show: (next: () => RolloutState) => {
       state = next;
-      painting.add([]);
+      add([]);
     },
     /** Prints a pod with a bad exit code above the table; others, and those that Ctrl-C left behind, are only counted. */
     ended: (report: Report) => {
       const { exitCode } = report.verdict;
-      if (exitCode !== 0 && exitCode <= 128) painting.add(endedPodLines(pen, report, timestamps, columns()));
+      if (exitCode !== 0 && exitCode <= 128) add(endedPodLines(pen, report, timestamps, columns()));
     },
-    resize: painting.resize,
-    suspend: painting.suspend,
-    say: painting.say,
     /** Replaces the table by the card. */
-    end: (numbers: RolloutNumbers) => painting.leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
+    end: (numbers: RolloutNumbers) => leave(rolloutCardLines(numbers, { pen, columns: columns(), flags })),
     /** Restores the terminal, whatever happened; may be called more than once. */
-    close: () => painting.leave([]),
+    close: () => leave([]),
   };
 }

@@ -52,8 +52,8 @@ export function forMarkdown(text: string, limit = defaultLimit): string {
 }
 
 /** A name as a Markdown code span, in which nothing is a mention, a link or markup; also inside a table's cell. */
-export function forMarkdownCode(text: string, limit = defaultLimit): string {
-  const inert = forTerminal(text, limit).replaceAll('|', '\\|');
+export function forMarkdownCode(text: string): string {
+  const inert = forTerminal(text).replaceAll('|', '\\|');
   const longest = Math.max(0, ...(inert.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   const pad = inert === '' || /^[` ]|[` ]$/.test(inert) ? ' ' : '';
@@ -66,8 +66,8 @@ export function forCommand(text: string, limit = 4 * defaultLimit): string {
 }
 
 /** A property's value in a GitHub workflow command. */
-export function forCommandProperty(text: string, limit = defaultLimit): string {
-  return forCommand(text, limit).replaceAll(':', '%3A').replaceAll(',', '%2C');
+export function forCommandProperty(text: string): string {
+  return forCommand(text, defaultLimit).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
 /** A JSON document, made safe to print: active and invisible characters become `\uXXXX`, which means the same. */

@@ -3,13 +3,13 @@
  * and numbers. The API tells a refusal only to its client, so the output of the drain command is parsed. Without a
  * command, only this is known: a budget of a pod on the cordoned node allows no disruption now.
  */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { delay } from '../kube/env.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
-import { isFinishedPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
+import { isFinishedPod, isTerminatingPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 
 export type BlockedEvictions = ReturnType<typeof createBlockedEvictions>;
 
@@ -61,7 +61,7 @@ export function createBlockedEvictions(
     /** Takes every state of each pod on the node; undefined: the pod is gone. */
     seen(uid: string, pod: JsonObject | undefined): void {
       const before = pods.get(uid);
-      if (pod && metadataOf(pod)['deletionTimestamp'] === undefined) pods.set(uid, pod);
+      if (pod && !isTerminatingPod(pod)) pods.set(uid, pod);
       else if (pods.delete(uid) || before === undefined) changed.abort();
     },
   };

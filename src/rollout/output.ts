@@ -18,9 +18,9 @@ import { workloadKinds } from '../run/target.ts';
 import type { FinishOptions } from '../run/finish.ts';
 import type { Ports } from '../run/ports.ts';
 import type { Traces } from '../run/traces.ts';
-import type { ExitOptions } from '../run/trace-options.ts';
+import type { TraceOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { uniquePodNames, publish, renderRollout, stdoutText, writeReports } from '../run/documents.ts';
+import { uniquePodNames, publish, renderDocument, renderRollout, writeReports } from '../run/documents.ts';
 
 /** What is known of a run so far. */
 interface SoFar {
@@ -44,10 +44,9 @@ export interface RolloutOutput {
 }
 
 /** Throws `usage.output` for formats that are one document and cannot hold several reports. */
-export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
+export function rolloutOutput({ format, look }: Pick<TraceOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
   const { kind } = format;
-  const each = (report: Report): Promise<string> => stdoutText(report, format, look, ports);
   switch (kind) {
     case 'json':
       return { end: (numbers, reports) => stdout.write(`${jsonText(rolloutReport(numbers, reports), 2)}\n`) };
@@ -68,9 +67,9 @@ export function rolloutOutput({ format, look }: Pick<ExitOptions, 'format' | 'lo
     case 'junit':
       return { end: async (numbers, reports) => stdout.write(await renderRollout(kind, numbers, reports)) };
     case 'wide':
-      return { ended: async (report) => stdout.write(`${await each(report)}\n`) };
+      return { ended: async (report) => stdout.write(`${await renderDocument({ kind }, report)}\n`) };
     case 'name':
-      return { ended: async (report) => stdout.write(await each(report)) };
+      return { ended: async (report) => stdout.write(await renderDocument({ kind }, report)) };
     default:
       throw new PodexitError(
         'usage.output',

@@ -4,11 +4,9 @@ import type { RawObservation } from '../model/observation.ts';
 import type { Obstacles } from './obstacles.ts';
 import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
-import type { PodListener } from '../run/live-run.ts';
+import type { Several } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
 import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
-
-type OwnerListener = Pick<PodListener, 'ownerSeen' | 'ownerAlive' | 'listed'>;
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -17,7 +15,7 @@ export function followOwners(
   progress: Progress,
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
-): OwnerListener {
+): Pick<Several, 'ownerSeen' | 'ownerAlive' | 'listed'> {
   const followed = new Set<string>();
   const moved = new Set<string>();
   const expect = (path: string): void => {

@@ -1,8 +1,8 @@
 /** How far a rollout has got: its owners, its terminating pods, and when nothing more is expected of either. */
-import { metadataOf, type JsonObject } from '../model/observe/read.ts';
+import type { JsonObject } from '../model/observe/read.ts';
 import { delay, type Env } from '../kube/env.ts';
 import { pathText } from '../run/target.ts';
-import { isFinishedPod, uidOf } from '../run/watched.ts';
+import { isFinishedPod, isTerminatingPod, uidOf } from '../run/watched.ts';
 
 /** Messages for the user. */
 interface ProgressMessages {
@@ -70,7 +70,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     seen(uid: string, pod: JsonObject | undefined): void {
       roster.seen(uid, pod !== undefined);
       if (!pod) terminating.delete(uid);
-      else if (!traced.has(uid) && metadataOf(pod)['deletionTimestamp'] !== undefined) {
+      else if (!traced.has(uid) && isTerminatingPod(pod)) {
         terminating.add(uid);
         begun();
       }

@@ -6,7 +6,7 @@ import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
-import { advisingSameCluster, connectCluster, warnOn, type Ports } from '../run/ports.ts';
+import { advisingSameCluster, connectCluster, sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { createDeadline, createWaitingLimit } from '../run/time-limit.ts';
 import { assertOutputs, recorderFor } from '../run/writable.ts';
 import { leaveOnSignals } from '../run/leaving.ts';
@@ -38,7 +38,7 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
   const { timeoutMs, target, start, once } = options;
   await assertOutputs(options);
   const output = rolloutOutput(advisingSameCluster(options), terminal);
-  const ports = writingThrough(output, terminal);
+  const ports = sayingThrough((text) => output.say?.(text), terminal);
   const { clock, stdout } = ports;
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(clock, timeoutMs ?? null);
@@ -168,15 +168,6 @@ function openingText({ options: { mode }, scope: { named, target } }: Rollout): 
 
 /** Exit code if a recording is incomplete. */
 const failedCode = 1;
-
-/** Messages are printed above the live table, which they would damage otherwise. */
-function writingThrough({ say }: RolloutOutput, ports: Ports): Ports {
-  const { stderr } = ports;
-  const write = (text: string): void => {
-    if (!say?.(text)) stderr.write(text);
-  };
-  return { ...ports, stderr: { ...stderr, write } };
-}
 
 /** `hasTable`: the output shows each pod when it begins to terminate. */
 function severalOf(rollout: Rollout, hasTable: boolean): Several {

@@ -72,8 +72,6 @@ export interface Budget {
   /** Minimum number of healthy pods. */
   desired: number;
   expected: number;
-  /** unhealthyPodEvictionPolicy is AlwaysAllow: pods that are not ready can always be evicted. */
-  evictsUnready: boolean;
 }
 
 /** The budgets whose selector matches the pod; undefined if budgets may not be listed. */
@@ -102,7 +100,6 @@ function budgetOf(object: JsonObject): Budget {
     healthy: count('currentHealthy'),
     desired: count('desiredHealthy'),
     expected: count('expectedPods'),
-    evictsUnready: asObject(object['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow',
   };
 }
 

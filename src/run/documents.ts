@@ -10,7 +10,6 @@ import { closeSync } from 'node:fs';
 import { appendFile, stat } from 'node:fs/promises';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import type { Ports } from './ports.ts';
-import type { LookOptions } from './run.ts';
 import type { ReportFile } from './writable.ts';
 
 export async function renderDocument(format: Format & { kind: DocumentKind }, report: Report): Promise<string> {
@@ -103,17 +102,6 @@ export const fileOfPod = (file: string, pod: string): string =>
   file.startsWith('/dev/')
     ? file
     : file.replace(/((?:\.junit)?\.[^./\\]+)?$/, (ending: string | undefined = '') => `-${pod}${ending}`);
-
-/** A whole report as stdout shows it: a document, or lines for people. */
-export async function stdoutText(report: Report, format: Format, look: LookOptions, ports: Ports): Promise<string> {
-  if (format.kind !== 'live' && format.kind !== 'lines') return contentOf(format, report);
-  const { renderText } = await import('../render/lines.ts');
-  const { styleOf } = await import('../render/palette.ts');
-  const { stdout, env, platform } = ports;
-  const style = styleOf(look, { env, isTty: stdout.isTty, platform });
-  const columns = stdout.isTty ? stdout.columns() : undefined;
-  return renderText(report, { style, columns, verbose: look.verbose, flags: look.connectionFlags });
-}
 
 /** A report as the text of a format. */
 async function contentOf(format: Format, report: Report): Promise<string> {

@@ -5,27 +5,15 @@ import type { Ports } from './ports.ts';
 
 /** Returns exit code 0. Throws `explain.unknown` with the most similar names. */
 export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
-  const { pluralOf, topics, topicKinds } = await import('../verdict/explain/topics.ts');
-  const { explanationPages } = await import('../render/explain.ts');
+  const { topics } = await import('../verdict/explain/topics.ts');
+  const { explanation } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
-  const style = styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform });
-  const pen = penFor(style);
-  const pages = explanationPages(stdout.columns(), (text) => pen.paint('strong', text));
-  const show = (text: string): number => {
-    stdout.write(pen.letters(text));
-    return 0;
-  };
-  if (name === undefined) return show(`${pages.overview(topics)}${more}`);
-  const asked = name.toLowerCase();
-  if (asked === 'figures') return show(pages.ofFigures());
-  const found = topics.filter((topic) => topic.name === asked);
-  if (found.length > 0) return show(pages.ofTopics(found));
-  const kind = topicKinds.find((one) => asked === one || asked === pluralOf(one));
-  if (kind) return show(`${pages.ofKind(kind, topics)}${more}`);
-  throw unknownTopic(name, topics);
+  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform }));
+  const text = explanation(name?.toLowerCase(), stdout.columns(), (words) => pen.paint('strong', words));
+  if (text === undefined) throw unknownTopic(name ?? '', topics);
+  stdout.write(pen.letters(text));
+  return 0;
 }
-
-const more = '\nkubectl podexit explain NAME prints more about one.\n';
 
 /** Similar topics share a word of the name; if there are none, those whose text contains a word of it. */
 function unknownTopic(name: string, topics: readonly Topic[]): PodexitError {

@@ -7,12 +7,12 @@ import type { Stage } from './run.ts';
 import type { Ports } from './ports.ts';
 import { defaultReadSeconds } from './time-limit.ts';
 import { publish, writeReports } from './documents.ts';
-import type { ExitOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
 import { triggerText } from '../render/mark-text.ts';
-import { endingOf, hasNoReplacement } from './trace-end.ts';
+import { factsAwaitedUntil, hasNoReplacement } from './trace-end.ts';
 
-export type FinishOptions = Pick<ExitOptions, 'policy' | 'reports' | 'format' | 'publish'>;
+export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
 
 /** Shows the report, writes the files, publishes it, and returns the worst exit code of the report and of `codes`. */
 export async function finish(
@@ -67,7 +67,7 @@ export function missingReplacementText(trace: Trace): string | undefined {
   const { trigger, replacement } = timelineOf(trace) ?? {};
   const pod = `pod "${began.value.name}" is gone`;
   if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
-  if (!timedOut || endingOf(trace).kind !== 'open') return undefined;
+  if (!timedOut || factsAwaitedUntil(trace) !== undefined) return undefined;
   const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
   return `${pod}, but ${fate} by --timeout`;
 }

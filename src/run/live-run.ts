@@ -10,11 +10,11 @@ import type { Suspension } from './suspension.ts';
 import type { StreamHealth } from './stream-health.ts';
 import type { ProxiedPod } from '../probe/proxied.ts';
 import type { Scope } from './scope.ts';
-import type { ExitOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import type { Target } from './watched.ts';
 
 /** A run over several pods: which pods it is about, and what it decides and reports meanwhile. */
-export interface Several extends Scope, PodListener {
+export interface Several extends Scope {
   /** Only the first pod that terminates is traced. */
   readonly isNext?: boolean;
   /** Called when all streams are in sync: starts the command that the run follows. */
@@ -25,10 +25,6 @@ export interface Several extends Scope, PodListener {
   readonly refused?: ((pod: JsonObject, error: PodexitError) => void) | undefined;
   /** The trace of the pod `uid` has ended. */
   ended(this: void, uid: string): void;
-}
-
-/** Receives every state of the pods and their owners, not only what the traces need. */
-export interface PodListener {
   /** Every state of every pod; undefined if the pod is gone. */
   seen(this: void, uid: string, pod: JsonObject | undefined): void;
   /** The pod is gone, and its termination was not observed. `why` completes the sentence. */
@@ -44,8 +40,8 @@ export interface PodListener {
 }
 
 /** The options of the command that the run needs. */
-type CommandOptions = Pick<ExitOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
-  Partial<Pick<ExitOptions, 'retryEvict' | 'probes' | 'command'>>;
+type CommandOptions = Pick<TraceOptions, 'mode' | 'graceSeconds' | 'insist' | 'waitReplacement' | 'followLogs'> &
+  Partial<Pick<TraceOptions, 'retryEvict' | 'probes' | 'command'>>;
 
 export interface LiveOptions extends FoundPod, CommandOptions {
   cluster: Cluster;

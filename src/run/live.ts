@@ -13,7 +13,7 @@ import { deletionProgress, type DeletionProgress } from './leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
 import type { Session } from './session.ts';
-import type { ExitOptions } from './trace-options.ts';
+import type { TraceOptions } from './trace-options.ts';
 import { podTarget } from './watched.ts';
 import { watchSuspension } from './suspension.ts';
 
@@ -175,7 +175,7 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
 /** The options that runs over one pod and over several pods share. */
 export function liveOptions(
   { cluster, deadline, ports: { clock, stdout, version } }: Session,
-  options: ExitOptions,
+  options: TraceOptions,
 ): Omit<LiveOptions, 'name' | 'warn'> {
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
   const { until } = deadline;

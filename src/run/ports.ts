@@ -47,6 +47,12 @@ export const warnOn =
   (message: string): void =>
     stderr.write(`podexit: ${forTerminal(message, 2000)}\n`);
 
+/** Messages that `say` does not take go to stderr: a live view prints them above itself, or they would damage it. */
+export const sayingThrough = (say: (text: string) => boolean | undefined, ports: Ports): Ports => ({
+  ...ports,
+  stderr: { ...ports.stderr, write: (text) => void (say(text) || ports.stderr.write(text)) },
+});
+
 /** Throws PodexitError if the configuration has no usable server. Sends nothing yet. */
 export async function connectCluster(
   connection: ConnectOptions,

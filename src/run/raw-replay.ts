@@ -64,7 +64,7 @@ interface Selection {
 }
 
 interface Context extends Selection {
-  readonly gaps: ReadonlyMap<Row, WatchGap>;
+  readonly gaps: WatchGaps;
   /** The subject's uid. */
   readonly uid: string;
   /** When each log was opened (client ms), by `POD/CONTAINER`. */
@@ -244,26 +244,21 @@ function withKind(object: JsonObject, { stream, resource }: Target): JsonObject 
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }
 
-/** ms, client clock. */
-interface WatchGap {
-  resource: string;
-  from: number;
-  /** Absent if the resource was never listed again. */
-  to?: number;
-}
+/** ms, client clock, by the row that shows the gap. Without `to` the resource was never listed again. */
+type WatchGaps = ReadonlyMap<OfType<'list' | 'watch-end'>, { from: number; to?: number }>;
 
-/** As in a live run, the time from the end of a watch to the next list is a gap. By the row that shows it. */
-function watchGapsIn(rows: readonly Row[]): Map<Row, WatchGap> {
+/** As in a live run, the time from the end of a watch to the next list is a gap. */
+function watchGapsIn(rows: readonly Row[]): WatchGaps {
   const open = new Map<string, OfType<'watch-end'>>();
-  const gaps = new Map<Row, WatchGap>();
+  const gaps = new Map<OfType<'list' | 'watch-end'>, { from: number; to?: number }>();
   for (const row of rows) {
     if (row.type === 'watch-end' && !open.has(row.resource)) open.set(row.resource, row);
     if (row.type !== 'list') continue;
     const end = open.get(row.resource);
-    if (end) gaps.set(row, { resource: row.resource, from: end.at, to: row.at });
+    if (end) gaps.set(row, { from: end.at, to: row.at });
     open.delete(row.resource);
   }
-  for (const end of open.values()) gaps.set(end, { resource: end.resource, from: end.at });
+  for (const end of open.values()) gaps.set(end, { from: end.at });
   return gaps;
 }
 
@@ -277,7 +272,7 @@ export interface Absence {
 /** All absences. The lists show them only when they end, so a run that ends earlier has to report them itself. */
 export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
   const targets = subject ? targetsOf(rows, subject) : [];
-  return [...watchGapsIn(rows).values()].flatMap(({ resource, from, to }) =>
+  return [...watchGapsIn(rows)].flatMap(([{ resource }, { from, to }]) =>
     to === undefined ? [] : streamsOf(targets, resource).map((stream) => ({ stream, from, to })),
   );
 }

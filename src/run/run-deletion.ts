@@ -115,9 +115,7 @@ async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise
 /** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
 async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
   const target = siblingsByLabel(options.namespace, pod);
-  if (!target) return;
-  const siblings = await listUids(options.cluster, watchTarget(target), signal);
-  if (siblings) deliver({ kind: 'kin', ...siblings });
+  if (target) (await listUids(options.cluster, watchTarget(target), signal)).forEach(deliver);
 }
 
 /** Attaches to a pod that is already terminating, unless a grace flag asks for one more DELETE. */
@@ -211,7 +209,7 @@ function expectTerminating(run: Run, pod: JsonObject): void {
   const check = (): void => {
     const trace = run.traceOf(uidOf(pod));
     if (trace?.deletion || trace?.gone) return;
-    if (run.streams.lost().some(({ stream }) => stream === run.pods.stream)) return expectTerminating(run, pod);
+    if (run.streams.isLost(run.pods.stream)) return expectTerminating(run, pod);
     const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), terminatingTimeoutMs / 1000);
     if (several?.refused) several.refused(pod, error);
     else run.fail(error);

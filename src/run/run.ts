@@ -5,6 +5,8 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
+import type { StyleFlags } from '../render/palette.ts';
+import type { Timestamps } from '../render/time-text.ts';
 import { firstTrace, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
@@ -125,10 +127,8 @@ export function newestOf(steps: readonly Step[]): Step[] {
   return steps.toReversed().filter(isNewest).reverse();
 }
 
-export interface LookOptions {
-  color: 'auto' | 'always' | 'never';
-  ascii: boolean;
-  timestamps: 'relative' | 'local' | 'utc';
+export interface LookOptions extends StyleFlags {
+  timestamps: Timestamps;
   /** Show the containers' log lines. */
   logs: boolean;
   /** `-v`: show evidence, phases, assumptions and gaps with the card. */

@@ -38,12 +38,6 @@ export function createStreamHealth(onChange: () => void) {
   const doubt = new AbortController();
   setMaxListeners(0, doubt.signal);
   const all = (): StreamState[] => [...states.values()];
-  /** Streams for which `sinceOf` knows a time. */
-  const uncertain = (sinceOf: (one: StreamState) => number | undefined): Uncertain[] =>
-    all().flatMap((one) => {
-      const since = sinceOf(one);
-      return since === undefined ? [] : [{ stream: one.stream, since }];
-    });
   return {
     /** `at` (client ms): the stream covers changes from then on. */
     open(stream: StreamName, at: number, options: OpenOptions = {}): Health {
@@ -83,8 +77,8 @@ export function createStreamHealth(onChange: () => void) {
     },
     /** The open streams; a name repeats if it has several connections. */
     names: (): StreamName[] => all().map(({ stream }) => stream),
-    /** Streams that have no connection or answer now. */
-    lost: (): Uncertain[] => uncertain(({ lostSince }) => lostSince),
+    /** Whether the stream has no connection or answer now. */
+    isLost: (stream: StreamName): boolean => all().some((one) => one.stream === stream && one.lostSince !== undefined),
     /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
     isComingBack: (): boolean => all().some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
     /**
@@ -92,9 +86,9 @@ export function createStreamHealth(onChange: () => void) {
      * have delivered everything and have not confirmed it.
      */
     unsure: (): Uncertain[] =>
-      uncertain((one) => {
-        const owesAnswer = doubt.signal.aborted && one.isNeeded && !one.whole;
-        return one.lostSince ?? (owesAnswer ? one.sureAt : undefined);
+      all().flatMap(({ stream, lostSince, isNeeded, whole, sureAt }) => {
+        const since = lostSince ?? (doubt.signal.aborted && isNeeded && !whole ? sureAt : undefined);
+        return since === undefined ? [] : [{ stream, since }];
       }),
     /** Whether all needed streams have delivered everything and are connected. */
     areComplete: (): boolean => all().every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),

@@ -14,20 +14,14 @@ import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
 import { hasPodEnded } from './pod-ended.ts';
 
-type Ending =
-  | { kind: 'open' }
-  /** More facts are expected until this client time (ms). */
-  | { kind: 'settling'; until: number }
-  | { kind: 'done' };
-
 /** How long after DELETED the last facts may still arrive. */
 const lastFactsMs = 2 * second;
 
-export function endingOf(trace: Trace): Ending {
-  if (!trace.gone) return hasPodEnded(trace) ? { kind: 'done' } : { kind: 'open' };
-  if (trace.began?.value.waitReplacement && !replaced(trace) && !hasNoReplacement(trace)) return { kind: 'open' };
-  const missing = missingFacts(trace);
-  return missing ? { kind: 'settling', until: settlesAt(trace, trace.gone.at) } : { kind: 'done' };
+/** Client ms until which more facts are awaited; 0: none are. Undefined: the pod is still there, or to be replaced. */
+export function factsAwaitedUntil(trace: Trace): number | undefined {
+  if (!trace.gone) return hasPodEnded(trace) ? 0 : undefined;
+  if (trace.began?.value.waitReplacement && !replaced(trace) && !hasNoReplacement(trace)) return undefined;
+  return missingFacts(trace) ? settlesAt(trace, trace.gone.at) : 0;
 }
 
 /** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
@@ -136,11 +130,10 @@ export interface End {
 
 /** Undefined: the end is not in sight yet. `quietMs`: how long to wait after the pod's removal. */
 export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, quietMs: number): End | undefined {
-  const ending = endingOf(trace);
-  if (ending.kind === 'open') return undefined;
+  const factsAt = factsAwaitedUntil(trace);
+  if (factsAt === undefined) return undefined;
   const endedAt = trace.gone?.at ?? trace.now;
-  if (ending.kind === 'done' && areComplete) return { name: 'over', at: endedAt + quietMs };
-  const factsAt = ending.kind === 'settling' ? ending.until : 0;
+  if (factsAt === 0 && areComplete) return { name: 'over', at: endedAt + quietMs };
   const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : confirmationTimeoutMs);
   return { name: 'settled', at: Math.max(factsAt, streamsAt) };
 }

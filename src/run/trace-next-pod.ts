@@ -8,7 +8,7 @@ import { missedText } from './several.ts';
 import type { SeveralTarget } from './target.ts';
 import { createWaitingLimit } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { traceToReport, type Subject } from './trace-to-report.ts';
+import { traceToReport, type Subject } from './trace-pod.ts';
 import { tracesOfLog } from './traces-of-log.ts';
 
 /** Returns the exit code. Throws `attach.not-started`, and what readScope throws. */

@@ -53,9 +53,3 @@ export interface TraceOptions {
   publish: Publish;
   verbosity: number;
 }
-
-/** The options for tracing one pod, however it was chosen. */
-export type ExitOptions = Omit<
-  TraceOptions,
-  'connection' | 'target' | 'pick' | 'ignoreNotFound' | 'interactive' | 'once'
->;

@@ -89,8 +89,8 @@ export function candidateServices(services: readonly JsonObject[], pod: JsonObje
   const { namespace } = metadataOf(pod);
   const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
   const selecting = beside.filter((service) => {
-    const selector = serviceSelectorOf(service);
-    return selector !== undefined && Object.entries(selector).every(([key, value]) => labels[key] === value);
+    const matchLabels = serviceSelectorOf(service);
+    return matchLabels !== undefined && matches({ matchLabels }, labels);
   });
   const selectorless = beside.filter(
     (service) => serviceSelectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',

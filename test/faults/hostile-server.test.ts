@@ -132,7 +132,7 @@ describe('a request that fails for a while', () => {
     expect((await getObject(await asking(), `${pods.path}/web`)).status).toBe(200);
     expect((await tryGet(await asking(), '/api/v1/namespaces/shop/pods/web', { signal }))?.status).toBe(200);
     expect(await listOnce(await asking(), target, { signal })).toMatchObject({ kind: 'listed' });
-    expect(await listUids(await asking(), target, signal)).toMatchObject({ uids: ['uid-web'] });
+    expect(await listUids(await asking(), target, signal)).toMatchObject([{ uids: ['uid-web'] }]);
   });
 
   it('waits as long as Retry-After says', async () => {

@@ -1,6 +1,6 @@
 /** Cases in which podexit could report a false cause or a false replacement. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../src/run/trace-end.ts';
+import { factsAwaitedUntil } from '../../src/run/trace-end.ts';
 import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { drains } from '../sim/plain-story.ts';
@@ -54,7 +54,7 @@ describe('a new pod of the same owner', () => {
   ])('of a %s in another slot is not the replacement, and podexit keeps waiting', (kind, other) => {
     const rawObservations = beside(kind, other);
     expect(judged(rawObservations).replacement).toBeUndefined();
-    expect(endingOf(traceOf(observationsOf(rawObservations))).kind).toBe('open');
+    expect(factsAwaitedUntil(traceOf(observationsOf(rawObservations)))).toBeUndefined();
   });
 
   it('in the same slot is the replacement even if the controller deleted the pod for an unknown reason', () => {
@@ -73,6 +73,6 @@ describe('a new pod of the same owner', () => {
   ])('of a %s in the same slot, or of an owner without slots, is the replacement', (kind, other) => {
     const rawObservations = beside(kind, other);
     expect(judged(rawObservations).replacement?.name).toBe(other.name);
-    expect(endingOf(traceOf(observationsOf(rawObservations))).kind).not.toBe('open');
+    expect(factsAwaitedUntil(traceOf(observationsOf(rawObservations)))).toBeDefined();
   });
 });

@@ -1,6 +1,6 @@
 /** Cases that try to make podexit name an unrelated pod as the replacement. */
 import { describe, expect, it } from 'vitest';
-import { endingOf } from '../../src/run/trace-end.ts';
+import { factsAwaitedUntil } from '../../src/run/trace-end.ts';
 import { missingReplacementText } from '../../src/run/finish.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Raw } from '../helpers/cases.ts';
@@ -139,9 +139,9 @@ it('podexit waits for no replacement if the namespace is deleted with the pod', 
     status: { phase: 'Terminating' },
   };
   const traceIn = (rawObservations: readonly RawObservation[]) => traceOf(observationsOf(rawObservations));
-  expect(endingOf(traceIn(story)).kind).toBe('open');
+  expect(factsAwaitedUntil(traceIn(story))).toBeUndefined();
   expect(missingReplacementText(traceIn(story))).toBeUndefined();
   const over = traceIn(adding(story, listed(deleted + 20, 'namespace', namespace)));
-  expect(endingOf(over).kind).not.toBe('open');
+  expect(factsAwaitedUntil(over)).toBeDefined();
   expect(missingReplacementText(over)).toMatch(/is gone, and nothing will replace it: its namespace was deleted$/);
 });

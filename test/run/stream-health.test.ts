@@ -7,9 +7,9 @@ describe('a stream that is lost', () => {
     const health = streams.open('pod', 0);
     health.lost(30_000);
     health.lost(10_000);
-    expect(streams.lost()).toEqual([{ stream: 'pod', since: 10_000 }]);
+    expect(streams.unsure()).toEqual([{ stream: 'pod', since: 10_000 }]);
     health.lost(20_000);
-    expect(streams.lost()).toEqual([{ stream: 'pod', since: 10_000 }]);
+    expect(streams.unsure()).toEqual([{ stream: 'pod', since: 10_000 }]);
   });
 
   it('has a new time of loss after it has delivered again', () => {
@@ -18,6 +18,6 @@ describe('a stream that is lost', () => {
     health.lost(10_000);
     health.flows();
     health.lost(30_000);
-    expect(streams.lost()).toEqual([{ stream: 'pod', since: 30_000 }]);
+    expect(streams.unsure()).toEqual([{ stream: 'pod', since: 30_000 }]);
   });
 });

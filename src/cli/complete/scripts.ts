@@ -3,7 +3,6 @@ import { oneOf } from '../usage.ts';
 import type { AddCommand } from '../command.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
-type Shell = (typeof shells)[number];
 
 const bash = String.raw`# bash completion for kubectl-podexit
 # source <(kubectl-podexit completion bash)
@@ -87,7 +86,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-podexit', 'kubectl-pode
 }
 `;
 
-export const completionScripts: Record<Shell, string> = { bash, zsh, fish, powershell };
+export const completionScripts: Record<(typeof shells)[number], string> = { bash, zsh, fish, powershell };
 
 export const addCompletion: AddCommand = (program, { stdout }, setExitCode) => {
   program

@@ -1,7 +1,7 @@
 /** One kind of object that this server knows: its path in the API and its selectable fields. */
 export interface Kind {
+  /** Empty for the core group. The version is v1 in all of them. */
   readonly group: string;
-  readonly version: string;
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
@@ -36,20 +36,20 @@ const eventFields = [
 ];
 
 export const kinds: readonly Kind[] = [
-  core('pods', 'Pod', { shortNames: ['po'], fields: podFields }),
-  core('services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
-  core('events', 'Event', { shortNames: ['ev'], fields: eventFields }),
-  core('nodes', 'Node', { shortNames: ['no'], fields: ['spec.unschedulable'], namespaced: false }),
-  core('namespaces', 'Namespace', { shortNames: ['ns'], fields: ['status.phase'], namespaced: false }),
-  grouped('apps', 'deployments', 'Deployment', ['deploy']),
-  grouped('apps', 'replicasets', 'ReplicaSet', ['rs']),
-  grouped('apps', 'statefulsets', 'StatefulSet', ['sts']),
-  grouped('apps', 'daemonsets', 'DaemonSet', ['ds']),
-  grouped('apps', 'controllerrevisions', 'ControllerRevision', []),
-  { ...grouped('batch', 'jobs', 'Job', []), fields: ['status.successful'] },
-  grouped('coordination.k8s.io', 'leases', 'Lease', []),
-  grouped('discovery.k8s.io', 'endpointslices', 'EndpointSlice', []),
-  grouped('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', ['pdb']),
+  kindIn('', 'pods', 'Pod', { shortNames: ['po'], fields: podFields }),
+  kindIn('', 'services', 'Service', { shortNames: ['svc'], fields: ['spec.clusterIP', 'spec.type'] }),
+  kindIn('', 'events', 'Event', { shortNames: ['ev'], fields: eventFields }),
+  kindIn('', 'nodes', 'Node', { shortNames: ['no'], fields: ['spec.unschedulable'], namespaced: false }),
+  kindIn('', 'namespaces', 'Namespace', { shortNames: ['ns'], fields: ['status.phase'], namespaced: false }),
+  kindIn('apps', 'deployments', 'Deployment', { shortNames: ['deploy'] }),
+  kindIn('apps', 'replicasets', 'ReplicaSet', { shortNames: ['rs'] }),
+  kindIn('apps', 'statefulsets', 'StatefulSet', { shortNames: ['sts'] }),
+  kindIn('apps', 'daemonsets', 'DaemonSet', { shortNames: ['ds'] }),
+  kindIn('apps', 'controllerrevisions', 'ControllerRevision'),
+  kindIn('batch', 'jobs', 'Job', { fields: ['status.successful'] }),
+  kindIn('coordination.k8s.io', 'leases', 'Lease'),
+  kindIn('discovery.k8s.io', 'endpointslices', 'EndpointSlice'),
+  kindIn('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', { shortNames: ['pdb'] }),
 ];
 
 /** The kind with this plural; `group` only if the path names one. */
@@ -57,13 +57,8 @@ export const kindOf = (plural: string, group?: string): Kind | undefined =>
   kinds.find((kind) => kind.plural === plural && (group === undefined || kind.group === group));
 
 /** `v1`, `apps/v1`. */
-export const groupVersion = (kind: Pick<Kind, 'group' | 'version'>): string =>
-  kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+export const groupVersion = (group: string): string => (group === '' ? 'v1' : `${group}/v1`);
 
-function core(plural: string, kind: string, more: Partial<Kind>): Kind {
-  return { group: '', version: 'v1', plural, kind, namespaced: true, shortNames: [], fields: [], ...more };
-}
-
-function grouped(group: string, plural: string, kind: string, shortNames: string[]): Kind {
-  return { group, version: 'v1', plural, kind, namespaced: true, shortNames, fields: [] };
+function kindIn(group: string, plural: string, kind: string, more: Partial<Kind> = {}): Kind {
+  return { group, plural, kind, namespaced: true, shortNames: [], fields: [], ...more };
 }

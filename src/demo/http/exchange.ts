@@ -11,8 +11,6 @@ export interface RequestLog {
   userAgent?: string;
   verb: ApiRequest['verb'];
   resource?: string;
-  namespace?: string;
-  name?: string;
   subresource?: string;
   body: string;
   /** Counts the requests of a connection, from 1; more than 1 if the connection was kept alive. */

@@ -5,12 +5,6 @@ export interface LogLine {
   text: string;
 }
 
-/** A client that follows a log. */
-export interface LogReader {
-  line(line: LogLine): void;
-  end(): void;
-}
-
 /** What a container has written so far in this run. */
 export class ContainerLog {
   /** The status of the recorded response to a request for this log, and its body unless it was 200. */
@@ -18,7 +12,8 @@ export class ContainerLog {
   refusal?: unknown;
   lines: LogLine[] = [];
   ended = false;
-  readonly readers = new Set<LogReader>();
+  /** The clients that follow it. */
+  readonly readers = new Set<{ line(line: LogLine): void; end(): void }>();
 
   write(line: LogLine): void {
     this.lines.push(line);

@@ -31,7 +31,7 @@ export function serveList(cluster: Cluster, exchange: Exchange, kind: Kind): voi
   const objects = page.map(([, object]) => object);
   if (wantsTable(request)) return exchange.json(200, tableOf(kind, objects, cluster.clock.now(), metadata));
   const items = objects.map(asItem);
-  exchange.json(200, { kind: `${kind.kind}List`, apiVersion: groupVersion(kind), metadata, items });
+  exchange.json(200, { kind: `${kind.kind}List`, apiVersion: groupVersion(kind.group), metadata, items });
 }
 
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */

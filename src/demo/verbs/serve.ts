@@ -105,7 +105,7 @@ const version = {
 const groups = [...new Set(kinds.map((kind) => kind.group))].filter((group) => group !== '');
 
 function groupInfo(group: string): object {
-  const version = { groupVersion: `${group}/v1`, version: 'v1' };
+  const version = { groupVersion: groupVersion(group), version: 'v1' };
   return { name: group, versions: [version], preferredVersion: version };
 }
 
@@ -114,7 +114,7 @@ function resourceList(group: string): unknown {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
-    groupVersion: groupVersion({ group, version: 'v1' }),
+    groupVersion: groupVersion(group),
     resources: [...ofGroup.map(resourceInfo), ...(group === '' ? podSubresources : [])],
   };
 }

@@ -35,7 +35,7 @@ export function serveWatch(cluster: Cluster, exchange: Exchange, kind: Kind): vo
 
   function sendBookmark(revision = cluster.visibleRevision, annotations?: Record<string, string>): void {
     const metadata = { resourceVersion: String(revision), creationTimestamp: null, annotations };
-    send('BOOKMARK', { kind: kind.kind, apiVersion: groupVersion(kind), metadata });
+    send('BOOKMARK', { kind: kind.kind, apiVersion: groupVersion(kind.group), metadata });
   }
 
   /** Sends every change after the cursor, up to the cluster's horizon. */

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
-import { asArray } from '../status.ts';
 
 /** The contents of a kubeconfig, with entries by name; every path is absolute. */
 export interface Kubeconfig {
@@ -156,7 +155,7 @@ function readFields(value: unknown, file: string, place = ''): Fields {
   const list = (name: string): unknown[] => {
     const found = raw[name] ?? [];
     if (!Array.isArray(found)) throw invalid(file, notA(at(name), found, 'a list'));
-    return asArray(found);
+    return found as unknown[];
   };
   const text = (name: string) => asText(raw[name], file, at(name)) || undefined;
   return {

@@ -5,7 +5,7 @@ import type { Report } from '../../verdict/report.ts';
 import { exitText } from '../mark-text.ts';
 import { clockText } from '../time-text.ts';
 import { phaseBar, pointOf, probeLane, type Bar, type Item, type Lane, type Point } from './lanes.ts';
-import { drawLanes, pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
+import { pictureOf, row, ticks, type Picture, type Scale } from './timeline.ts';
 import { folded } from './tables.ts';
 import { markup, type Child } from './markup.ts';
 
@@ -15,7 +15,7 @@ export function drawPods(reports: readonly Report[]): Picture {
   const scale = scaleOf(ordered.map(({ timeline }) => timeline));
   const lanes = [...ordered.map(podLane), ...probesOf(reports).map((probe) => probeLane(probe, scale.zero))];
   const axis = row('seconds', `after ${clockText(scale.zero, 1, 'utc')} UTC`, 'time axis', 26, ticks(scale));
-  return pictureOf('lanes pods', axis, drawLanes(lanes, scale, { height: 30, pointY: 15 }), []);
+  return pictureOf('lanes pods', lanes, scale, { axis, height: 30, pointY: 15 });
 }
 
 /** The phases of the pod and of the container that exited last, which decided how long it took. */

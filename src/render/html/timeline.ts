@@ -13,20 +13,17 @@ export interface Picture {
 export function drawTimeline(timeline: Timeline): Picture {
   const scale = scaleOf(timeline);
   const guides = guidesOf(timeline, scale);
-  const lanes = drawLanes(lanesOf(timeline), scale, { height: 46, pointY: 35.5, guides });
-  return pictureOf('lanes', ruler(timeline, scale, guides), lanes, gapRows(timeline, scale, guides));
+  const [axis, gaps] = [ruler(timeline, scale, guides), gapRows(timeline, scale, guides)];
+  return pictureOf('lanes', lanesOf(timeline), scale, { axis, height: 46, pointY: 35.5, guides, gaps });
 }
 
-interface DrawnLanes extends Omit<Picture, 'html'> {
-  readonly rows: readonly Html[];
-}
-
-/** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars. */
-export function drawLanes(
+/** `height` of a lane, and of the points in it, in px; `guides` are drawn below its bars, `gaps` below the lanes. */
+export function pictureOf(
+  look: string,
   lanes: readonly Lane[],
   scale: Scale,
-  { height, pointY, guides }: { height: number; pointY: number; guides?: Html },
-): DrawnLanes {
+  { axis, height, pointY, guides, gaps }: { axis: Html; height: number; pointY: number; guides?: Html; gaps?: Html[] },
+): Picture {
   const items: Item[] = [];
   const remember = (item: Item): number => items.push(item) - 1;
   const rows = lanes.map(({ name, detail, bars, points }) =>
@@ -36,13 +33,9 @@ export function drawLanes(
       ...points.map((point) => drawPoint(scale, point, remember(point), pointY)),
     ]),
   );
-  return { rows, items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
+  const html = markup`${definitions}<div class="${look}">${axis}${rows}${gaps}</div>`;
+  return { html, items, legend: legend(lanes.flatMap(({ bars }) => bars)) };
 }
-
-export const pictureOf = (look: string, axis: Html, { rows, ...rest }: DrawnLanes, gaps: readonly Html[]): Picture => ({
-  ...rest,
-  html: markup`${definitions}<div class="${look}">${axis}${rows}${gaps}</div>`,
-});
 
 /** A lane: its name beside an SVG. `label` is what a screen reader calls the picture; `height` is in pixels. */
 export const row = (name: string, detail: string, label: string, height: number, drawn: readonly Child[]): Html =>

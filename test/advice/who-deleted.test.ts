@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { WhyReport } from '../../src/advice/why/report.ts';
+import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
@@ -30,6 +31,9 @@ function logOf(level: Level) {
   const events = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
   return { events: events.filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp), pod, namespace };
 }
+
+type Pod = { metadata: Record<string, unknown> };
+const podOf = ({ responseObject }: Line): Pod => responseObject as Pod;
 
 const shiftedBy = (ms: number, event: Line): Line => ({
   ...event,
@@ -131,6 +135,60 @@ describe('two pods of one name, without objects in the log', () => {
 
   it('a pod that still runs does not hide its predecessor', async () =>
     expect(await deleters([...first, binding])).toEqual(['kubernetes-admin', 1]));
+});
+
+it('an eviction is the trigger, even if no object shows it', async () => {
+  const { events, pod, namespace } = logOf('Metadata');
+  const evicted = events.map((event) =>
+    isDelete(event) ? { ...event, verb: 'create', objectRef: { ...event.objectRef, subresource: 'eviction' } } : event,
+  );
+  expect(await whyFrom(evicted, pod, namespace)).toMatchObject({
+    trigger: 'eviction-api',
+    deletedBy: { verb: 'evict' },
+  });
+});
+
+describe('a log that does not show all of a deletion', () => {
+  const { events, pod, namespace } = logOf('RequestResponse');
+  const early = shiftedBy(-60_000, events.find(({ objectRef }) => objectRef.resource === 'pods') as Line);
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = podOf(early).metadata;
+  const running = { ...early, verb: 'patch', user: { username: 'system:node:node1' } };
+  const alive = {
+    ...running,
+    objectRef: { ...early.objectRef, subresource: 'status' },
+    responseObject: { ...podOf(early), metadata },
+  };
+  const final = events.filter(({ objectRef, verb }) => objectRef.resource === 'pods' && verb === 'delete').slice(-1);
+
+  it('its end alone does not show that nothing was running', async () =>
+    expect(await whyFrom(final, pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+
+  it('neither do its end and a state long before', async () =>
+    expect(await whyFrom([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+
+  it('a running pod is not reported as one that will not be deleted', async () => {
+    const report = await whyFrom([alive], pod, namespace);
+    expect(report).toMatchObject({
+      outcome: 'unknown',
+      summary: 'how it exited is not known: the audit log contains no deletion of it',
+    });
+    expect(report.exit).toBeUndefined();
+  });
+
+  it('after an eviction without its object, the state is unknown until the next object', async () => {
+    const eviction = {
+      ...early,
+      verb: 'create',
+      objectRef: { ...early.objectRef, subresource: 'eviction' },
+      responseObject: undefined,
+      requestReceivedTimestamp: events.find(isDelete)?.requestReceivedTimestamp ?? '',
+      stageTimestamp: events.find(isDelete)?.stageTimestamp ?? '',
+    };
+    const report = await whyFrom([alive, eviction, ...final], pod, namespace);
+    expect(report).toMatchObject({ outcome: 'unknown', trigger: 'eviction-api' });
+    const { gaps } = report.exit as ExitReport;
+    expect(gaps.filter(({ resource }) => resource === 'pods')).toHaveLength(1);
+  });
 });
 
 it('only a status that the kubelet wrote is reported as its own', async () => {

@@ -277,6 +277,27 @@ describe.each(allNames)('%s, from an audit log', (name) => {
     },
   );
 
+  it('shows the same with the patches of the kubelet instead of the stored pods', async () => {
+    const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'Request of the kubelet', true);
+    const file = join(scratch, `${name}-patches.log`);
+    writeFileSync(file, lines.join('\n'));
+    const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+    const { report: full } = await fromPackedLog(name);
+    const report = JSON.parse(stdout) as AuditReport;
+    const shown = ({ outcome, exit }: AuditReport) => [
+      outcome,
+      exit?.containers.map(({ name: of, outcome: how, exit: end }) => [of, how, end?.code]),
+      exit?.marks.map(keyOf),
+    ];
+    expect(shown(report)).toEqual(shown(full));
+    // A patch does not hold when the fields were written, which shows how late the server was.
+    const narrower = report.exit?.marks.filter((mark, at) => {
+      const known = full.exit?.marks[at];
+      return known && (mark.at.earliest > known.at.earliest || mark.at.latest < known.at.latest);
+    });
+    expect(narrower).toEqual([]);
+  });
+
   it('no mark is earlier than the DELETE of the log', async () => {
     const { exit, moments } = (await fromPackedLog(name)).report;
     const since = Date.parse(moments.find((one) => one.name === 'accepted')?.earliest ?? '');

@@ -174,7 +174,9 @@ const triggerOfController: Readonly<Record<string, TriggerKind>> = {
 const controllerAccount = 'system:serviceaccount:kube-system:';
 
 /** What the sender of the request shows about its reason. */
-export function triggerBy({ user }: AuditEvent): TriggerKind {
+export function triggerBy(request: AuditEvent): TriggerKind {
+  if (isEviction(request)) return 'eviction-api';
+  const { user } = request;
   const controller = user.startsWith(controllerAccount) ? user.slice(controllerAccount.length) : '';
   return Object.hasOwn(triggerOfController, controller) ? (triggerOfController[controller] ?? 'unknown') : 'unknown';
 }

@@ -6,7 +6,8 @@ import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import { isBinding, isDone, isPod, podIn, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
+import { isDone, isPod, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
+import { beforeDeletion, isDeleted, podStates } from './audit-states.ts';
 
 /** Streams that the audit events of a pod may not show. The last six never appear there. */
 // prettier-ignore
@@ -36,9 +37,8 @@ export function observationsOf(writes: readonly AuditEvent[], namespace: string)
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? at) + 1;
-  const seenFirst = before ?? first.object ?? {};
-  const resourceVersion = asString(metadataOf(seenFirst)['resourceVersion']) ?? '1';
-  const listed = { at, kind: 'listed', resourceVersion } as const;
+  const pod = before ?? first.object ?? {};
+  const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
   const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
     const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));
     return newest.size > 0 ? [{ ...listed, stream, objects: [...newest.values()] }] : [];
@@ -54,7 +54,7 @@ export function observationsOf(writes: readonly AuditEvent[], namespace: string)
   const run = { mode: 'attach', namespace, graceSeconds: null, timeoutSeconds: null, waitReplacement: false } as const;
   return [
     { at, kind: 'began', ...run, name: first.name },
-    { ...listed, stream: 'pod', objects: [seenFirst], name: first.name },
+    { ...listed, stream: 'pod', objects: [pod], name: first.name },
     ...(slices.length > 0 ? [services] : []),
     ...listedOf('endpointslices', slices),
     ...listedOf('events', events),
@@ -64,76 +64,6 @@ export function observationsOf(writes: readonly AuditEvent[], namespace: string)
     { at: end, kind: 'timer', name: 'settled' },
   ];
 }
-
-/**
- * The states of the pod. Many policies log what the kubelet sends and not what is stored: its patch of the status is
- * applied to the state before. After another write without its object the state is not known until the next object.
- */
-function podStates(writes: readonly AuditEvent[], uid: string | undefined) {
-  const pods: AuditEvent[] = [];
-  const gaps: RawObservation[] = [];
-  const hasRequest = requestIn(writes) !== undefined;
-  let known: JsonObject | undefined;
-  for (const event of writes) {
-    if (isOfAnother(uid, event)) continue;
-    const last = pods.at(-1);
-    const wasKnown = known !== undefined;
-    known = podIn(event) ?? (known && stateAfter(known, event));
-    if (!known) continue;
-    const at = Math.floor(event.answeredAt);
-    const begins = isDeleted(known) && last !== undefined && !isDeleted(last.object);
-    // Without the request that began the deletion, other writes may be missing as well.
-    if (last && (!wasKnown || (begins && !hasRequest)))
-      gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });
-    pods.push({ ...event, object: known });
-  }
-  return { pods, gaps };
-}
-
-const isDeleted = (pod: JsonObject | undefined): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
-
-/** Another pod's state, or a patch for another pod. */
-const isOfAnother = (uid: string | undefined, { object, sent }: AuditEvent): boolean =>
-  [object, sent].some((one) => ![undefined, uid].includes(asString(metadataOf(one)['uid'])));
-
-/** The pod after a write without its object; undefined if what was sent does not show it. */
-function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined {
-  const { subresource, sent = {} } = event;
-  const node = asString(asObject(sent['target'])['name']);
-  if (isBinding(event) && node !== undefined) {
-    const conditions = [{ type: 'PodScheduled', status: 'True' }];
-    return {
-      ...pod,
-      spec: { ...asObject(pod['spec']), nodeName: node },
-      status: patchedStatus(asObject(pod['status']), { conditions }),
-    };
-  }
-  if (subresource !== 'status' || sent['status'] === undefined) return undefined;
-  const { managedFields: _written, resourceVersion, ...metadata } = metadataOf(pod);
-  return {
-    ...pod,
-    // The patch does not hold the new version: it is larger by one or more.
-    metadata: { ...metadata, resourceVersion: versionAfter(resourceVersion, 1n) },
-    status: patchedStatus(asObject(pod['status']), asObject(sent['status'])),
-  };
-}
-
-/** A strategic merge patch of a pod's status: of its lists, only conditions are merged, by their type. */
-function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject): JsonObject {
-  const byType = new Map<unknown, JsonObject>();
-  for (const one of [...asArray(status['conditions']), ...asArray(conditions)].map(asObject)) {
-    const type = one['type'];
-    if (one['$patch'] === 'delete') byType.delete(type);
-    else byType.set(type, { ...byType.get(type), ...one });
-  }
-  const present = Object.entries({ ...status, ...fields }).filter(([, value]) => value !== null);
-  return { ...Object.fromEntries(present), conditions: [...byType.values()] };
-}
-
-const versionAfter = (version: unknown, by: bigint): string => {
-  const text = asString(version) ?? '1';
-  return /^\d+$/.test(text) ? String(BigInt(text) + by) : text;
-};
 
 /** The Services that the slices name. No event holds selectors; without one, slices show which pods belong to it. */
 function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObject[] {
@@ -177,28 +107,6 @@ function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readon
   if (isKnownBefore) return true;
   const isSpecGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
   return isSpecGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
-}
-
-/**
- * The last state without a deletionTimestamp; else, if the first state answers the request that set it, this state with
- * the changes by the deletion undone. Undefined if the log begins after the deletion: like a client that comes late, it
- * does not show what the deletion found.
- */
-function beforeDeletion(writes: readonly AuditEvent[], pods: readonly AuditEvent[]): JsonObject | undefined {
-  const alive = pods.findLast(({ object }) => !isDeleted(object));
-  if (alive) return alive.object;
-  const [first] = pods;
-  if (!first || requestIn(writes)?.answeredAt !== first.answeredAt) return undefined;
-  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
-  const generation = asNumber(metadata['generation']);
-  return {
-    ...first.object,
-    metadata: {
-      ...metadata,
-      generation: generation === undefined ? undefined : generation - 1,
-      resourceVersion: versionAfter(metadata['resourceVersion'], -1n),
-    },
-  };
 }
 
 /** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */

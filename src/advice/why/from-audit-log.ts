@@ -46,7 +46,10 @@ export async function fromAuditLogs(
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
     return undefined;
   }
-  const exit = await replayed(observationsOf(writes, namespace), replay);
+  const found = await replayed(observationsOf(writes, namespace), replay);
+  // A log may lack the deletion: that it shows none proves nothing.
+  const hasDeletion = asObject(found?.document['verdict'])['outcome'] !== 'not-started';
+  const exit = hasDeletion ? found : undefined;
   const heading = 'reconstructed from the audit log, by the clock of the API server';
   const known = exit
     ? whyFromExit(exit.document, 'audit-log', heading)
@@ -56,13 +59,13 @@ export async function fromAuditLogs(
         trigger: 'unknown',
         pod: { namespace, name, uid: uidOf(writes) },
         heading,
-        summary: 'how it exited is not known: the audit log contains no objects at its level',
+        summary: `how it exited is not known: the audit log contains ${hasDeletion ? 'no objects at its level' : 'no deletion of it'}`,
       } as const);
   const has = (kind: string): boolean => own.some(({ resource, object }) => resource === kind && object !== undefined);
   // What a live run would also have seen, but these events cannot show.
   const unknowns: [boolean, string][] = [
     [!request, 'who deleted it: no request that is known to have deleted it is in the log'],
-    [!exit, 'how its containers exited: the level of the log is below RequestResponse'],
+    [!exit && hasDeletion, 'how its containers exited: the level of the log is below RequestResponse'],
     [
       exit !== undefined && !has('events'),
       'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',

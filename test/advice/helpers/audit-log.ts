@@ -17,11 +17,32 @@ type Json = Record<string, unknown> & { metadata?: Record<string, unknown> };
 /** The longest duration of a write. The deletionTimestamp shows the second of another client's DELETE. */
 const handlingMs = 20;
 
-export function auditLogOf(
-  file: string,
-  level: 'Metadata' | 'RequestResponse' = 'RequestResponse',
-  withEvents = false,
-) {
+type Level = 'Metadata' | 'Request of the kubelet' | 'RequestResponse';
+
+/** The strategic merge patch of the status that the kubelet sent. Undefined if more than the status changed. */
+function statusPatch(before: Json | undefined, after: Json): Json | undefined {
+  const rest = ({ status: _status, metadata = {}, ...pod }: Json): string => {
+    const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+    return JSON.stringify([pod, kept]);
+  };
+  if (!before || rest(before) !== rest(after)) return undefined;
+  type Status = Record<string, unknown> & { conditions?: { type: string }[] };
+  const [old, now] = [before['status'] as Status, after['status'] as Status];
+  const changed = Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(old[key]));
+  const removed = Object.keys(old).filter((key) => !(key in now));
+  const known = new Set((old.conditions ?? []).map((one) => JSON.stringify(one)));
+  return {
+    metadata: { uid: after.metadata?.['uid'] },
+    status: {
+      ...Object.fromEntries([...changed, ...removed.map((key) => [key, null] as const)]),
+      '$setElementOrder/conditions': (now.conditions ?? []).map(({ type }) => ({ type })),
+      conditions: (now.conditions ?? []).filter((one) => !known.has(JSON.stringify(one))),
+    },
+  };
+}
+
+/** `Request of the kubelet`: as managed clusters do, with the kubelet's patches of the status, not their results. */
+export function auditLogOf(file: string, level: Level = 'RequestResponse', withEvents = false) {
   const rows = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
@@ -47,6 +68,7 @@ export function auditLogOf(
   ];
   let isFirst = true;
   let isHeld = false;
+  let before: Json | undefined;
   const changes: Row[] = [];
   for (const row of rows) {
     const { type, resource, event, at } = row;
@@ -65,8 +87,10 @@ export function auditLogOf(
       kind: resource === 'pods' ? 'Pod' : resource === 'events' ? 'Event' : 'EndpointSlice',
       ...event.object,
     };
-    const entry = (who: object, verb: string, subresource?: string, receivedAt = Date.parse(at) - handlingMs) =>
-      lines.push(
+    const entry = (who: object, verb: string, subresource?: string, receivedAt = Date.parse(at) - handlingMs) => {
+      const isPatch = level === 'Request of the kubelet' && subresource === 'status';
+      const requestObject = isPatch ? statusPatch(before, event.object) : undefined;
+      return lines.push(
         JSON.stringify({
           kind: 'Event',
           apiVersion: 'audit.k8s.io/v1',
@@ -82,12 +106,14 @@ export function auditLogOf(
             apiVersion: 'v1',
           },
           responseStatus: { code: 200 },
-          responseObject: level === 'Metadata' ? undefined : object,
+          requestObject,
+          responseObject: level === 'Metadata' || requestObject ? undefined : object,
           // Stored shortly before the watch delivered it.
           requestReceivedTimestamp: new Date(receivedAt).toISOString().replace('Z', '000Z'),
           stageTimestamp: at.replace('Z', '000Z'),
         }),
       );
+    };
     const user = { user: { username: 'kubernetes-admin' }, userAgent: 'kubectl/v1.36.2', sourceIPs: ['192.0.2.7'] };
     const kubelet = { user: { username: 'system:node:node1' }, userAgent: 'kubelet/v1.36.2', sourceIPs: ['192.0.2.1'] };
     const controller = {
@@ -119,6 +145,7 @@ export function auditLogOf(
       entry(user, 'patch');
     } else if (event.type === 'MODIFIED' && deletionGracePeriodSeconds === 0) entry(kubelet, 'delete');
     else if (event.type === 'MODIFIED') entry(kubelet, 'patch', 'status');
+    before = event.object;
     isHeld = ((event.object.metadata?.['finalizers'] as string[] | undefined) ?? []).length > 0;
   }
   return { lines, pod, namespace };

@@ -160,6 +160,15 @@ describe('a log that does not show all of a deletion', () => {
   };
   const final = events.filter(({ objectRef, verb }) => objectRef.resource === 'pods' && verb === 'delete').slice(-1);
 
+  const eviction = {
+    ...early,
+    verb: 'create',
+    objectRef: { ...early.objectRef, subresource: 'eviction' },
+    responseObject: undefined,
+    requestReceivedTimestamp: events.find(isDelete)?.requestReceivedTimestamp ?? '',
+    stageTimestamp: events.find(isDelete)?.stageTimestamp ?? '',
+  };
+
   it('its end alone does not show that nothing was running', async () =>
     expect(await whyFrom(final, pod, namespace)).toMatchObject({ outcome: 'unknown' }));
 
@@ -176,14 +185,6 @@ describe('a log that does not show all of a deletion', () => {
   });
 
   it('after an eviction without its object, the state is unknown until the next object', async () => {
-    const eviction = {
-      ...early,
-      verb: 'create',
-      objectRef: { ...early.objectRef, subresource: 'eviction' },
-      responseObject: undefined,
-      requestReceivedTimestamp: events.find(isDelete)?.requestReceivedTimestamp ?? '',
-      stageTimestamp: events.find(isDelete)?.stageTimestamp ?? '',
-    };
     const report = await whyFrom([alive, eviction, ...final], pod, namespace);
     expect(report).toMatchObject({ outcome: 'unknown', trigger: 'eviction-api' });
     const { gaps } = report.exit as ExitReport;

@@ -7,8 +7,9 @@ import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } fr
 import { isBinding, podIn, requestIn, type AuditEvent } from './audit-events.ts';
 
 /**
- * The states of the pod, and gaps between those of its deletion. Many policies log what the kubelet sends and not what is stored: its patch of the status is
- * applied to the state before. After another write without its object the state is not known until the next object.
+ * The states of the pod, and gaps between those of its deletion. Many policies log what the kubelet sends and not what is
+ * stored: its patch of the status is applied to the state before. After another write without its object the state is not
+ * known until the next object.
  */
 export function podStates(writes: readonly AuditEvent[], uid: string | undefined) {
   const pods: AuditEvent[] = [];

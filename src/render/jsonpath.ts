@@ -1,6 +1,5 @@
 /** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
 import { JSONPath } from 'jsonpath-plus';
-import type { ExitReport } from '../model/report.ts';
 import { badTemplate, parseJsonPath, type JsonPathTemplate, type TemplatePart } from './jsonpath-template.ts';
 import { forJson, forTerminal } from './safe-text.ts';
 
@@ -9,12 +8,12 @@ import { forJson, forTerminal } from './safe-text.ts';
  * for a path that matches nothing. As in kubectl, only newlines of the template are printed.
  * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
  */
-export function renderJsonPath(report: ExitReport, template: string): string {
+export function renderJsonPath(report: object, template: string): string {
   return fill(readTemplate(template), report, report);
 }
 
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
-export function renderJsonPathAsJson(report: ExitReport, template: string): string {
+export function renderJsonPathAsJson(report: object, template: string): string {
   return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
 }
 

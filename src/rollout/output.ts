@@ -12,7 +12,6 @@ import type { LookOptions } from '../run/run.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../run/probe-results.ts';
-import { PodexitError } from '../errors.ts';
 import { jsonText } from '../render/json.ts';
 import { workloadKinds } from '../run/target.ts';
 import type { FinishOptions } from '../run/finish.ts';
@@ -43,39 +42,40 @@ export interface RolloutOutput {
   end?(numbers: RolloutNumbers, reports: readonly Report[]): Promise<void> | void;
 }
 
-/** Throws `usage.output` for formats that are one document and cannot hold several reports. */
 export function rolloutOutput({ format, look }: Pick<TraceOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const { kind } = format;
-  switch (kind) {
+  const document = (render: (report: object) => string | Promise<string>): RolloutOutput => ({
+    end: async (numbers, reports) => stdout.write(await render(rolloutReport(numbers, reports))),
+  });
+  switch (format.kind) {
     case 'json':
-      return { end: (numbers, reports) => stdout.write(`${jsonText(rolloutReport(numbers, reports), 2)}\n`) };
+      return document((report) => `${jsonText(report, 2)}\n`);
     case 'yaml':
-      return {
-        async end(numbers, reports) {
-          const { yamlText } = await import('../render/yaml.ts');
-          stdout.write(yamlText(rolloutReport(numbers, reports)));
-        },
-      };
+      return document(async (report) => (await import('../render/yaml.ts')).yamlText(report));
+    case 'jsonpath':
+      return document(async (report) =>
+        (await import('../render/jsonpath.ts')).renderJsonPath(report, format.template),
+      );
+    case 'jsonpath-as-json':
+      return document(async (report) =>
+        (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, format.template),
+      );
     case 'ndjson':
       return ndjsonOutput(ports);
     case 'live':
     case 'lines':
-      return isRepainted(kind, ports) ? liveOutput(look, ports) : linesOutput(look, ports);
+    case 'text':
+      return isRepainted(format.kind, ports) ? liveOutput(look, ports) : linesOutput(look, ports);
     case 'html':
     case 'markdown':
-    case 'junit':
+    case 'junit': {
+      const { kind } = format;
       return { end: async (numbers, reports) => stdout.write(await renderRollout(kind, numbers, reports)) };
+    }
     case 'wide':
-      return { ended: async (report) => stdout.write(`${await renderDocument({ kind }, report)}\n`) };
+      return { ended: async (report) => stdout.write(`${await renderDocument(format, report)}\n`) };
     case 'name':
-      return { ended: async (report) => stdout.write(await renderDocument({ kind }, report)) };
-    default:
-      throw new PodexitError(
-        'usage.output',
-        `-o ${kind} is one document for one pod, and several are traced`,
-        'Use another format, e.g. -o json, or write one document for each pod with --report.',
-      );
+      return { ended: async (report) => stdout.write(await renderDocument(format, report)) };
   }
 }
 

@@ -16,7 +16,7 @@ export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: P
 }
 
 /** Whether the live view is requested and the terminal can show it; else there are lines. */
-export const isRepainted = (kind: 'lines' | 'live', { stdout, env }: Ports): boolean =>
+export const isRepainted = (kind: 'lines' | 'live' | 'text', { stdout, env }: Ports): boolean =>
   kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
 
 /** The options of a view on stdout. */

@@ -47,6 +47,14 @@ describe.concurrent('a recorded rollout', () => {
     expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
   });
 
+  it('fills a template of -o jsonpath from this document', async () => {
+    const printed = (format: string) => runMain(['replay', recordingFile('statefulset-rollout'), '-o', format]);
+    const { exits } = JSON.parse((await printed('json')).stdout) as { exits: ExitReport[] };
+    const names = exits.map(({ pod }) => pod.name);
+    expect((await printed('jsonpath={.kind}: {.exits[*].pod.name}')).stdout).toBe(`RolloutReport: ${names.join(' ')}`);
+    expect(JSON.parse((await printed('jsonpath-as-json={.exits[*].pod.name}')).stdout)).toEqual(names);
+  });
+
   it.skipIf(!existsSync('/dev/full'))('a recording that could not be written exits 1, as for a single pod', () =>
     serving('rolling-update', { attachDelayMs: 1500 }, async ({ flags, folder }) => {
       symlinkSync('/dev/full', join(folder, 'run.ndjson'));

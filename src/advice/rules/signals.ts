@@ -21,13 +21,25 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   stopSignal?.replace(/^SIG/, '') ?? knownStopSignals[imageName(image)] ?? 'TERM';
 
 /** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
-export const handlingOf = ({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling => {
-  const { inspection } = container;
+export function handlingOf({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling {
+  const { inspection, command } = container;
   // What was read from the process itself outranks what its command suggests.
-  if (inspection?.kind === 'read') return inspection.handling;
-  const handling = signalHandlingOf(container.command, stopSignalOf(container));
-  return sharesProcesses && handling.kind === 'shell' ? { kind: 'unknown' } : handling;
-};
+  const handling =
+    inspection?.kind === 'read' ? inspection.handling : signalHandlingOf(command, stopSignalOf(container));
+  if (handling.kind !== 'shell' && handling.kind !== 'ignores') return handling;
+  if (sharesProcesses && inspection?.kind !== 'read' && handling.kind === 'shell') return { kind: 'unknown' };
+  const trapped = otherStopSignals.find((signal) => signalHandlingOf(command, signal).kind === 'handles');
+  if (trapped === undefined || !isAssumed(container)) return handling;
+  const because = `its command handles SIG${trapped}, not SIGTERM: enough only if its image sets STOPSIGNAL SIG${trapped}`;
+  return { kind: 'depends', because };
+}
+
+/** Stop signals of images, beside SIGTERM. */
+const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
+
+/** Nothing but the image, which `check` does not read, shows the stop signal. */
+const isAssumed = ({ stopSignal, image }: ContainerSpec): boolean =>
+  stopSignal === undefined && knownStopSignals[imageName(image)] === undefined;
 
 const killText = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 

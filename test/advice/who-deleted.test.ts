@@ -192,6 +192,11 @@ describe('a log that does not show all of a deletion', () => {
   });
 });
 
+it('the order of the lines does not matter', async () => {
+  const { events, pod, namespace } = logOf('RequestResponse');
+  expect(await whyFrom(events.toReversed(), pod, namespace)).toEqual(await whyFrom(events, pod, namespace));
+});
+
 it('only a status that the kubelet wrote is reported as its own', async () => {
   const { events, pod, namespace } = logOf('Metadata');
   const [one] = events.filter(({ objectRef }) => objectRef.subresource === 'status');

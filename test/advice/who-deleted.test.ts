@@ -135,6 +135,19 @@ describe('two pods of one name, without objects in the log', () => {
 
   it('a pod that still runs does not hide its predecessor', async () =>
     expect(await deleters([...first, binding])).toEqual(['kubernetes-admin', 1]));
+
+  it('neither does a pod that is created and not yet bound', async () => {
+    const creation = { ...shiftedBy(-20, binding), objectRef: { resource: 'pods', ...{ namespace }, name: pod } };
+    const status = {
+      ...shiftedBy(-10, binding),
+      objectRef: { ...binding.objectRef, subresource: 'status' },
+      responseObject: { kind: 'Pod', metadata: { name: pod, namespace, uid: 'successor' } },
+    };
+    expect(await whyFrom([...first, creation, status, binding], pod, namespace)).toMatchObject({
+      pod: { namespace, name: pod },
+      summary: 'how it exited is not known: the audit log contains no objects at its level',
+    });
+  });
 });
 
 it('an eviction is the trigger, even if no object shows it', async () => {

@@ -82,11 +82,13 @@ export const isWrite = ({ verb }: AuditEvent): boolean =>
 const isDelete = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === '' && (event.verb === 'delete' || event.verb === 'deletecollection');
 const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'eviction';
+const isDeletion = (event: AuditEvent): boolean => isDone(event) && (isDelete(event) || isEviction(event));
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
-/** A pod is bound to its node once, soon after its creation. */
 export const isBinding = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === 'binding' && isDone(event);
+const isCreation = (event: AuditEvent): boolean =>
+  isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
 
 /**
  * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;
@@ -102,18 +104,19 @@ export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent
 
 /**
  * The events of the pod that was deleted last, of all pods that had this name one after the other. `events`: oldest
- * first. Without objects only the bindings show where the next pod begins.
+ * first. The next pod begins where one is created or bound after a deletion.
  */
 export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): AuditEvent[] {
   const firstNamed = events.findIndex((event) => event.name === name);
-  const existing = events.filter(
-    ({ verb, name: own }, index) => verb !== 'deletecollection' || own === name || index > firstNamed,
-  );
-  const bindings = existing.flatMap((event, index) => (isBinding(event) && index > 0 ? [index] : []));
-  const pods = [0, ...bindings].map((start, index) => existing.slice(start, bindings[index]));
-  return (
-    pods.findLast((own) => own.some((event) => isDone(event) && (isDelete(event) || isEviction(event)))) ?? existing
-  );
+  const pods: AuditEvent[][] = [[]];
+  const hasDeletion = (own: readonly AuditEvent[] = []): boolean => own.some(isDeletion);
+  for (const [index, event] of events.entries()) {
+    // It came before there was such a pod.
+    if (event.verb === 'deletecollection' && event.name !== name && index < firstNamed) continue;
+    if ((isCreation(event) || isBinding(event)) && hasDeletion(pods.at(-1))) pods.push([]);
+    pods.at(-1)?.push(event);
+  }
+  return pods.findLast(hasDeletion) ?? pods.flat();
 }
 
 /** The state of the pod that the event stored, if its level includes it. */

@@ -65,7 +65,10 @@ describe('a deletion of many pods at once', () => {
     // Shows that the pod existed before.
     const [early] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
     const report = await whyFrom(
-      [shiftedBy(-60_000, early as Line), ...events.map((event) => (isDelete(event) ? asCollection(event) : event))],
+      [
+        { ...shiftedBy(-60_000, early as Line), responseObject: undefined },
+        ...events.map((event) => (isDelete(event) ? asCollection(event) : event)),
+      ],
       pod,
       namespace,
     );
@@ -148,6 +151,28 @@ describe('two pods of one name, without objects in the log', () => {
       summary: 'how it exited is not known: the audit log contains no objects at its level',
     });
   });
+});
+
+describe('a request at another time than the deletion', () => {
+  const { events, pod, namespace } = logOf('RequestResponse');
+  const request = events.find(isDelete) as Line;
+  /** A request by another client that the log does not show the result of. */
+  const byBob = (ms: number): Line => ({
+    ...shiftedBy(ms, request),
+    user: { username: 'bob' },
+    responseObject: undefined,
+  });
+
+  it('is not the deletion if it only repeated one that the log lacks', async () => {
+    const report = await whyFrom([...events.filter((event) => !isDelete(event)), byBob(2_500)], pod, namespace);
+    expect(report.deletedBy).toBeUndefined();
+    expect(report.cannotTell.join('\n')).toContain('who deleted it: no request that is known to have deleted it');
+  });
+
+  it('is not the deletion if it was about an earlier pod of this name', async () =>
+    expect(await whyFrom([byBob(-600_000), ...events], pod, namespace)).toMatchObject({
+      deletedBy: { user: 'kubernetes-admin' },
+    }));
 });
 
 it('an eviction is the trigger, even if no object shows it', async () => {

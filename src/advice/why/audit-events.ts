@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
+import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import type { WhyMoment, WhyReport } from './report.ts';
 
@@ -162,9 +163,26 @@ export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
   return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
-/** The first DELETE or eviction by a client that was accepted. */
-export const requestIn = (writes: readonly AuditEvent[]): AuditEvent | undefined =>
-  writes.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
+/**
+ * The first DELETE or eviction by a client that was accepted, unless a stored state shows that the deletion began at
+ * another time. Then the log lacks the request that began it, and has a later one, or one for an earlier pod.
+ */
+export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined {
+  const deleted = writes.filter((event) => metadataOf(podIn(event))['deletionTimestamp'] !== undefined);
+  const isFirst = (event: AuditEvent): boolean => deleted.every((state) => mayHaveBegun(event, state));
+  return writes.find((event) => isDeletion(event) && !isKubelet(event) && isFirst(event));
+}
+
+/**
+ * Whether the request may have begun the deletion that the state shows. The deletionTimestamp is the second of that
+ * request plus the grace period. A later request keeps that sum, unless it leaves 1s or 0s (SIGNALS.md §1 "Repeat delete").
+ */
+function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(podIn(state));
+  const begin = (parseTime(asString(deletionTimestamp)) ?? NaN) - Number(grace) * second;
+  const isAtAnotherTime = begin + second <= receivedAt || begin > answeredAt;
+  return state.answeredAt >= receivedAt && !(Number(grace) > 1 && isAtAnotherTime);
+}
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
 const triggerOfController: Readonly<Record<string, TriggerKind>> = {

@@ -3,9 +3,8 @@
  * is the API server's: a stored object counts as seen when the response was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
-import { parseTime } from '../../model/stamps.ts';
 import { isDone, isPod, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
 import { beforeDeletion, isDeleted, podStates } from './audit-states.ts';
 
@@ -85,28 +84,18 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
   ]);
 }
 
-/** The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. */
+/**
+ * The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. It is
+ * known to be that request if the log holds the pod before it, or a grace period that shows when the deletion began.
+ */
 function lastLookOf(writes: readonly AuditEvent[], pods: readonly AuditEvent[], before: JsonObject): RawObservation[] {
   const request = requestIn(writes);
   const marked = pods.find(({ object }) => isDeleted(object));
-  if (!request || !marked || marked.answeredAt < request.answeredAt || !isFirstDelete(request, marked, pods)) return [];
+  if (!request || !marked || marked.answeredAt < request.answeredAt) return [];
+  const isKnownBefore = pods.some(({ object }) => !isDeleted(object));
+  if (!isKnownBefore && !(Number(metadataOf(marked.object)['deletionGracePeriodSeconds']) > 1)) return [];
   const at = Math.floor(request.receivedAt);
   return [{ at, kind: 'looked', object: before, sentAt: at }];
-}
-
-/**
- * Whether the request set the first deletionTimestamp, which is the server's time of the DELETE plus the grace period.
- * A log that begins late may hold only a repeated DELETE, which sets it again if it shortens the grace period. So the
- * log must hold the pod before, or the grace period must be the spec's (SIGNALS.md §1 "Repeat delete").
- */
-function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
-  const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
-  const requestedAt = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
-  const isKnownBefore = pods.some((event) => !isDeleted(event.object));
-  if (isKnownBefore) return true;
-  const isSpecGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
-  return isSpecGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
 }
 
 /** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */

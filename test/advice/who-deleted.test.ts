@@ -26,7 +26,7 @@ interface Line {
 const controller = (name: string): string => `system:serviceaccount:kube-system:${name}`;
 
 /** The log of a pod that a client deleted; its lines oldest first. */
-function logOf(level: Level) {
+function logOf(level: Level | 'Request of the kubelet') {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), level);
   const events = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
   return { events: events.filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp), pod, namespace };
@@ -212,6 +212,19 @@ describe('a log that does not show all of a deletion', () => {
 
   it('neither do its end and a state long before', async () =>
     expect(await whyFrom([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+
+  it('without the request, what the kubelet sends does not show whether it has begun to stop the pod', async () => {
+    const sent = logOf('Request of the kubelet').events;
+    const instants = async (lines: readonly Line[]) => {
+      const { exit } = await whyFrom([alive, ...lines], pod, namespace);
+      return new Map((exit as ExitReport).marks.map(({ id, at }) => [id, at]));
+    };
+    const known = await instants(sent);
+    for (const [id, at] of await instants(sent.filter((event) => !isDelete(event)))) {
+      const { earliest = '', latest = '' } = known.get(id) ?? {};
+      expect([id, at.earliest <= latest, at.latest >= earliest]).toEqual([id, true, true]);
+    }
+  });
 
   it('a running pod is not reported as one that will not be deleted', async () => {
     const report = await whyFrom([alive], pod, namespace);

@@ -148,11 +148,10 @@ export function uidOf(writes: readonly AuditEvent[]): string | undefined {
   return [deleted, ...pods.toReversed()].flatMap((pod) => asString(metadataOf(pod)['uid']) ?? [])[0];
 }
 
-/** The event is about a pod with another uid. False for an event without the pod, which may be about either. */
-export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
-  const about = { pods: metadataOf(object), events: asObject(object?.['involvedObject']) }[resource];
-  const own = asString(about?.['uid']);
-  return own !== undefined && own !== uid;
+/** The event is about a pod with another uid. False for an event that shows no uid, which may be about either. */
+export function isOfOtherPod({ resource, object, sent }: AuditEvent, uid: string): boolean {
+  const about = { pods: [metadataOf(object), metadataOf(sent)], events: [asObject(object?.['involvedObject'])] };
+  return (about[resource as keyof typeof about] ?? []).some((one) => ![undefined, uid].includes(asString(one['uid'])));
 }
 
 /** The pod was removed while a container still ran, according to its last state. */

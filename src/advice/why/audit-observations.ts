@@ -5,7 +5,7 @@
 import type { RawObservation, StreamName } from '../../model/observation.ts';
 import { asArray, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
-import { isDone, isPod, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
+import { isDone, isPod, requestIn, type AuditEvent } from './audit-events.ts';
 import { beforeDeletion, isDeleted, podStates } from './audit-states.ts';
 
 /** Streams that the audit events of a pod may not show. The last six never appear there. */
@@ -16,27 +16,26 @@ const otherStreams: readonly StreamName[] = [
 
 /** In order of time; empty if no write holds the pod. `writes` must be sorted, oldest first. */
 export function observationsOf(writes: readonly AuditEvent[], namespace: string): RawObservation[] {
-  const uid = uidOf(writes);
   const stored = writes.filter((event) => isDone(event) && event.object !== undefined);
-  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone), uid);
+  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone));
   const slices = stored.filter(({ resource }) => resource === 'endpointslices');
   const events = stored.filter(({ resource }) => resource === 'events');
   const [first] = pods;
   if (!first) return [];
   const used = [...pods, ...slices, ...events];
   const before = beforeDeletion(writes, pods);
-  const at = Math.floor(before ? Math.min(...used.map(({ receivedAt }) => receivedAt)) - second : first.answeredAt);
+  const at = Math.floor(before?.at ?? first.answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
     ...datesFor(used.filter(isLater)),
-    ...(before ? lastLookOf(writes, pods, before) : []),
+    ...(before ? lastLookOf(writes, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
     ...slices.filter(isLater).map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? at) + 1;
-  const pod = before ?? first.object ?? {};
+  const pod = before?.object ?? first.object ?? {};
   const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
   const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
     const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));

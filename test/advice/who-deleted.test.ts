@@ -26,7 +26,7 @@ interface Line {
 const controller = (name: string): string => `system:serviceaccount:kube-system:${name}`;
 
 /** The log of a pod that a client deleted; its lines oldest first. */
-function logOf(level: Level) {
+function logOf(level: Level | 'Request of the kubelet') {
   const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), level);
   const events = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
   return { events: events.filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp), pod, namespace };
@@ -65,7 +65,10 @@ describe('a deletion of many pods at once', () => {
     // Shows that the pod existed before.
     const [early] = events.filter(({ objectRef }) => objectRef.subresource === 'status');
     const report = await whyFrom(
-      [shiftedBy(-60_000, early as Line), ...events.map((event) => (isDelete(event) ? asCollection(event) : event))],
+      [
+        { ...shiftedBy(-60_000, early as Line), responseObject: undefined },
+        ...events.map((event) => (isDelete(event) ? asCollection(event) : event)),
+      ],
       pod,
       namespace,
     );
@@ -135,6 +138,41 @@ describe('two pods of one name, without objects in the log', () => {
 
   it('a pod that still runs does not hide its predecessor', async () =>
     expect(await deleters([...first, binding])).toEqual(['kubernetes-admin', 1]));
+
+  it('neither does a pod that is created and not yet bound', async () => {
+    const creation = { ...shiftedBy(-20, binding), objectRef: { resource: 'pods', ...{ namespace }, name: pod } };
+    const status = {
+      ...shiftedBy(-10, binding),
+      objectRef: { ...binding.objectRef, subresource: 'status' },
+      responseObject: { kind: 'Pod', metadata: { name: pod, namespace, uid: 'successor' } },
+    };
+    expect(await whyFrom([...first, creation, status, binding], pod, namespace)).toMatchObject({
+      pod: { namespace, name: pod },
+      summary: 'how it exited is not known: the audit log contains no objects at its level',
+    });
+  });
+});
+
+describe('a request at another time than the deletion', () => {
+  const { events, pod, namespace } = logOf('RequestResponse');
+  const request = events.find(isDelete) as Line;
+  /** A request by another client that the log does not show the result of. */
+  const byBob = (ms: number): Line => ({
+    ...shiftedBy(ms, request),
+    user: { username: 'bob' },
+    responseObject: undefined,
+  });
+
+  it('is not the deletion if it only repeated one that the log lacks', async () => {
+    const report = await whyFrom([...events.filter((event) => !isDelete(event)), byBob(2_500)], pod, namespace);
+    expect(report.deletedBy).toBeUndefined();
+    expect(report.cannotTell.join('\n')).toContain('who deleted it: no request that is known to have deleted it');
+  });
+
+  it('is not the deletion if it was about an earlier pod of this name', async () =>
+    expect(await whyFrom([byBob(-600_000), ...events], pod, namespace)).toMatchObject({
+      deletedBy: { user: 'kubernetes-admin' },
+    }));
 });
 
 it('an eviction is the trigger, even if no object shows it', async () => {
@@ -175,6 +213,19 @@ describe('a log that does not show all of a deletion', () => {
   it('neither do its end and a state long before', async () =>
     expect(await whyFrom([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));
 
+  it('without the request, what the kubelet sends does not show whether it has begun to stop the pod', async () => {
+    const sent = logOf('Request of the kubelet').events;
+    const instants = async (lines: readonly Line[]) => {
+      const { exit } = await whyFrom([alive, ...lines], pod, namespace);
+      return new Map((exit as ExitReport).marks.map(({ id, at }) => [id, at]));
+    };
+    const known = await instants(sent);
+    for (const [id, at] of await instants(sent.filter((event) => !isDelete(event)))) {
+      const { earliest = '', latest = '' } = known.get(id) ?? {};
+      expect([id, at.earliest <= latest, at.latest >= earliest]).toEqual([id, true, true]);
+    }
+  });
+
   it('a running pod is not reported as one that will not be deleted', async () => {
     const report = await whyFrom([alive], pod, namespace);
     expect(report).toMatchObject({
@@ -190,6 +241,11 @@ describe('a log that does not show all of a deletion', () => {
     const { gaps } = report.exit as ExitReport;
     expect(gaps.filter(({ resource }) => resource === 'pods')).toHaveLength(1);
   });
+});
+
+it('the order of the lines does not matter', async () => {
+  const { events, pod, namespace } = logOf('RequestResponse');
+  expect(await whyFrom(events.toReversed(), pod, namespace)).toEqual(await whyFrom(events, pod, namespace));
 });
 
 it('only a status that the kubelet wrote is reported as its own', async () => {

@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
+import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import type { WhyMoment, WhyReport } from './report.ts';
 
@@ -82,11 +83,13 @@ export const isWrite = ({ verb }: AuditEvent): boolean =>
 const isDelete = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === '' && (event.verb === 'delete' || event.verb === 'deletecollection');
 const isEviction = (event: AuditEvent): boolean => isPod(event) && event.subresource === 'eviction';
+const isDeletion = (event: AuditEvent): boolean => isDone(event) && (isDelete(event) || isEviction(event));
 const isKubelet = ({ user }: AuditEvent): boolean => user.startsWith('system:node:');
 
-/** A pod is bound to its node once, soon after its creation. */
 export const isBinding = (event: AuditEvent): boolean =>
   isPod(event) && event.subresource === 'binding' && isDone(event);
+const isCreation = (event: AuditEvent): boolean =>
+  isPod(event) && event.subresource === '' && event.verb === 'create' && isDone(event);
 
 /**
  * A `deletecollection` of all pods of a namespace, or of those that a selector matches, as the deletion of one pod;
@@ -102,18 +105,19 @@ export function deletionAmongOthers(event: AuditEvent, name: string): AuditEvent
 
 /**
  * The events of the pod that was deleted last, of all pods that had this name one after the other. `events`: oldest
- * first. Without objects only the bindings show where the next pod begins.
+ * first. The next pod begins where one is created or bound after a deletion.
  */
 export function ofPodDeletedLast(events: readonly AuditEvent[], name: string): AuditEvent[] {
   const firstNamed = events.findIndex((event) => event.name === name);
-  const existing = events.filter(
-    ({ verb, name: own }, index) => verb !== 'deletecollection' || own === name || index > firstNamed,
-  );
-  const bindings = existing.flatMap((event, index) => (isBinding(event) && index > 0 ? [index] : []));
-  const pods = [0, ...bindings].map((start, index) => existing.slice(start, bindings[index]));
-  return (
-    pods.findLast((own) => own.some((event) => isDone(event) && (isDelete(event) || isEviction(event)))) ?? existing
-  );
+  const pods: AuditEvent[][] = [[]];
+  const hasDeletion = (own: readonly AuditEvent[] = []): boolean => own.some(isDeletion);
+  for (const [index, event] of events.entries()) {
+    // It came before there was such a pod.
+    if (event.verb === 'deletecollection' && event.name !== name && index < firstNamed) continue;
+    if ((isCreation(event) || isBinding(event)) && hasDeletion(pods.at(-1))) pods.push([]);
+    pods.at(-1)?.push(event);
+  }
+  return pods.findLast(hasDeletion) ?? pods.flat();
 }
 
 /** The state of the pod that the event stored, if its level includes it. */
@@ -144,11 +148,10 @@ export function uidOf(writes: readonly AuditEvent[]): string | undefined {
   return [deleted, ...pods.toReversed()].flatMap((pod) => asString(metadataOf(pod)['uid']) ?? [])[0];
 }
 
-/** The event is about a pod with another uid. False for an event without the pod, which may be about either. */
-export function isOfOtherPod({ resource, object }: AuditEvent, uid: string): boolean {
-  const about = { pods: metadataOf(object), events: asObject(object?.['involvedObject']) }[resource];
-  const own = asString(about?.['uid']);
-  return own !== undefined && own !== uid;
+/** The event is about a pod with another uid. False for an event that shows no uid, which may be about either. */
+export function isOfOtherPod({ resource, object, sent }: AuditEvent, uid: string): boolean {
+  const about = { pods: [metadataOf(object), metadataOf(sent)], events: [asObject(object?.['involvedObject'])] };
+  return (about[resource as keyof typeof about] ?? []).some((one) => ![undefined, uid].includes(asString(one['uid'])));
 }
 
 /** The pod was removed while a container still ran, according to its last state. */
@@ -159,9 +162,26 @@ export function wasRemovedWhileRunning(writes: readonly AuditEvent[]): boolean {
   return isRemoved && statuses.some((status) => asObject(status['state'])['running'] !== undefined);
 }
 
-/** The first DELETE or eviction by a client that was accepted. */
-export const requestIn = (writes: readonly AuditEvent[]): AuditEvent | undefined =>
-  writes.find((event) => isDone(event) && (isEviction(event) || (isDelete(event) && !isKubelet(event))));
+/**
+ * The first DELETE or eviction by a client that was accepted, unless a stored state shows that the deletion began at
+ * another time. Then the log lacks the request that began it, and has a later one, or one for an earlier pod.
+ */
+export function requestIn(writes: readonly AuditEvent[]): AuditEvent | undefined {
+  const deleted = writes.filter((event) => metadataOf(podIn(event))['deletionTimestamp'] !== undefined);
+  const isFirst = (event: AuditEvent): boolean => deleted.every((state) => mayHaveBegun(event, state));
+  return writes.find((event) => isDeletion(event) && !isKubelet(event) && isFirst(event));
+}
+
+/**
+ * Whether the request may have begun the deletion that the state shows. The deletionTimestamp is the second of that
+ * request plus the grace period. A later request keeps that sum, unless it leaves 1s or 0s (SIGNALS.md §1 "Repeat delete").
+ */
+function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(podIn(state));
+  const begin = (parseTime(asString(deletionTimestamp)) ?? NaN) - Number(grace) * second;
+  const isAtAnotherTime = begin + second <= receivedAt || begin > answeredAt;
+  return state.answeredAt >= receivedAt && !(Number(grace) > 1 && isAtAnotherTime);
+}
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
 const triggerOfController: Readonly<Record<string, TriggerKind>> = {

@@ -3,10 +3,9 @@
  * is the API server's: a stored object counts as seen when the response was complete. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
-import { parseTime } from '../../model/stamps.ts';
-import { isDone, isPod, requestIn, uidOf, type AuditEvent } from './audit-events.ts';
+import { isDone, isPod, requestIn, type AuditEvent } from './audit-events.ts';
 import { beforeDeletion, isDeleted, podStates } from './audit-states.ts';
 
 /** Streams that the audit events of a pod may not show. The last six never appear there. */
@@ -17,27 +16,26 @@ const otherStreams: readonly StreamName[] = [
 
 /** In order of time; empty if no write holds the pod. `writes` must be sorted, oldest first. */
 export function observationsOf(writes: readonly AuditEvent[], namespace: string): RawObservation[] {
-  const uid = uidOf(writes);
   const stored = writes.filter((event) => isDone(event) && event.object !== undefined);
-  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone), uid);
+  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone));
   const slices = stored.filter(({ resource }) => resource === 'endpointslices');
   const events = stored.filter(({ resource }) => resource === 'events');
   const [first] = pods;
   if (!first) return [];
   const used = [...pods, ...slices, ...events];
   const before = beforeDeletion(writes, pods);
-  const at = Math.floor(before ? Math.min(...used.map(({ receivedAt }) => receivedAt)) - second : first.answeredAt);
+  const at = Math.floor(before?.at ?? first.answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
     ...datesFor(used.filter(isLater)),
-    ...(before ? lastLookOf(writes, pods, before) : []),
+    ...(before ? lastLookOf(writes, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
     ...slices.filter(isLater).map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? at) + 1;
-  const pod = before ?? first.object ?? {};
+  const pod = before?.object ?? first.object ?? {};
   const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
   const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
     const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));
@@ -85,28 +83,18 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
   ]);
 }
 
-/** The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. */
+/**
+ * The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. It is
+ * known to be that request if the log holds the pod before it, or a grace period that shows when the deletion began.
+ */
 function lastLookOf(writes: readonly AuditEvent[], pods: readonly AuditEvent[], before: JsonObject): RawObservation[] {
   const request = requestIn(writes);
   const marked = pods.find(({ object }) => isDeleted(object));
-  if (!request || !marked || marked.answeredAt < request.answeredAt || !isFirstDelete(request, marked, pods)) return [];
+  if (!request || !marked || marked.answeredAt < request.answeredAt) return [];
+  const isKnownBefore = pods.some(({ object }) => !isDeleted(object));
+  if (!isKnownBefore && !(Number(metadataOf(marked.object)['deletionGracePeriodSeconds']) > 1)) return [];
   const at = Math.floor(request.receivedAt);
   return [{ at, kind: 'looked', object: before, sentAt: at }];
-}
-
-/**
- * Whether the request set the first deletionTimestamp, which is the server's time of the DELETE plus the grace period.
- * A log that begins late may hold only a repeated DELETE, which sets it again if it shortens the grace period. So the
- * log must hold the pod before, or the grace period must be the spec's (SIGNALS.md §1 "Repeat delete").
- */
-function isFirstDelete(request: AuditEvent, { object }: AuditEvent, pods: readonly AuditEvent[]): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
-  const grace = asNumber(deletionGracePeriodSeconds) ?? NaN;
-  const requestedAt = (parseTime(asString(deletionTimestamp)) ?? NaN) - grace * second;
-  const isKnownBefore = pods.some((event) => !isDeleted(event.object));
-  if (isKnownBefore) return true;
-  const isSpecGrace = grace > 1 && asObject(object?.['spec'])['terminationGracePeriodSeconds'] === grace;
-  return isSpecGrace && requestedAt + second > request.receivedAt && requestedAt <= request.answeredAt;
 }
 
 /** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */

@@ -4,6 +4,7 @@
  */
 import type { RawObservation } from '../../model/observation.ts';
 import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { second } from '../../model/span.ts';
 import { isBinding, podIn, requestIn, type AuditEvent } from './audit-events.ts';
 
 /**
@@ -11,19 +12,19 @@ import { isBinding, podIn, requestIn, type AuditEvent } from './audit-events.ts'
  * stored: its patch of the status is applied to the state before. After another write without its object the state is not
  * known until the next object.
  */
-export function podStates(writes: readonly AuditEvent[], uid: string | undefined) {
+export function podStates(writes: readonly AuditEvent[]) {
   const pods: AuditEvent[] = [];
   const gaps: RawObservation[] = [];
   const hasRequest = requestIn(writes) !== undefined;
   let known: JsonObject | undefined;
   for (const event of writes) {
-    if (isOfAnother(uid, event)) continue;
     const last = pods.at(-1);
+    // Without the request that began the deletion, what is sent later does not show whether it has begun.
+    const isBeginKnown = hasRequest || isDeleted(last?.object);
     const wasKnown = known !== undefined;
-    known = podIn(event) ?? (known && stateAfter(known, event));
+    known = podIn(event) ?? (known && isBeginKnown ? stateAfter(known, event) : undefined);
     if (!known) continue;
-    // Without the request that began the deletion, more may be missing.
-    const isMissing = !wasKnown || (!isDeleted(last?.object) && !hasRequest);
+    const isMissing = !wasKnown || !isBeginKnown;
     const at = Math.floor(event.answeredAt);
     if (last && isDeleted(known) && isMissing)
       gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });
@@ -33,10 +34,6 @@ export function podStates(writes: readonly AuditEvent[], uid: string | undefined
 }
 
 export const isDeleted = (pod: JsonObject | undefined): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
-
-/** Another pod's state, or a patch for another pod. */
-const isOfAnother = (uid: string | undefined, { object, sent }: AuditEvent): boolean =>
-  [object, sent].some((one) => ![undefined, uid].includes(asString(metadataOf(one)['uid'])));
 
 /** The pod after a write without its object; undefined if what was sent does not show it. */
 function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined {
@@ -77,14 +74,14 @@ function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject
  * the changes by the deletion undone. Undefined if the log begins after the deletion: like a client that comes late, it
  * does not show what the deletion found.
  */
-export function beforeDeletion(writes: readonly AuditEvent[], pods: readonly AuditEvent[]): JsonObject | undefined {
+export function beforeDeletion(writes: readonly AuditEvent[], pods: readonly AuditEvent[]) {
   const alive = pods.findLast(({ object }) => !isDeleted(object));
-  if (alive) return alive.object;
+  if (alive) return { at: alive.answeredAt, object: alive.object ?? {} };
   const [first] = pods;
   if (!first || requestIn(writes)?.answeredAt !== first.answeredAt) return undefined;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
   const generation = asNumber(metadata['generation']);
-  return {
+  const object: JsonObject = {
     ...first.object,
     metadata: {
       ...metadata,
@@ -92,6 +89,7 @@ export function beforeDeletion(writes: readonly AuditEvent[], pods: readonly Aud
       resourceVersion: versionAfter(metadata['resourceVersion'], -1n),
     },
   };
+  return { at: first.receivedAt - second, object };
 }
 
 const versionAfter = (version: unknown, by: bigint): string => {

@@ -107,14 +107,14 @@ function noticeOf(lost: LostInput, count: number): string {
   return `what ${files} off`;
 }
 
-/** Events about the pod, about its Events, and about its slices since they first held it; oldest first. */
+/** Events about the pod, about its Events, and about the slices that ever held it; oldest first. */
 async function eventsIn(
   files: readonly string[],
   name: string,
   namespace: string,
 ): Promise<{ own: AuditEvent[]; notices: string[] }> {
   const found: AuditEvent[] = [];
-  const slices = new Set<string>();
+  const slices: AuditEvent[] = [];
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
@@ -124,13 +124,17 @@ async function eventsIn(
       const read = auditEventOf(line);
       if (typeof read === 'string') count(read);
       if (typeof read !== 'object' || read.namespace !== namespace) continue;
-      const event = aboutPod(read, name, slices);
+      const event = aboutPod(read, name);
       if (!event) continue;
-      if (found.length < maxEvents) found.push(event);
+      const list = event.resource === 'endpointslices' ? slices : found;
+      if (list.length < maxEvents) list.push(event);
       else count('too-many');
     }
+  // The lines may be in any order.
+  const holding = new Set(slices.filter(({ object }) => holdsPod(object, name)).map((slice) => slice.name));
+  const all = [...found, ...slices.filter((slice) => holding.has(slice.name))];
   const sorted = ofPodDeletedLast(
-    found.sort((a, b) => a.answeredAt - b.answeredAt),
+    all.sort((a, b) => a.answeredAt - b.answeredAt),
     name,
   );
   const uid = uidOf(sorted.filter(isWrite));
@@ -142,17 +146,12 @@ async function eventsIn(
   return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
 
-/** The event if it is about the pod. `slices`: names of those that have held the pod; adds one that holds it now. */
-function aboutPod(event: AuditEvent, name: string, slices: Set<string>): AuditEvent | undefined {
+/** The event if it is about the pod, or about a slice, which may hold the pod at another time. */
+function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
   const { resource, verb, object, name: own } = event;
-  const isAbout = (): boolean => {
-    if (resource === 'endpointslices' && holdsPod(object, name)) slices.add(own);
-    if (resource === 'endpointslices') return slices.has(own);
-    if (resource === 'events') return asObject(object?.['involvedObject'])['name'] === name;
-    return resource === 'pods' && own === name;
-  };
   if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);
-  return isAbout() ? event : undefined;
+  const about = { pods: own, events: asObject(object?.['involvedObject'])['name'], endpointslices: name };
+  return Object.hasOwn(about, resource) && about[resource as keyof typeof about] === name ? event : undefined;
 }
 
 const holdsPod = (object: JsonObject | undefined, name: string): boolean =>

@@ -93,8 +93,9 @@ const unreadTexts = {
   'no-time': 'without readable times',
   'too-long': 'longer than 32 MB',
   'other-pod': 'of other pods of this name, by their uid',
+  'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
-} satisfies Record<Exclude<UnusableLine | ReadProblem, 'cut'> | 'other-pod' | 'too-many', string>;
+} satisfies Record<Exclude<UnusableLine | ReadProblem, 'cut'> | 'other-pod' | 'out-of-order' | 'too-many', string>;
 type LostInput = keyof typeof unreadTexts | 'cut';
 
 function noticeOf(lost: LostInput, count: number): string {
@@ -107,14 +108,16 @@ function noticeOf(lost: LostInput, count: number): string {
   return `what ${files} off`;
 }
 
-/** Events about the pod, about its Events, and about the slices that ever held it; oldest first. */
+/** Events about the pod, about its Events, and about its slices since they first held it; oldest first. */
 async function eventsIn(
   files: readonly string[],
   name: string,
   namespace: string,
 ): Promise<{ own: AuditEvent[]; notices: string[] }> {
   const found: AuditEvent[] = [];
-  const slices: AuditEvent[] = [];
+  const slices = new Set<string>();
+  /** By slice, the latest event before the line that shows the pod in it: a namespace may have too many to keep them. */
+  const skippedUntil = new Map<string, number>();
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
@@ -126,15 +129,17 @@ async function eventsIn(
       if (typeof read !== 'object' || read.namespace !== namespace) continue;
       const event = aboutPod(read, name);
       if (!event) continue;
-      const list = event.resource === 'endpointslices' ? slices : found;
-      if (list.length < maxEvents) list.push(event);
+      if (isSlice(event) && holdsPod(event.object, name)) slices.add(event.name);
+      if (isSlice(event) && !slices.has(event.name))
+        skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
+      else if (found.length < maxEvents) found.push(event);
       else count('too-many');
     }
-  // The lines may be in any order.
-  const holding = new Set(slices.filter(({ object }) => holdsPod(object, name)).map((slice) => slice.name));
-  const all = [...found, ...slices.filter((slice) => holding.has(slice.name))];
+  // What was skipped may show when the pod left the slice.
+  const isIncomplete = found.some((one) => isSlice(one) && one.answeredAt < (skippedUntil.get(one.name) ?? 0));
+  if (isIncomplete) found.filter(isSlice).forEach(() => count('out-of-order'));
   const sorted = ofPodDeletedLast(
-    all.sort((a, b) => a.answeredAt - b.answeredAt),
+    found.filter((one) => !(isIncomplete && isSlice(one))).sort((a, b) => a.answeredAt - b.answeredAt),
     name,
   );
   const uid = uidOf(sorted.filter(isWrite));
@@ -146,7 +151,9 @@ async function eventsIn(
   return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
 
-/** The event if it is about the pod, or about a slice, which may hold the pod at another time. */
+const isSlice = ({ resource }: AuditEvent): boolean => resource === 'endpointslices';
+
+/** The event if it is about the pod, or about any slice. */
 function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
   const { resource, verb, object, name: own } = event;
   if (resource === 'pods' && verb === 'deletecollection') return deletionAmongOthers(event, name);

@@ -3,7 +3,7 @@ import type { AssumptionName } from '../model/assumptions.ts';
 import { offsetAt, toClient, withDates } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
 import { controllerOf } from '../model/pod.ts';
-import type { Span } from '../model/span.ts';
+import { isSeenAtOnce, type Span } from '../model/span.ts';
 import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
@@ -88,7 +88,9 @@ function totalOf(marks: readonly Mark[]): Length | undefined {
   const [from, to] = [startMark(marks)?.at, marks.find(({ name }) => name === 'removed')?.at];
   if (!from || !to) return undefined;
   const lapse = { lo: Math.max(0, to.earliest - from.latest), hi: to.latest - from.earliest };
-  return shownLength(lapse, from, to);
+  const total = shownLength(lapse, from, to);
+  // It ends with the arrival of the removal, but may have begun long before it was observed.
+  return isSeenAtOnce(from) ? total : { ...total, basis: 'inferred' };
 }
 
 function graceOf(trace: Trace, pod: Pod, exit: PodExit | undefined): GraceTimeline {

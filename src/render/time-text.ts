@@ -1,5 +1,6 @@
 /** Prints times for people: on the clock, and in seconds after the timeline's zero. All times are ms, client's clock. */
 import type { Interval } from '../infer/timeline.ts';
+import { isSeenAtOnce } from '../model/span.ts';
 
 export type Timestamps = 'relative' | 'local' | 'utc';
 
@@ -22,16 +23,12 @@ function decimalsOf({ basis, open, earliest, latest }: Interval): number {
   return width <= 100 ? 2 : width <= 1500 ? 1 : 0;
 }
 
-/** What was observed happened just before, twice `delivery-lag` at most; longer only if something was missed. */
-const maxObservedWidthMs = 5000;
-
 /** `+0.02`, `+3.1`, `≈+3.1`; `≤+3.3` without a lower bound, or if it may have been observed late. No unit. */
 export function offsetText(moment: Interval, zero: number): string {
   const { basis, open, earliest, latest } = moment;
-  const width = latest - earliest;
   const isObserved = basis === 'observed';
-  const isLate = isObserved && width > maxObservedWidthMs;
-  const sign = open || isLate ? '≤' : isObserved || width <= maxExactWidthMs ? '' : '≈';
+  const isLate = isObserved && !isSeenAtOnce(moment);
+  const sign = open || isLate ? '≤' : isObserved || latest - earliest <= maxExactWidthMs ? '' : '≈';
   return `${sign}${signed(moment.shown - zero, decimalsOf(moment))}`;
 }
 

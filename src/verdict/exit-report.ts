@@ -55,7 +55,7 @@ export function exitReportOf({ timeline, verdict, answer, run }: Report): ExitRe
       findings: verdict.findings.map((finding) => pick(finding, 'code', 'severity', 'message', 'advice', 'evidence')),
     },
     summary: answer.summary,
-    totalSeconds: timeline.total && toThousandths(timeline.total.shown / 1000),
+    totalSeconds: totalSeconds(timeline),
     cause: answer.cause,
     traffic: trafficReport(answer.traffic, timeline),
     fix: answer.fix.length > 0 ? answer.fix : undefined,
@@ -117,6 +117,15 @@ export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport
 
 /** Rounded outward to milliseconds; may be infinite. */
 export const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
+
+/** ms. A single number for a length known less exactly would be wrong. */
+const maxTotalWidthMs = 5000;
+
+/** Absent if the pod was seen so late that its deletion may have begun long before. */
+function totalSeconds({ total }: Timeline): number | undefined {
+  if (!total || (total.basis !== 'observed' && total.max - total.min > maxTotalWidthMs)) return undefined;
+  return toThousandths(total.shown / 1000);
+}
 
 const toThousandths = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 

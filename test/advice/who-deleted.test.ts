@@ -43,6 +43,12 @@ const shiftedBy = (ms: number, event: Line): Line => ({
 
 const isDelete = ({ verb, user }: Line): boolean => verb === 'delete' && user.username === 'kubernetes-admin';
 
+async function textFrom(events: readonly Line[], pod: string, namespace: string): Promise<string> {
+  const file = join(scratch, 'text.log');
+  writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
+  return (await runMain(['why', pod, '-n', namespace, '--audit-log', file])).stdout;
+}
+
 async function whyFrom(events: readonly Line[], pod: string, namespace: string): Promise<WhyReport> {
   const file = join(scratch, 'audit.log');
   writeFileSync(file, events.map((event) => JSON.stringify(event)).join('\n'));
@@ -209,6 +215,12 @@ describe('a log that does not show all of a deletion', () => {
 
   it('its end alone does not show that nothing was running', async () =>
     expect(await whyFrom(final, pod, namespace)).toMatchObject({ outcome: 'unknown' }));
+
+  it('its end alone does not show how long it took', async () => {
+    const { exit } = await whyFrom(final, pod, namespace);
+    expect((exit as ExitReport).totalSeconds).toBeUndefined();
+    expect((await textFrom(final, pod, namespace)).replaceAll(/\s+/g, ' ')).toMatch(/gone after ≤\d/);
+  });
 
   it('neither do its end and a state long before', async () =>
     expect(await whyFrom([alive, ...final], pod, namespace)).toMatchObject({ outcome: 'unknown' }));

@@ -33,7 +33,7 @@ export const earlierOf = (a: Span, b: Span): Span => ({ lo: Math.min(a.lo, b.lo)
 export const laterOf = (a: Span, b: Span): Span => ({ lo: Math.max(a.lo, b.lo), hi: Math.max(a.hi, b.hi) });
 
 /** ms. What was observed happened less than this before, unless something was missed: `delivery-lag` is half of it. */
-const maxObservedWidthMs = 5000;
+export const maxObservedWidthMs = 5000;
 
 /** Whether a moment was observed when it happened, or just after it. */
 export const isSeenAtOnce = (moment: { basis: 'observed' | 'inferred'; earliest: number; latest: number }): boolean =>

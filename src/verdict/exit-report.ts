@@ -11,6 +11,7 @@ import type {
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
 import type { ExitReport, GapReport, Instant, Mark, Range } from '../model/report.ts';
+import { maxObservedWidthMs } from '../model/span.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Report } from './report.ts';
 import { allNotes } from './rule-input.ts';
@@ -118,12 +119,9 @@ export const gapReport = ({ resource, from, to, cause }: TimelineGap): GapReport
 /** Rounded outward to milliseconds; may be infinite. */
 export const secondsRange = ({ min, max }: Pick<Length, 'min' | 'max'>): Range => thousandths(min / 1000, max / 1000);
 
-/** ms. A single number for a length known less exactly would be wrong. */
-const maxTotalWidthMs = 5000;
-
-/** Absent if the pod was seen so late that its deletion may have begun long before. */
+/** Absent if the deletion may have begun long before it was observed: a single number would be wrong. */
 function totalSeconds({ total }: Timeline): number | undefined {
-  if (!total || (total.basis !== 'observed' && total.max - total.min > maxTotalWidthMs)) return undefined;
+  if (!total || (total.basis !== 'observed' && total.max - total.min > maxObservedWidthMs)) return undefined;
   return toThousandths(total.shown / 1000);
 }
 

@@ -6,10 +6,11 @@ import { defineConfig } from 'vitest/config';
  */
 const waiting = [
   'test/{cli,demo}/**/*.test.ts',
-  'test/kube/{http2,exec-plugin}.test.ts',
+  'test/kube/{client,exec-plugin,http2,secrets,watch}.test.ts',
   'test/packaging/{build,executable,kubectl}.test.ts',
   'test/render/live-pty.test.ts',
   'test/rollout/{held-up,ndjson,progress}.test.ts',
+  'test/run/lost-answers.test.ts',
 ];
 
 /** They check times to 100 ms. They allow for stalls of their own process; one retry for stalls that they cannot see. */

@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { podexit } from '../helpers/built.ts';
-import { serving } from '../helpers/serving.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { kindsOf, probing, unmeasuredIn } from './helpers/probing.ts';
 
@@ -47,17 +45,4 @@ it.each(behaviours)('survives a target that %s', async (name) => {
   expect(grown).toBeLessThan(64);
   // The CPU time of a request in ms. More would delay everything else.
   expect((user + system) / 1000 / Math.max(1, result.sent)).toBeLessThan(100);
-});
-
-it('delays no DELETE if a target floods it', async () => {
-  const child = fork(script, ['sends chunks of one byte without end']);
-  const port = await message<number>(child);
-  await serving('exit-143', {}, async ({ server, flags }) => {
-    await podexit([server.pod, ...flags, '--probe', `http://127.0.0.1:${port}/`, '--probe-rate', '100']);
-    const [first] = server.requests;
-    const deleted = server.requests.find(({ verb }) => verb === 'delete');
-    // The target must answer for a second first.
-    expect((deleted?.at ?? Infinity) - (first?.at ?? 0)).toBeLessThan(2500);
-  });
-  child.kill();
 });

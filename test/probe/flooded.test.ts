@@ -1,0 +1,22 @@
+/** A hostile target must not delay the DELETE. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { podexit } from '../helpers/built.ts';
+import { serving } from '../helpers/serving.ts';
+
+const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta.url));
+
+it('delays no DELETE if a target floods it', async () => {
+  const child = fork(script, ['sends chunks of one byte without end']);
+  const [port] = (await once(child, 'message')) as [number];
+  await serving('exit-143', {}, async ({ server, flags }) => {
+    await podexit([server.pod, ...flags, '--probe', `http://127.0.0.1:${port}/`, '--probe-rate', '100']);
+    const [first] = server.requests;
+    const deleted = server.requests.find(({ verb }) => verb === 'delete');
+    // The target must answer for a second first.
+    expect((deleted?.at ?? Infinity) - (first?.at ?? 0)).toBeLessThan(2500);
+  });
+  child.kill();
+});

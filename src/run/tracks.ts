@@ -130,7 +130,7 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
-/** When traces end. What decides it is loaded when the first pod is deleted: earlier, this would delay the DELETE. */
+/** When traces end. What decides it is loaded while the server handles the first DELETE: earlier, this would delay it. */
 function createEnds({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
   let decide: typeof EndOf | undefined;
   let loading: Promise<void> | undefined;
@@ -146,7 +146,7 @@ function createEnds({ streams, options: { several }, fail }: Run, onLoaded: () =
     /** The end of a trace as far as it is known now. */
     planned(trace: Trace): End | undefined {
       const hasEnded = hasPodEnded(trace);
-      if (hasEnded || trace.deletion) load();
+      if (hasEnded || trace.deletion || trace.requests.length > 0) load();
       if (!hasEnded || !decide) return undefined;
       const isComingBack = streams.isComingBack();
       // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be

@@ -1,8 +1,8 @@
 /**
  * The cost of one more observation of a pod: reducing it and inferring the timeline again, for pods with 5 and with 40
  * containers. A simulated exit runs many times in this process. The cost of an observation is the median of its turns,
- * because a single turn may contain a pause of the garbage collector. The first turns only let V8 compile the code: most
- * of them with the small pod, because a turn of the large one takes half a second.
+ * because a single turn may contain a pause of the garbage collector. The first turns are not counted: V8 compiles the
+ * code in them. Most of them use the small pod, because a turn of the large one takes half a second.
  */
 import { timelineOf } from '../../src/infer/conclude.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -14,8 +14,8 @@ import type { Contest } from './contest.ts';
 import { quantile, spreadOf } from './spread.ts';
 
 /**
- * `most`: the promised 99th percentile, ms. The small pod has more turns: it makes so little garbage that few of them would
- * all have their pauses at the same observation.
+ * `most`: the promised 99th percentile, ms. The small pod has more turns: it makes so little garbage that in a few turns the
+ * collector pauses at the same observation each time.
  */
 const sizes = [
   { containers: 5, most: 1, warmUpTurns: 200, turnsPerRound: 10 },

@@ -1,8 +1,8 @@
-/** A hostile target must not delay the DELETE. */
+/** The built command against a target that sends without end. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { podexit } from '../helpers/built.ts';
 import { serving } from '../helpers/serving.ts';
 
@@ -10,6 +10,8 @@ const script = fileURLToPath(new URL('./helpers/hostile-server.mjs', import.meta
 
 it('delays no DELETE if a target floods it', async () => {
   const child = fork(script, ['sends chunks of one byte without end']);
+  // Also if the test fails: a child that is left keeps vitest from exiting.
+  onTestFinished(() => void child.kill());
   const [port] = (await once(child, 'message')) as [number];
   await serving('exit-143', {}, async ({ server, flags }) => {
     await podexit([server.pod, ...flags, '--probe', `http://127.0.0.1:${port}/`, '--probe-rate', '100']);
@@ -18,5 +20,4 @@ it('delays no DELETE if a target floods it', async () => {
     // The target must answer for a second first.
     expect((deleted?.at ?? Infinity) - (first?.at ?? 0)).toBeLessThan(2500);
   });
-  child.kill();
 });

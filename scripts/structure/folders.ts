@@ -12,9 +12,9 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 1500, mostLines: 2585, mostFiles: 28, longestChain: 9 },
-  run: { targetLines: 2500, mostLines: 5450, mostFiles: 48, longestChain: 8 },
-  rollout: { targetLines: 1000, mostLines: 1160, mostFiles: 8, longestChain: 3 },
+  cli: { targetLines: 1500, mostLines: 2575, mostFiles: 28, longestChain: 9 },
+  run: { targetLines: 2500, mostLines: 5505, mostFiles: 51, longestChain: 8 },
+  rollout: { targetLines: 1000, mostLines: 1150, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3565, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5200, mostFiles: 29, longestChain: 7 },
@@ -23,7 +23,7 @@ export const folders: Record<string, FolderLimits> = {
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 3500, mostLines: 5150, mostFiles: 39, longestChain: 6 },
+  advice: { targetLines: 3500, mostLines: 5130, mostFiles: 39, longestChain: 6 },
   demo: { targetLines: 2300, mostLines: 2870, mostFiles: 28, longestChain: 6 },
 };
 

@@ -19,6 +19,8 @@ export interface Views<R> {
   text(report: R, pen: Pen, columns: number): string[];
   /** By their names for `-o`. */
   others?: Readonly<Record<string, (report: R) => string>>;
+  /** What JSON and YAML show; absent: the report itself. */
+  document?(report: R): object;
 }
 
 export interface OutputOptions {
@@ -68,16 +70,16 @@ export async function publish<R extends Envelope>(
 
 async function contentOf<R>(
   report: R,
-  { text, others = {} }: Views<R>,
+  { text, others = {}, document = (same: R) => same as object }: Views<R>,
   format: string | undefined,
   pen: Pen,
   columns: number,
 ): Promise<string> {
-  if (format === 'json') return `${forJson(JSON.stringify(report, null, 2))}\n`;
+  if (format === 'json') return `${forJson(JSON.stringify(document(report), null, 2))}\n`;
   if (format === 'yaml') {
     const { yamlText } = await import('../render/yaml.ts');
     // JSON drops undefined fields.
-    return yamlText(JSON.parse(JSON.stringify(report)));
+    return yamlText(JSON.parse(JSON.stringify(document(report))));
   }
   return others[format ?? '']?.(report) ?? `${pen.letters(text(report, pen, columns).join('\n'))}\n`;
 }

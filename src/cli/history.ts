@@ -3,7 +3,7 @@ import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
-import { replayTextWith, type AddCommand } from './command.ts';
+import type { AddCommand } from './command.ts';
 
 interface HistoryFlags extends OutputFlags {
   failOn?: string[];
@@ -25,7 +25,7 @@ const recommendExamples = `Examples:
 It needs at least 10 exits of a workload, and warns about a mixture of versions.
 `;
 
-export const addCompare: AddCommand = (program, ports, setExitCode, { runProgram }) => {
+export const addCompare: AddCommand = (program, ports, setExitCode) => {
   const command = program
     .command('compare <before> <after>')
     .description('compare two exits or rollouts')
@@ -34,16 +34,22 @@ export const addCompare: AddCommand = (program, ports, setExitCode, { runProgram
   addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const replay = replayTextWith(runProgram, ports);
-    const options = { before, after, failOnWorse, replay, ...(await documentOptions(flags, otherFormats.compare)) };
+    const options = {
+      before,
+      after,
+      failOnWorse,
+      readRecording,
+      ...(await documentOptions(flags, otherFormats.compare)),
+    };
     setExitCode(await compareFiles(options, ports));
   });
 };
 
 export const recommendFailures: readonly RecommendFailOn[] = ['raise', 'lower', 'killed', 'lost'];
 
-export const addRecommend: AddCommand = (program, ports, setExitCode, { runProgram }) => {
+export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   const command = program
     .command('recommend [report...]')
     .description('find the grace period that a workload needs')
@@ -52,9 +58,9 @@ export const addRecommend: AddCommand = (program, ports, setExitCode, { runProgr
   addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
-    const replay = replayTextWith(runProgram, ports);
-    const options = { names, failOn, replay, ...(await documentOptions(flags, otherFormats.recommend)) };
+    const options = { names, failOn, readRecording, ...(await documentOptions(flags, otherFormats.recommend)) };
     setExitCode(await recommend(options, ports));
   });
 };

@@ -65,7 +65,7 @@ export async function buildProgram(
     },
   );
   for (const [name, load] of Object.entries(commands))
-    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, { main, runProgram });
+    if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, main);
   return program;
 }
 

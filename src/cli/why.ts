@@ -4,7 +4,7 @@ import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from 
 import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, type OutputFlags } from './options.ts';
 import { parseTarget } from './target.ts';
-import { replayTextWith, type AddCommand } from './command.ts';
+import type { AddCommand } from './command.ts';
 
 interface WhyFlags extends ConnectionFlags, OutputFlags {
   from?: string[];
@@ -24,7 +24,7 @@ const examples = `Examples:
 /** Outcomes for which a pipeline may fail. */
 export const failOutcomes: WhyOptions['failOn'] = ['forced', 'oom', 'killed', 'failed', 'overran', 'stuck', 'unknown'];
 
-export const addWhy: AddCommand = (program, ports, setExitCode, { runProgram }) => {
+export const addWhy: AddCommand = (program, ports, setExitCode) => {
   const why = program
     .command('why [target...]')
     .description('explain an exit that is over')
@@ -41,6 +41,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode, { runProgram }) 
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
     const { why: run } = await import('../advice/why/why.ts');
+    const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-reports.ts');
     const options = {
       target: words.length === 0 ? undefined : parseTarget(words),
       from: flags.from ?? [],
@@ -48,7 +49,8 @@ export const addWhy: AddCommand = (program, ports, setExitCode, { runProgram }) 
       failOn: severalOf(flags.failOn, failOutcomes, '--fail-on'),
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
-      replay: replayTextWith(runProgram, ports),
+      readRecording,
+      reportOfLog,
       ...(await documentOptions(flags, otherFormats.why)),
     };
     setExitCode(await run(options, ports));

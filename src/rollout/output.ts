@@ -16,6 +16,7 @@ import { jsonText } from '../render/json.ts';
 import { workloadKinds } from '../run/target.ts';
 import type { FinishOptions } from '../run/finish.ts';
 import type { Ports } from '../run/ports.ts';
+import { createTraceReports } from '../run/trace-reports.ts';
 import type { Traces } from '../run/traces.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
@@ -191,24 +192,21 @@ export function createResults(
     fileCodes.push(await writeReports(report, files, ports, nameOf(report.timeline.pod.metadata)));
     await publish(report, where, format, ports);
   };
-  const take = (key: string): void => {
-    const trace = traces.get(key);
-    const report = trace && reportOf(trace, policy);
-    traces.close(key, report?.timeline.replacement?.uid);
-    if (!report) return;
+  const take = (report: Report): void => {
     reports.push(report);
     writing = writing.then(() => show(report));
   };
+  const taken = createTraceReports(traces, (trace) => reportOf(trace, policy), take);
   return {
     traces,
     reports: reports as readonly Report[],
     /** Reports a trace at its end in the log. */
     step(trace: Trace, observation: Observation, key?: string): void {
       output.step?.({ target, traces, reports }, trace, observation);
-      if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
+      taken.step(observation, key);
     },
     /** Reports the traces that are still open when the run ends. */
-    takeRest: (): void => traces.keys().forEach(take),
+    takeRest: taken.takeRest,
     /** Resolves when all reports have been shown. */
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */

@@ -11,7 +11,7 @@ it('a sample has the workload, grace period, drain and outcome of a report', asy
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const { stdout } = await runMain(['replay', recordingFile('graceful-exit'), '-o', 'json']);
   writeFileSync(join(folder, 'exit.json'), stdout);
-  const [read] = await readReports([folder]);
+  const [read] = await readReports([folder], async () => []);
   rmSync(folder, { recursive: true });
   const sample = read && sampleOf(read);
   expect(sample).toMatchObject({

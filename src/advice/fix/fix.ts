@@ -9,7 +9,7 @@ import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { ownerOf } from '../../run/watched.ts';
-import { readReports } from '../history/reports.ts';
+import { exitsInDocument } from '../history/reports.ts';
 import { isProblem, type CheckFinding } from '../finding.ts';
 import { findingsOf } from '../judge.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
@@ -178,7 +178,7 @@ const diffs = (found: readonly Fixable[]): string =>
 
 /** The fixes in a report (`-o json` of a trace), based on measurements. Throws `report.unreadable`, `fix.report`. */
 async function reportedFixes(file: string, format: FixFormat): Promise<string> {
-  const fixes = (await readReports([file])).flatMap((report) => asArray(report['fix']).map(asObject));
+  const fixes = (await exitsInDocument(file)).flatMap((report) => asArray(report['fix']).map(asObject));
   if (fixes.length === 0)
     throw new PodexitError(
       'fix.report',

@@ -5,13 +5,13 @@ import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { compare, lengthText, type Comparison, type Side } from './compare.ts';
-import { middle, readReports, sampleOf, type ReplayText } from './reports.ts';
+import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 export interface CompareOptions extends OutputOptions {
   before: string;
   after: string;
   failOnWorse: boolean;
-  replay: ReplayText;
+  readRecording: ReadRecording;
 }
 
 interface CompareReport extends Envelope, Comparison {
@@ -22,7 +22,7 @@ interface CompareReport extends Envelope, Comparison {
 /** Returns 0, or 5 for `--fail-on worse`. Throws `report.unreadable` and `compare.empty`. */
 export async function compareFiles(options: CompareOptions, ports: Ports): Promise<number> {
   const samplesOf = async (name: string) => {
-    const samples = (await readReports([name], options.replay)).map(sampleOf);
+    const samples = (await readReports([name], options.readRecording)).map(sampleOf);
     if (samples.length > 0) return samples;
     throw new PodexitError('compare.empty', `${name} holds no exit`, 'Name a report, a rollout report or a recording.');
   };

@@ -8,7 +8,7 @@ import { plural } from '../../verdict/words.ts';
 import { columnsOf } from '../../render/prose.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
-import { readReports, sampleOf, type ReplayText } from './reports.ts';
+import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 
 /** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
@@ -16,12 +16,12 @@ export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 export interface RecommendOptions extends OutputOptions {
   names: readonly string[];
   failOn: readonly RecommendFailOn[];
-  replay: ReplayText;
+  readRecording: ReadRecording;
 }
 
 /** Returns 0, or 5 for --fail-on. Throws `recommend.few` if no workload has enough exits. */
 export async function recommend(options: RecommendOptions, ports: Ports): Promise<number> {
-  const samples = (await readReports(options.names, options.replay)).map(sampleOf);
+  const samples = (await readReports(options.names, options.readRecording)).map(sampleOf);
   const { found, tooFew } = recommendationsFor(samples);
   const [few] = tooFew;
   if (found.length === 0)

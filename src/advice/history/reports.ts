@@ -9,9 +9,8 @@ import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
-
-/** Runs `replay FILE` with these extra arguments and resolves to what it prints. */
-export type ReplayText = (file: string, words: readonly string[]) => Promise<string>;
+import { exitReportOf } from '../../verdict/exit-report.ts';
+import type { Report } from '../../verdict/report.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
 export interface Seconds {
@@ -22,15 +21,15 @@ export interface Seconds {
 /** The facts of one exit that are compared with other exits. All lengths are in seconds. */
 export type ExitSample = ReturnType<typeof sampleOf>;
 
-const noReplay: ReplayText = async (file) => {
-  throw unreadable(file, 'is a recording');
-};
+/** Replays a recording (run/recorded-reports.ts). Given by the command, because this folder does not run anything. */
+export type ReadRecording = (file: string) => Promise<readonly Report[]>;
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */
-export async function readReports(names: readonly string[], replay: ReplayText = noReplay): Promise<JsonObject[]> {
+export async function readReports(names: readonly string[], readRecording: ReadRecording): Promise<JsonObject[]> {
   const files = (await Promise.all(names.map(filesOf))).flat();
   const found: JsonObject[] = [];
-  for (const file of files) found.push(...(await reportsIn(file, replay)));
+  for (const file of files)
+    found.push(...(await (file.endsWith('.ndjson') ? exitsInRecording(file, readRecording) : exitsInDocument(file))));
   return found;
 }
 
@@ -45,11 +44,12 @@ async function filesOf(name: string): Promise<string[]> {
   return files.map((file) => join(name, file));
 }
 
-async function reportsIn(file: string, replay: ReplayText): Promise<JsonObject[]> {
-  const document: unknown = file.endsWith('.ndjson')
-    ? JSON.parse(await replay(file, ['-o', 'json']))
-    : await parsed(file);
-  const exits = exitsIn(asObject(document));
+const exitsInRecording = async (file: string, readRecording: ReadRecording): Promise<JsonObject[]> =>
+  (await readRecording(file)).map((report) => asObject(exitReportOf(report)));
+
+/** The reports in one JSON document. Throws `report.unreadable`. */
+export async function exitsInDocument(file: string): Promise<JsonObject[]> {
+  const exits = exitsIn(asObject(await parsed(file)));
   if (exits) return exits;
   throw unreadable(file, 'is not a podexit/v1 report');
 }

@@ -15,7 +15,7 @@ import {
 import type { TriggerKind } from '../../model/report.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import type { WhyMoment, WhyReport } from './report.ts';
+import type { WhyMoment, PastExit } from './report.ts';
 
 export interface AuditEvent {
   verb: string;
@@ -125,7 +125,7 @@ export const podIn = (event: AuditEvent): JsonObject | undefined =>
   isPod(event) && event.object?.['kind'] === 'Pod' ? event.object : undefined;
 
 /** Who sent the request that deleted the pod. */
-export const deletedBy = (request: AuditEvent): WhyReport['deletedBy'] => {
+export const deletedBy = (request: AuditEvent): PastExit['deletedBy'] => {
   const { user, userAgent, sourceIPs } = request;
   return { user, userAgent, sourceIPs, verb: isEviction(request) ? 'evict' : 'delete' };
 };

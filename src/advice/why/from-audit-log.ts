@@ -1,9 +1,7 @@
 /** Reconstructs an exit from audit logs by replaying their events, and lists what a log cannot show. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { RawObservation } from '../../model/observation.ts';
 import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
-import { recordingVersion, type Header } from '../../recording/header.ts';
+import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import { linesWith, type ReadProblem } from './audit-lines.ts';
 import { observationsOf } from './audit-observations.ts';
@@ -23,8 +21,10 @@ import {
   type AuditEvent,
   type UnusableLine,
 } from './audit-events.ts';
-import type { ReplayText } from '../history/reports.ts';
-import { whyFromExit, type Found } from './report.ts';
+import { pastExitOf, type PastExit } from './report.ts';
+
+/** Runs a log about one pod (run/recorded-reports.ts). */
+export type ReportOfLog = (log: readonly RawObservation[]) => Promise<Report | undefined>;
 
 /** A pod with more events goes on running. */
 const maxEvents = 20_000;
@@ -33,9 +33,9 @@ const maxEvents = 20_000;
 export async function fromAuditLogs(
   name: string,
   namespace: string,
-  { auditLogs, replay }: { auditLogs: readonly string[]; replay: ReplayText },
+  { auditLogs, reportOfLog }: { auditLogs: readonly string[]; reportOfLog: ReportOfLog },
   notice: (text: string) => void,
-): Promise<Found | undefined> {
+): Promise<PastExit | undefined> {
   if (auditLogs.length === 0) return undefined;
   const { own, notices } = await eventsIn(auditLogs, name, namespace);
   const writes = own.filter(isWrite);
@@ -46,13 +46,13 @@ export async function fromAuditLogs(
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
     return undefined;
   }
-  const found = await replayed(observationsOf(writes, namespace), replay);
+  const found = await reportOfLog(observationsOf(writes, namespace));
   // A log may lack the deletion: that it shows none proves nothing.
-  const hasDeletion = asObject(found?.document['verdict'])['outcome'] !== 'not-started';
+  const hasDeletion = found?.verdict.outcome !== 'not-started';
   const exit = hasDeletion ? found : undefined;
   const heading = 'reconstructed from the audit log, by the clock of the API server';
   const known = exit
-    ? whyFromExit(exit.document, 'audit-log', heading)
+    ? pastExitOf(exit, 'audit-log', heading)
     : ({
         basis: 'audit-log',
         outcome: 'unknown',
@@ -82,8 +82,7 @@ export async function fromAuditLogs(
   ];
   const cannotTell = [...unknowns.flatMap(([isUnknown, what]) => (isUnknown ? [what] : [])), ...notices];
   const trigger = known.trigger === 'unknown' && request ? triggerBy(request) : known.trigger;
-  const report = { ...known, trigger, deletedBy: request && deletedBy(request), moments, cannotTell };
-  return { report, card: exit?.card ?? '' };
+  return { ...known, trigger, deletedBy: request && deletedBy(request), moments, cannotTell };
 }
 
 /** Completes "cannot tell what 2 lines say:". */
@@ -163,21 +162,3 @@ function aboutPod(event: AuditEvent, name: string): AuditEvent | undefined {
 
 const holdsPod = (object: JsonObject | undefined, name: string): boolean =>
   asArray(object?.['endpoints']).some((endpoint) => asObject(asObject(endpoint)['targetRef'])['name'] === name);
-
-/** Replays the rows as a recording, from a temporary file. */
-async function replayed(
-  rows: readonly object[],
-  replay: ReplayText,
-): Promise<{ document: JsonObject; card: string } | undefined> {
-  if (rows.length === 0) return undefined;
-  const folder = await mkdtemp(join(tmpdir(), 'podexit-why-'));
-  const file = join(folder, 'audit.ndjson');
-  try {
-    const header: Header = { podexit: recordingVersion, program: 'why', recorded: '', logText: false };
-    await writeFile(file, [header, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
-    const document = asObject(JSON.parse(await replay(file, ['-o', 'json'])));
-    return document['pod'] === undefined ? undefined : { document, card: await replay(file, []) };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}

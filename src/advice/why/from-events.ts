@@ -11,7 +11,7 @@ import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';
 import type { NamespaceHistory } from './owners.ts';
-import { isTime, type Found, type WhyMoment } from './report.ts';
+import { isTime, type PastExit, type WhyMoment } from './report.ts';
 
 /** Objects that may not be listed are left out; Events are required. Throws `why.events`. */
 export async function readHistory(cluster: Cluster): Promise<NamespaceHistory> {
@@ -62,7 +62,7 @@ const unknownPod = (what: string, namespace: string): PodexitError =>
   );
 
 /** Throws `why.terminating` and `why.unknown`. */
-export async function fromEvents(cluster: Cluster, name: string, history: NamespaceHistory): Promise<Found> {
+export async function fromEvents(cluster: Cluster, name: string, history: NamespaceHistory): Promise<PastExit> {
   const { namespace } = cluster;
   const node = nodeOfPod(name, history);
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${node}`;
@@ -83,24 +83,21 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
   const { uid, node: lastNode, wasForced, ...known } = gone;
   return {
-    report: {
-      pod: { namespace, name, uid, node: lastNode },
-      basis: 'events',
-      heading: 'reconstructed from Events, ±1s',
-      outcome: wasForced ? 'forced' : 'unknown',
-      summary: summaryOf(gone),
-      ...known,
-      cannotTell: [
-        'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
-        ...(gone.trigger === 'unknown' ? ['which user deleted it'] : []),
-        ...(gone.grace || !wasStopped(gone) ? [] : ['its grace period: neither its owner nor a replacement is there']),
-        ...(Array.isArray(nodeEvents)
-          ? []
-          : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
-      ],
-      nextTime: nextTimeText(name, gone),
-    },
-    card: '',
+    pod: { namespace, name, uid, node: lastNode },
+    basis: 'events',
+    heading: 'reconstructed from Events, ±1s',
+    outcome: wasForced ? 'forced' : 'unknown',
+    summary: summaryOf(gone),
+    ...known,
+    cannotTell: [
+      'exit codes, and whether a container was killed: the pod is gone, and no Event says it',
+      ...(gone.trigger === 'unknown' ? ['which user deleted it'] : []),
+      ...(gone.grace || !wasStopped(gone) ? [] : ['its grace period: neither its owner nor a replacement is there']),
+      ...(Array.isArray(nodeEvents)
+        ? []
+        : [`whether node ${node} was drained or ran out of memory: its Events cannot be read`]),
+    ],
+    nextTime: nextTimeText(name, gone),
   };
 }
 
@@ -129,7 +126,7 @@ function graceText(grace: GonePod['grace']): string {
 }
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */
-function presentPod(pod: V1Pod, namespace: string, gone: GonePod): Found {
+function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
   const { status, ...narrowed } = narrowPod(pod);
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const ended = statuses.flatMap(({ name, state, lastState, restartCount: restarts }) => {
@@ -147,16 +144,13 @@ function presentPod(pod: V1Pod, namespace: string, gone: GonePod): Found {
   const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
   const isOom = ended.some(({ last }) => last.reason === 'OOMKilled');
   return {
-    report: {
-      pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
-      basis: 'events',
-      heading: 'from its status: nobody has deleted it',
-      outcome: isOom ? 'oom' : 'unknown',
-      summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
-      trigger: 'unknown',
-      moments: moments.sort((a, b) => a.earliest - b.earliest),
-      cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
-    },
-    card: '',
+    pod: { namespace, name: narrowed.metadata.name, uid: pod.metadata?.uid, node: narrowed.spec.nodeName },
+    basis: 'events',
+    heading: 'from its status: nobody has deleted it',
+    outcome: isOom ? 'oom' : 'unknown',
+    summary: `not deleted, ${[phaseText, ...texts].join('; ')}`,
+    trigger: 'unknown',
+    moments: moments.sort((a, b) => a.earliest - b.earliest),
+    cannotTell: ended.length > 0 ? ['exits before the last one: a status keeps one of each container'] : [],
   };
 }

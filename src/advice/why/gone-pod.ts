@@ -15,7 +15,7 @@ import {
   type ReadableEvent,
 } from './event-facts.ts';
 import { hasWord, objectOf, ownersOf, type NamespaceHistory, type Owner } from './owners.ts';
-import { isTime, type WhyMoment, type WhyReport } from './report.ts';
+import { isTime, type PastGrace, type WhyMoment } from './report.ts';
 
 /** What is known of a pod that is gone. */
 export type GonePod = ReturnType<typeof gonePod>;
@@ -150,7 +150,7 @@ function graceOf(
   next: Successor | undefined,
   { workloads }: NamespaceHistory,
   owners: readonly Owner[],
-): WhyReport['grace'] {
+): PastGrace | undefined {
   const { spec } = asObject(objectOf(owners[0], workloads));
   const specs: [unknown, string][] = [
     [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
@@ -165,8 +165,7 @@ function graceOf(
   const lastSeen = Math.max(...read.flatMap(({ provesPresence, moment }) => (provesPresence ? moment.earliest : [])));
   const isGone = next?.goneBy !== undefined && next.goneBy < end - uncertaintyMs;
   const atItsEnd = isGone ? 'gone' : lastSeen > end + uncertaintyMs ? 'still-there' : 'unknown';
-  const stamp = (at: number): string => new Date(at).toISOString();
-  return { ...found, end: { earliest: stamp(end - uncertaintyMs), latest: stamp(end + uncertaintyMs) }, atItsEnd };
+  return { ...found, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
 }
 
 /** `by`: who deleted it, as far as is known; completes "deleted by …". */

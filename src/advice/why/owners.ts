@@ -1,7 +1,7 @@
 /** Which controller owned a pod that is gone: from Events, objects that still exist, and patterns of names. Pure. */
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import type { EventFacts } from './event-facts.ts';
-import type { WhyReport } from './report.ts';
+import type { PastExit } from './report.ts';
 
 /** A namespace as it is now, with the Events of the last hour or so. */
 export interface NamespaceHistory {
@@ -11,7 +11,7 @@ export interface NamespaceHistory {
   workloads: readonly KubernetesObject[];
 }
 
-export type Owner = NonNullable<WhyReport['owners']>[number];
+export type Owner = NonNullable<PastExit['owners']>[number];
 
 /** Characters of generated names (apimachinery/pkg/util/rand); the base is cut to 58 (names.SimpleNameGenerator). */
 const generatedCharacter = '[bcdfghjklmnpqrstvwxz2456789]';

@@ -1,9 +1,11 @@
-/** The document of `why -o json`, and its text for people. Pure. Schema: schema/why-report.schema.json. */
-import { outcomes, type Outcome, type TriggerKind } from '../../model/report.ts';
-import { asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
+/** What `why` knows of a past exit: as text, as Markdown and as the document of `-o json`. Pure. Schema: schema/why-report.schema.json. */
+import type { ExitReport, Outcome, TriggerKind } from '../../model/report.ts';
+import { renderText } from '../../render/lines.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
 import { columnsOf } from '../../render/prose.ts';
+import { exitReportOf } from '../../verdict/exit-report.ts';
+import type { Report } from '../../verdict/report.ts';
 import { markdownPage, wrapped, type Envelope } from '../output.ts';
 
 /** Whether `at` (ms since the epoch) is plausible in a cluster, and far from the limits of a Date. */
@@ -20,9 +22,9 @@ export interface WhyMoment {
   isBad: boolean;
 }
 
-export interface WhyReport extends Envelope {
-  kind: 'WhyReport';
-  pod: { namespace: string; name: string; uid?: string; node?: string };
+/** What is known of a past exit. */
+export interface PastExit {
+  pod: { namespace: string; name: string; uid?: string | undefined; node?: string | undefined };
   basis: 'events' | 'recording' | 'audit-log';
   /** `reconstructed from Events, ±1s` */
   heading: string;
@@ -33,133 +35,145 @@ export interface WhyReport extends Envelope {
   /** Who deleted it, in words, as far as is known. */
   by?: string;
   /** Who sent the request; only an audit log knows. */
-  deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' };
+  deletedBy?: { user: string; userAgent: string; sourceIPs: string[]; verb: 'delete' | 'evict' } | undefined;
   /** The pod's owner, then the owner's owner. `isInferred`: from the pattern of the name alone. */
   owners?: { kind: string; name: string; uid?: string; isInferred: boolean }[];
-  /** Only if the pod is gone. `source`: where it was read. */
-  grace?: {
-    seconds: number;
-    source: string;
-    end: { earliest: string; latest: string };
-    /** `gone`: another pod had its name by then. `still-there`: its kubelet still wrote Events about it. */
-    atItsEnd: 'gone' | 'still-there' | 'unknown';
-  };
-  moments: (Omit<WhyMoment, 'earliest' | 'latest' | 'isBad'> & { earliest: string; latest: string })[];
+  /** Only if the pod is gone. */
+  grace?: PastGrace | undefined;
+  moments: readonly WhyMoment[];
   cannotTell: string[];
   /** How to learn more the next time. */
   nextTime?: string;
-  /** The whole exit report, from a recording or from an audit log. */
-  exit?: unknown;
+  /** The whole report, from a recording or from an audit log. */
+  exit?: Report;
 }
 
-export interface EndedList extends Envelope {
-  kind: 'EndedPodList';
+/** `source`: where the seconds were read. `end`: in ms since the epoch. */
+export interface PastGrace {
+  seconds: number;
+  source: string;
+  end: { earliest: number; latest: number };
+  /** `gone`: another pod had its name by then. `still-there`: its kubelet still wrote Events about it. */
+  atItsEnd: 'gone' | 'still-there' | 'unknown';
+}
+
+/** `why -o json`: the same with times as text, and without what only people see. */
+export type WhyReport = Omit<PastExit, 'grace' | 'moments' | 'exit'> &
+  Envelope & {
+    kind: 'WhyReport';
+    grace?: (Omit<PastGrace, 'end'> & { end: { earliest: string; latest: string } }) | undefined;
+    moments: (Omit<WhyMoment, 'earliest' | 'latest' | 'isBad'> & { earliest: string; latest: string })[];
+    exit?: ExitReport | undefined;
+  };
+
+/** Pods that ended recently, worst first. `at`: ms since the epoch. */
+export interface EndedPods {
   namespace: string;
   summary: string;
-  /** Worst first. */
-  pods: { name: string; at: string; what: string }[];
+  pods: { name: string; at: number; what: string }[];
 }
 
-export interface Found {
-  report: Omit<WhyReport, keyof Envelope | 'moments'> & { moments: readonly WhyMoment[] };
-  /** The card of `report.exit`, if there is one; else empty. */
-  card: string;
-}
-
-/** The answer that an exit report gives. */
-export function whyFromExit(exit: JsonObject, basis: WhyReport['basis'], heading: string): Found['report'] {
-  const pod = asObject(exit['pod']);
-  const outcome = outcomes.find((one) => one === asObject(exit['verdict'])['outcome']) ?? 'unknown';
+/** What a report says of the exit. */
+export function pastExitOf(exit: Report, basis: PastExit['basis'], heading: string): PastExit {
+  const { timeline, verdict, answer } = exit;
+  const { metadata, spec } = timeline.pod;
   return {
-    pod: {
-      namespace: asText(pod['namespace']),
-      name: asText(pod['name']),
-      uid: asString(pod['uid']),
-      node: asString(pod['node']),
-    },
+    pod: { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid, node: spec.nodeName },
     basis,
     heading,
-    outcome,
-    summary: asString(exit['summary']) ?? outcome,
-    trigger: (asString(asObject(exit['trigger'])['kind']) ?? 'unknown') as TriggerKind,
+    outcome: verdict.outcome,
+    summary: answer.summary,
+    trigger: timeline.trigger.kind,
     moments: [],
     cannotTell: [],
     exit,
   };
 }
 
-export const momentOf = ({ earliest, latest, isBad: _isBad, ...one }: WhyMoment): WhyReport['moments'][number] => ({
-  ...one,
-  earliest: new Date(earliest).toISOString(),
-  latest: new Date(latest).toISOString(),
+export const whyReportOf = (report: PastExit & Envelope): WhyReport => ({
+  ...report,
+  kind: 'WhyReport',
+  grace: report.grace && { ...report.grace, end: stampsOf(report.grace.end) },
+  moments: report.moments.map(({ isBad: _isBad, ...moment }) => ({ ...moment, ...stampsOf(moment) })),
+  exit: report.exit && exitReportOf(report.exit),
 });
 
-export const whyText =
-  (card: string) =>
-  (report: WhyReport, pen: Pen, columns: number): string[] => {
-    const { pod, heading, summary, cannotTell, nextTime } = report;
-    const row = (label: string, text: string | undefined): string[] =>
-      text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
-    return [
-      `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
-      ...row('deleted by', whoText(report)),
-      ...row('owner', ownerText(report)),
-      ...timeline(report).flatMap(([time, what]) => row(time, what)),
-      ...row('grace', graceText(report)),
-      ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
-      ...row('next time', nextTime),
-      // The last line of a card is the summary.
-      ...(card === '' ? [forTerminal(summary)] : ['', card.trimEnd()]),
-    ];
-  };
+export const endedListOf = (report: EndedPods & Envelope) => ({
+  ...report,
+  pods: report.pods.map((pod) => ({ ...pod, at: stamp(pod.at) })),
+});
 
-const whoText = ({ deletedBy: who, by }: WhyReport): string | undefined =>
+const stamp = (at: number): string => new Date(at).toISOString();
+
+const stampsOf = ({ earliest, latest }: { earliest: number; latest: number }) => ({
+  earliest: stamp(earliest),
+  latest: stamp(latest),
+});
+
+export function whyText(known: PastExit, pen: Pen, columns: number): string[] {
+  const { pod, heading, summary, cannotTell, nextTime, exit } = known;
+  const row = (label: string, text: string | undefined): string[] =>
+    text === undefined ? [] : wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
+  return [
+    `${pen.paint('strong', forTerminal(`${pod.namespace}/${pod.name}`))}  ${forTerminal(heading)}`,
+    ...row('deleted by', whoText(known)),
+    ...row('owner', ownerText(known)),
+    ...timeline(known.moments).flatMap(([time, what]) => row(time, what)),
+    ...row('grace', graceText(known)),
+    ...cannotTell.flatMap((text, at) => row(at === 0 ? 'cannot tell' : '', text)),
+    ...row('next time', nextTime),
+    // The last line of a report is the summary.
+    ...(exit ? ['', renderText(exit).trimEnd()] : [forTerminal(summary)]),
+  ];
+}
+
+const whoText = ({ deletedBy: who, by }: PastExit): string | undefined =>
   who ? `${who.user} with ${who.userAgent} from ${who.sourceIPs.join(', ')}` : by;
 
-function ownerText({ owners = [] }: WhyReport): string | undefined {
+function ownerText({ owners = [] }: PastExit): string | undefined {
   if (owners.length === 0) return undefined;
   return owners
     .map(({ kind, name, isInferred }) => `${kind} ${name}${isInferred ? ' (inferred from its name)' : ''}`)
     .join(', of ');
 }
 
-const graceEndTexts: Record<NonNullable<WhyReport['grace']>['atItsEnd'], string> = {
+const graceEndTexts: Record<PastGrace['atItsEnd'], string> = {
   gone: 'it was gone by then, so the end of the grace period killed none of its containers, unless it was force-deleted',
   'still-there': 'it was still there: SIGKILL was due for containers that still ran',
   unknown: 'whether it was still there then is not known',
 };
 
-const clockText = (stamp: string): string => stamp.slice(11, 19);
+const middle = ({ earliest, latest }: { earliest: number; latest: number }): number => (earliest + latest) / 2;
+
+const clockText = (at: number): string => stamp(at).slice(11, 19);
 
 /** Prints the clock time at which the grace period ended; later moments have seconds since the first one. */
-function graceText({ grace }: WhyReport): string | undefined {
+function graceText({ grace }: PastExit): string | undefined {
   if (!grace) return undefined;
-  const end = (Date.parse(grace.end.earliest) + Date.parse(grace.end.latest)) / 2;
-  return `${grace.seconds}s (${grace.source}), until ${clockText(new Date(end).toISOString())} ±1s: ${graceEndTexts[grace.atItsEnd]}`;
+  const { seconds, source, end, atItsEnd } = grace;
+  return `${seconds}s (${source}), until ${clockText(middle(end))} ±1s: ${graceEndTexts[atItsEnd]}`;
 }
 
-function timeline({ moments }: WhyReport): [string, string][] {
-  const middle = ({ earliest, latest }: WhyReport['moments'][number]): number =>
-    (Date.parse(earliest) + Date.parse(latest)) / 2;
+function timeline(moments: readonly WhyMoment[]): [string, string][] {
   const start = moments[0] ? middle(moments[0]) : 0;
-  return moments.map((one, at) => {
+  return moments.map((one, index) => {
     const since = (middle(one) - start) / 1000;
-    const time = at === 0 ? clockText(new Date(start).toISOString()) : `${since < 0 ? '' : '+'}${since.toFixed(1)}s`;
+    const time = index === 0 ? clockText(start) : `${since < 0 ? '' : '+'}${since.toFixed(1)}s`;
     return [time, `${one.what} (${one.source})`];
   });
 }
 
-export function endedText({ pods, summary }: EndedList, pen: Pen): string[] {
-  const rows = pods.map(({ name, at, what }) => [forTerminal(name), at.slice(11, 19), forTerminal(what)]);
+export function endedText({ pods, summary }: EndedPods, pen: Pen): string[] {
+  const rows = pods.map(({ name, at, what }) => [forTerminal(name), clockText(at), forTerminal(what)]);
   const [head = '', ...lines] = columnsOf([['POD', 'STOPPED', 'WHAT'], ...rows]);
   return [...(rows.length > 0 ? [pen.paint('strong', head), ...lines] : []), forTerminal(summary)];
 }
 
-export function whyMarkdown(report: WhyReport): string {
-  const { pod, heading, summary, moments, cannotTell } = report;
-  const facts = { 'deleted by': whoText(report), owner: ownerText(report), 'grace period': graceText(report) };
+export function whyMarkdown(known: PastExit): string {
+  const { pod, heading, summary, moments, cannotTell } = known;
+  const facts = { 'deleted by': whoText(known), owner: ownerText(known), 'grace period': graceText(known) };
   const rows = moments.map(({ earliest, latest, what, source }) => [
-    `${earliest} – ${latest}`,
+    `${stamp(earliest)} – ${stamp(latest)}`,
     forMarkdown(what),
     forMarkdown(source),
   ]);

@@ -3,26 +3,26 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
-import { asObject, asString, type JsonObject } from '../../model/observe/read.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
+import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
-import { exitsIn, type ReplayText } from '../history/reports.ts';
-import { publish, type OutputOptions } from '../output.ts';
+import type { ReadRecording } from '../history/reports.ts';
+import { publish, type Envelope, type OutputOptions } from '../output.ts';
 import { linesWith } from './audit-lines.ts';
-import { fromAuditLogs } from './from-audit-log.ts';
+import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
 import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
 import type { NamespaceHistory } from './owners.ts';
 import {
+  endedListOf,
   endedText,
-  momentOf,
-  whyFromExit,
+  pastExitOf,
   whyMarkdown,
+  whyReportOf,
   whyText,
-  type EndedList,
-  type Found,
-  type WhyReport,
+  type EndedPods,
+  type PastExit,
 } from './report.ts';
 
 export interface WhyOptions extends OutputOptions {
@@ -35,7 +35,8 @@ export interface WhyOptions extends OutputOptions {
   failOn: readonly Outcome[];
   connection: ConnectOptions;
   verbosity: number;
-  replay: ReplayText;
+  readRecording: ReadRecording;
+  reportOfLog: ReportOfLog;
 }
 
 /** Returns 0, or 5 for --fail-on. Throws `why.unknown` if nothing is known about the pod. */
@@ -46,7 +47,7 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   if (recorded) return show(recorded, options, ports);
   // With a namespace on the command line, an audit log needs no cluster.
   const givenNamespace = options.connection.namespace;
-  const fromLogs = async (namespace: string | undefined): Promise<Found | undefined> =>
+  const fromLogs = async (namespace: string | undefined): Promise<PastExit | undefined> =>
     name === undefined || namespace === undefined
       ? undefined
       : fromAuditLogs(name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`));
@@ -66,16 +67,11 @@ export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   }
 }
 
-async function show({ report, card }: Found, options: WhyOptions, ports: Ports, context?: string): Promise<number> {
-  const exitCode = options.failOn.includes(report.outcome) ? 5 : 0;
-  const content = {
-    kind: 'WhyReport',
-    ...report,
-    moments: report.moments.map(momentOf),
-    verdict: { exitCode },
-  } as const;
-  const views = { text: whyText(card), others: { markdown: whyMarkdown } };
-  return publish<WhyReport>(content, { command: 'why', context }, views, options, ports);
+async function show(known: PastExit, options: WhyOptions, ports: Ports, context?: string): Promise<number> {
+  const exitCode = options.failOn.includes(known.outcome) ? 5 : 0;
+  const content = { kind: 'WhyReport', ...known, verdict: { exitCode } };
+  const views = { text: whyText, others: { markdown: whyMarkdown }, document: whyReportOf };
+  return publish<PastExit & Envelope>(content, { command: 'why', context }, views, options, ports);
 }
 
 async function showEnded(
@@ -90,14 +86,15 @@ async function showEnded(
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`
       : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped recently; run kubectl podexit why POD for details`;
-  const pods = ended.map(({ name, at, what }) => ({ name, at: new Date(at).toISOString(), what }));
-  const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } } as const;
-  return publish<EndedList>(content, { command: 'why', context }, { text: endedText }, options, ports);
+  const pods = ended.map(({ name, at, what }) => ({ name, at, what }));
+  const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } };
+  const views = { text: endedText, document: endedListOf };
+  return publish<EndedPods & Envelope>(content, { command: 'why', context }, views, options, ports);
 }
 
-/** The exit in the newest recording that holds this pod: its replay says what the live run said. */
-async function fromRecordings(name: string, { from, replay }: WhyOptions): Promise<Found | undefined> {
-  const found: { path: string; exit: JsonObject; startedAt: string; isOnlyPod: boolean }[] = [];
+/** The newest exit of this pod in the recordings. */
+async function fromRecordings(name: string, { from, readRecording }: WhyOptions): Promise<PastExit | undefined> {
+  const found: { path: string; exit: Report }[] = [];
   for (const folder of from) {
     const files = await readdir(folder).catch(({ code, message }: NodeJS.ErrnoException) => {
       throw new PodexitError('why.from', `the folder ${folder} cannot be read (${code ?? message})`, 'Check --from.');
@@ -106,23 +103,17 @@ async function fromRecordings(name: string, { from, replay }: WhyOptions): Promi
       const path = join(folder, file);
       if (!(await mentions(path, name))) continue;
       // A file that cannot be replayed is skipped.
-      const document = await replay(path, ['-o', 'json'])
-        .then((text) => asObject(JSON.parse(text)))
-        .catch((): JsonObject => ({}));
-      const exit = exitsIn(document)?.find((one) => asObject(one['pod'])['name'] === name);
-      if (!exit) continue;
-      const startedAt = asString(asObject(exit['run'])['startedAt']) ?? '';
-      found.push({ path, exit, startedAt, isOnlyPod: document['kind'] === 'ExitReport' });
+      const reports = await readRecording(path).catch((): readonly Report[] => []);
+      const exits = reports.filter(({ timeline }) => timeline.pod.metadata.name === name);
+      found.push(...exits.map((exit) => ({ path, exit })));
     }
   }
-  const newest = found.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).at(-1);
-  if (!newest) return undefined;
-  const { path, exit, isOnlyPod } = newest;
-  return {
-    report: whyFromExit(exit, 'recording', `from the recording ${path}`),
-    card: await replay(path, isOnlyPod ? [] : [name]),
-  };
+  const newest = found.sort((a, b) => zeroOf(a.exit) - zeroOf(b.exit)).at(-1);
+  return newest && pastExitOf(newest.exit, 'recording', `from the recording ${newest.path}`);
 }
+
+/** When its trace began, ms since the epoch. */
+const zeroOf = ({ timeline }: Report): number => timeline.zero;
 
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {

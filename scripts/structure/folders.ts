@@ -16,14 +16,14 @@ export const folders: Record<string, FolderLimits> = {
   run: { targetLines: 2500, mostLines: 5505, mostFiles: 51, longestChain: 8 },
   rollout: { targetLines: 1000, mostLines: 1150, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
-  model: { targetLines: 2000, mostLines: 3565, mostFiles: 30, longestChain: 6 },
-  infer: { targetLines: 2000, mostLines: 5200, mostFiles: 29, longestChain: 7 },
+  model: { targetLines: 2000, mostLines: 3615, mostFiles: 31, longestChain: 6 },
+  infer: { targetLines: 2000, mostLines: 5190, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 4350, mostFiles: 32, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4612, mostFiles: 39, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 3500, mostLines: 5130, mostFiles: 39, longestChain: 6 },
+  advice: { targetLines: 3500, mostLines: 5105, mostFiles: 39, longestChain: 6 },
   demo: { targetLines: 2300, mostLines: 2870, mostFiles: 28, longestChain: 6 },
 };
 

@@ -5,6 +5,7 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
 import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
+import { numberOfSignal } from '../model/stop-signal.ts';
 import { signalled } from './finding.ts';
 import { stopSignalOf } from './rules/signals.ts';
 import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
@@ -25,18 +26,6 @@ export async function inspected(cluster: Cluster, spec: ShutdownSpec): Promise<S
   return { ...spec, containers: spec.containers.map((one) => ({ ...one, inspection: found.get(one.name) })) };
 }
 
-/** Linux numbers (signal(7)) of the signals that images use to stop. */
-const signalNumbers: Readonly<Record<string, number>> = {
-  HUP: 1,
-  INT: 2,
-  QUIT: 3,
-  KILL: 9,
-  USR1: 10,
-  USR2: 12,
-  TERM: 15,
-  WINCH: 28,
-};
-
 export function inspectionOf(
   status: ExecResult,
   cmdline: ExecResult,
@@ -49,7 +38,7 @@ export function inspectionOf(
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   const masks = masksIn(status.stdout.toString('utf8'));
   if (!masks) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
-  const number = signalNumbers[signal];
+  const number = numberOfSignal(`SIG${signal}`);
   if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
   const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
   const command = words.join(' ').slice(0, 120);

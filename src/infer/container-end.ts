@@ -5,6 +5,7 @@ import { isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
+import { numberOfSignal, signalOfExitCode, stopSignalOfImage } from '../model/stop-signal.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
@@ -135,7 +136,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
-  if (fitsStopSignal(end.exitCode, numberOfSignal(stopSignalOf(spec, status)))) return 'signalled';
+  if (fitsStopSignal(end.exitCode, numberOfSignal(namedStopSignal(spec, status)))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
   return isDoubtfulKill ? 'unknown' : 'killed';
@@ -173,38 +174,29 @@ export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<Cont
  * §2 S8): any that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
  */
 const fitsStopSignal = (code: number, stopSignal: number | undefined): boolean =>
-  stopSignal !== undefined
-    ? code === 128 + stopSignal
-    : usualStopSignals.some((name) => code === 128 + (numberOfSignal(name) ?? NaN));
+  stopSignal !== undefined ? code === 128 + stopSignal : usualStopSignals.has(signalOfExitCode(code));
 
-const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
+const usualStopSignals: ReadonlySet<string | undefined> = new Set(
+  ['HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'TERM'].map((name) => `SIG${name}`),
+);
 
 /** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);
 
 /** By name; undefined if the API names none. */
-export const stopSignalOf = (spec: ContainerSpec, status: ContainerStatus | undefined): string | undefined =>
+const namedStopSignal = (spec: ContainerSpec, status: ContainerStatus | undefined): string | undefined =>
   status?.stopSignal ?? spec.container.lifecycle?.stopSignal;
 
-/** Signals by number (Linux). The API names a stop signal only if lifecycle.stopSignal is in use. */
-const signalNames = (
-  'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG ' +
-  'XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'
-).split(' ');
-
-const aliases = { SIGIOT: 6, SIGCLD: 17, SIGPOLL: 29, SIGUNUSED: 31 };
-
-const numbers = new Map([
-  ...signalNames.map((name, index) => [`SIG${name}`, index + 1] as const),
-  ...Object.entries(aliases),
-]);
-
-const realTime = { first: 34, last: 64 };
-
-/** The number of a signal that the API names: `SIGTERM`, `SIGRTMIN+3`. */
-function numberOfSignal(name: string | undefined): number | undefined {
-  const [, end, offset = '0'] = /^SIGRT(MIN|MAX)([+-]\d{1,2})?$/.exec(name ?? '') ?? [];
-  if (end === undefined) return numbers.get(name ?? '');
-  const number = (end === 'MIN' ? realTime.first : realTime.last) + Number(offset);
-  return number >= realTime.first && number <= realTime.last ? number : undefined;
+/**
+ * The stop signal to show: as the API names it, else the one whose exit code the container has if it ended by its stop
+ * signal, else that of a well-known image. Undefined: SIGTERM, as far as is known.
+ */
+export function shownStopSignal(
+  { spec, status, facts }: Pick<Stop, 'spec' | 'status' | 'facts'>,
+  outcome: ContainerOutcome,
+): string | undefined {
+  const named = namedStopSignal(spec, status);
+  if (named !== undefined || outcome !== 'signalled') return named ?? stopSignalOfImage(spec.container.image);
+  const ofCode = signalOfExitCode(facts.terminated?.value.exitCode ?? 0);
+  return ofCode === 'SIGTERM' ? undefined : ofCode;
 }

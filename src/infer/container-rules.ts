@@ -8,7 +8,7 @@ import { isRunning, runtimeOf, statusOf, type ContainerSpec } from '../model/pod
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
-import { exitOf, isMadeUp, outcomeOf, stopSignalOf, wasStoppedAsStatic } from './container-end.ts';
+import { exitOf, isMadeUp, outcomeOf, shownStopSignal, wasStoppedAsStatic } from './container-end.ts';
 import {
   stopTimeout,
   type ContainerExit,
@@ -188,7 +188,7 @@ function signalOf(
   exit: ExitFacts | undefined,
 ): SignalFacts | undefined {
   if (!signalBasis?.isPossible) return undefined;
-  const { network, spec, status } = stop;
+  const { network, spec } = stop;
   const { proved } = signalBasis;
   const at = moment('stop-signal', spec.name);
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
@@ -198,7 +198,7 @@ function signalOf(
   return {
     ...network.read(at),
     proved,
-    name: stopSignalOf(spec, status),
+    name: shownStopSignal(stop, outcome),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The text of a mark in kubectl's words, and the name before it. One table for lines, HTML and Markdown. */
 import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
+import { signalOfExitCode } from '../model/stop-signal.ts';
 import { containerSpec, signalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
@@ -115,7 +116,7 @@ export function exitText(container: Pick<ContainerTimeline, 'exit' | 'outcome' |
   if (!exit) return outcome === 'unknown' ? 'termination was not observed' : 'still running';
   if (exit.code === undefined) return 'probably exited (its log stream closed)';
   if (outcome === 'oom') return 'OOMKilled';
-  if (outcome === 'signalled') return `exited ${exit.code} (${signalName(container)})`;
+  if (outcome === 'signalled') return `exited ${exit.code} (${signalOfExitCode(exit.code) ?? signalName(container)})`;
   return `exited ${exit.code}`;
 }
 

@@ -8,7 +8,7 @@ import type { FindingCode, FixReport } from '../model/report.ts';
 import type { JudgedVerdict } from './finding.ts';
 import { isVague, secondsText } from './length-text.ts';
 import { lossOf } from './loss.ts';
-import { containerSpec, ranContainers } from './rule-input.ts';
+import { containerSpec, ignoresItsSignal, ranContainers } from './rule-input.ts';
 import { defaultPreStopSeconds, graceFor } from './shutdown-numbers.ts';
 
 interface FixInput {
@@ -95,7 +95,7 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
       sleepSeconds,
       hookSeconds: sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000),
       drainSeconds: wasKilled ? Math.max(drained, grace.effectiveSeconds) : drained,
-      ignoresSignal: reaction === 'none' || (wasKilled && spec?.ignoresTerm === true),
+      ignoresSignal: reaction === 'none' || (wasKilled && ignoresItsSignal(timeline, container)),
     };
   });
 }

@@ -67,9 +67,13 @@ export function graceText({ grace }: Timeline): string {
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }
 
-/** SIGTERM, or the STOPSIGNAL of the image if known. */
+/** SIGTERM, or another stop signal if its name is known. */
 export const signalName = (container: Pick<ContainerTimeline, 'stopSignal'> | undefined): string =>
   container?.stopSignal?.signal ?? 'SIGTERM';
+
+/** Whether its command ignores the stop signal, as far as a trap shows: one for SIGTERM says nothing of another signal. */
+export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline): boolean =>
+  containerSpec(pod, container.name)?.ignoresTerm === true && signalName(container) === 'SIGTERM';
 
 /**
  * Containers that declare one of the Service's target ports. Declaring ports is optional: if none matches, the only main

@@ -1,24 +1,12 @@
 /** Rules about stop signals: which one a container gets, and whether it handles that. */
 import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
+import { stopSignalOfImage } from '../../model/stop-signal.ts';
 import { at, ofContainer, warning } from '../finding.ts';
 import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
 
-/** The last part of a repository, without tag and digest: `nginx` of `docker.io/library/nginx:1.27@sha256:…`. */
-export const imageName = (image: string): string =>
-  (image.split('@')[0] ?? '').split('/').at(-1)?.split(':')[0]?.toLowerCase() ?? '';
-
-/** STOPSIGNAL of well-known images that is not SIGTERM, from their Dockerfiles. */
-const knownStopSignals: Readonly<Record<string, string>> = {
-  nginx: 'QUIT',
-  httpd: 'WINCH',
-  postgres: 'INT',
-  haproxy: 'USR1',
-  php: 'QUIT',
-};
-
 /** Without the prefix SIG: `lifecycle.stopSignal`, else the image's if known, else TERM. */
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
-  stopSignal?.replace(/^SIG/, '') ?? knownStopSignals[imageName(image)] ?? 'TERM';
+  (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
 /** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
 export function handlingOf({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling {
@@ -39,7 +27,7 @@ const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 
 /** Nothing but the image, which `check` does not read, shows the stop signal. */
 const isAssumed = ({ stopSignal, image }: ContainerSpec): boolean =>
-  stopSignal === undefined && knownStopSignals[imageName(image)] === undefined;
+  stopSignal === undefined && stopSignalOfImage(image) === undefined;
 
 const killText = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 

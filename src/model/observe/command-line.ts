@@ -2,6 +2,7 @@
  * Predicts from a container's command line how its PID 1 reacts to the stop signal. This is no full shell parser: in
  * doubt the answer is `unknown` or `depends`, never `handles`. Rules of PID 1: SIGNALS.md §5 "Exit codes".
  */
+import { numberOfSignal } from '../stop-signal.ts';
 
 /** `command` replaces the image's ENTRYPOINT, `args` its CMD. If one is absent, the image's applies (unknown). */
 export interface CommandLine {
@@ -81,8 +82,7 @@ function trappedHandling(last: string, signal: string): SignalHandling {
 
 /** The last `trap` that names the signal wins; `trap -` restores the default. */
 export function trapOf(line: string, signal: string): 'ignored' | 'handled' | undefined {
-  const numbers: Record<string, string> = { TERM: '15', INT: '2', QUIT: '3', HUP: '1', USR1: '10', USR2: '12' };
-  const names = new Set([signal, `SIG${signal}`, numbers[signal] ?? signal]);
+  const names = new Set([signal, `SIG${signal}`, String(numberOfSignal(`SIG${signal}`))]);
   const traps = [
     ...line.matchAll(/(?:^|[\s;&|(])trap\s+(?:--\s+)?('[^']*'|"(?:\\.|[^"\\])*"|[^\s;&|'"]+)\s+([\w\s]+)/g),
   ];

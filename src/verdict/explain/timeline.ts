@@ -43,7 +43,8 @@ export const markTexts: Record<MarkName, Explanation> = {
   'stop-signal': {
     is: 'The runtime sent SIGTERM (or the STOPSIGNAL of the pod or image) to PID 1.',
     known: 'Not in the API: it follows from the Killing Event, the end of the hook and log lines that name the signal.',
-    wrong: 'A container that exited by itself less than a second before looks the same.',
+    wrong:
+      'A container that exited by itself less than a second before looks the same. The signal is called SIGTERM unless the API, the exit code or the name of a well-known image (nginx, httpd, postgres, haproxy, php) shows another.',
     advice: 'Where nothing follows it until SIGKILL, see no-signal-handling.',
   },
   kill: {

@@ -10,6 +10,7 @@ import {
   longestGraceMs,
   ranContainers,
   shortestGraceMs,
+  ignoresItsSignal,
   signalName,
   type RuleInput,
 } from '../rule-input.ts';
@@ -23,9 +24,9 @@ export const exitRules: ContainerRules = {
       severity: 'error',
       message: `${name} was ${probable ? 'probably ' : ''}SIGKILLed${after}, when its ${graceText(input.timeline)} ended (exit 137)`,
       clause: `${name} was still running${after}`,
-      why: reaction === 'none' ? undefined : (loweredGraceText(input) ?? shellText(input.timeline, name)),
+      why: reaction === 'none' ? undefined : (loweredGraceText(input) ?? shellText(input.timeline, container)),
       advice: killAdvice(input, container),
-      needsGrace: reaction !== 'none' && !containerSpec(input.timeline.pod, name)?.ignoresTerm,
+      needsGrace: reaction !== 'none' && !ignoresItsSignal(input.timeline, container),
     };
   },
 
@@ -53,14 +54,14 @@ export const exitRules: ContainerRules = {
     if (reaction !== 'none') return undefined;
     const signal = signalName(container);
     const length = drain ? ` for ${lengthText(drain).replace('≤', 'up to ')}` : '';
-    const shell = shellText(timeline, name);
+    const shell = shellText(timeline, container);
     const silence = `${name} showed no reaction to ${signal}${length}`;
     return {
       message: `${silence}: no log line and no readiness change until SIGKILL`,
       // Silence alone does not prove it: an application may work towards its exit and print nothing.
-      clause: containerSpec(timeline.pod, name)?.ignoresTerm ? `${name} ignored ${signal}${length}` : silence,
+      clause: ignoresItsSignal(timeline, container) ? `${name} ignored ${signal}${length}` : silence,
       why: `no log line and no readiness change of ${name} after ${signal}${shell === undefined ? '' : `; ${shell}`}`,
-      advice: handlingAdvice(timeline, name),
+      advice: handlingAdvice(timeline, container),
     };
   },
 
@@ -142,7 +143,7 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
       usual: `Let ${name} stop faster, or raise terminationGracePeriodSeconds by what it needs after the main containers.`,
       faster: `let ${name} stop faster`,
     });
-  if (containerSpec(input.timeline.pod, name)?.ignoresTerm) return handlingAdvice(input.timeline, name);
+  if (ignoresItsSignal(input.timeline, container)) return handlingAdvice(input.timeline, container);
   const signal = signalName(container);
   if (reaction === 'none') return `Make ${name} handle ${signal}; a longer grace period would only delay the SIGKILL.`;
   return graceAdvice(input, {
@@ -152,18 +153,19 @@ function killAdvice(input: RuleInput, container: ContainerTimeline): string {
 }
 
 /** What the container's command does with signals, if that explains a SIGKILL. */
-function shellText({ pod }: Timeline, name: string): string | undefined {
-  const spec = containerSpec(pod, name);
-  if (spec?.ignoresTerm) return 'its command ignores SIGTERM (`trap "" TERM`)';
-  return spec?.shell ? 'its PID 1 is a shell, which rarely forwards signals' : undefined;
+function shellText(timeline: Timeline, container: ContainerTimeline): string | undefined {
+  if (ignoresItsSignal(timeline, container)) return 'its command ignores SIGTERM (`trap "" TERM`)';
+  return containerSpec(timeline.pod, container.name)?.shell
+    ? 'its PID 1 is a shell, which rarely forwards signals'
+    : undefined;
 }
 
 /** An ignored signal stays ignored after exec (POSIX, signal(7)), so that trap has to go first. */
-function handlingAdvice({ pod }: Timeline, name: string): string {
-  const spec = containerSpec(pod, name);
-  if (spec?.ignoresTerm)
+function handlingAdvice(timeline: Timeline, container: ContainerTimeline): string {
+  const { name } = container;
+  if (ignoresItsSignal(timeline, container))
     return `Remove \`trap "" TERM\` from the command of ${name}: an ignored signal stays ignored after exec.`;
-  if (spec?.shell)
+  if (containerSpec(timeline.pod, name)?.shell)
     return `Start the program of ${name} with exec (\`sh -c "exec app"\`), in exec form, or under an init such as tini: the shell receives the signal and does not pass it on.`;
   return `Check that ${name} has a handler for its stop signal: PID 1 without one ignores it. Start the program with exec, or under an init such as tini; STOPSIGNAL in the image chooses another signal.`;
 }

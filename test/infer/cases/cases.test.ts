@@ -6,6 +6,7 @@ import { graces } from './graces.ts';
 import { hooks } from './hooks.ts';
 import { kubelets } from './kubelets.ts';
 import { signs } from './signs.ts';
+import { stopSignals } from './stop-signals.ts';
 import { traps } from './traps.ts';
 import { triggers } from './triggers.ts';
 import { walk } from './walk.ts';
@@ -20,5 +21,6 @@ for (const [topic, cases] of Object.entries({
   ...hooks,
   ...kubelets,
   ...signs,
+  ...stopSignals,
 }))
   walk(topic, cases);

@@ -27,7 +27,7 @@ export const shippedScenarios: readonly ShippedScenario[] = [
     name: 'graceful-exit',
     about:
       'Deployment of 2 behind a Service, grace period 10 s: the app drains 3 s and exits 0 while a replacement starts.',
-    fixed: 'prestop-sleep',
+    fixed: 'lost-requests-fixed',
   },
   {
     name: 'lost-requests',

@@ -187,16 +187,6 @@ const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefor
 const namedStopSignal = (spec: ContainerSpec, status: ContainerStatus | undefined): string | undefined =>
   status?.stopSignal ?? spec.container.lifecycle?.stopSignal;
 
-/**
- * The stop signal to show: as the API names it, else the one whose exit code the container has if it ended by its stop
- * signal, else that of a well-known image. Undefined: SIGTERM, as far as is known.
- */
-export function shownStopSignal(
-  { spec, status, facts }: Pick<Stop, 'spec' | 'status' | 'facts'>,
-  outcome: ContainerOutcome,
-): string | undefined {
-  const named = namedStopSignal(spec, status);
-  if (named !== undefined || outcome !== 'signalled') return named ?? stopSignalOfImage(spec.container.image);
-  const ofCode = signalOfExitCode(facts.terminated?.value.exitCode ?? 0);
-  return ofCode === 'SIGTERM' ? undefined : ofCode;
-}
+/** The stop signal as the API names it, else that of a well-known image. Undefined: SIGTERM, as far as is known. */
+export const knownStopSignal = ({ spec, status }: Pick<Stop, 'spec' | 'status'>): string | undefined =>
+  namedStopSignal(spec, status) ?? stopSignalOfImage(spec.container.image);

@@ -8,7 +8,7 @@ import { isRunning, runtimeOf, statusOf, type ContainerSpec } from '../model/pod
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
-import { exitOf, isMadeUp, outcomeOf, shownStopSignal, wasStoppedAsStatic } from './container-end.ts';
+import { exitOf, isMadeUp, knownStopSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
   stopTimeout,
   type ContainerExit,
@@ -198,7 +198,7 @@ function signalOf(
   return {
     ...network.read(at),
     proved,
-    name: shownStopSignal(stop, outcome),
+    name: knownStopSignal(stop),
   };
 }
 

@@ -29,22 +29,30 @@ export function signalOfExitCode(code: number): string | undefined {
   return name === undefined ? undefined : `SIG${name}`;
 }
 
-/** The last part of a repository, without tag and digest: `nginx` of `docker.io/library/nginx:1.27@sha256:…`. */
-export const imageName = (image: string): string =>
-  (image.split('@')[0] ?? '').split('/').at(-1)?.split(':')[0]?.toLowerCase() ?? '';
+/** The last part of an image's name without its digest: `nginx:1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
+const lastPart = (image: string): string => image.split('@', 1)[0]?.split('/').at(-1) ?? '';
 
-/** From their Dockerfiles, where it is not SIGTERM. */
-const stopSignalsOfImages: ReadonlyMap<string, string> = new Map([
-  ['nginx', 'SIGQUIT'],
-  ['httpd', 'SIGWINCH'],
-  ['postgres', 'SIGINT'],
-  ['haproxy', 'SIGUSR1'],
-  ['php', 'SIGQUIT'],
-]);
+/** The last part of a repository, without tag and digest: `nginx` of `docker.io/library/nginx:1.27@sha256:…`. */
+export const imageName = (image: string): string => lastPart(image).split(':', 1)[0]?.toLowerCase() ?? '';
+
+const tagOf = (image: string): string => lastPart(image).split(':')[1] ?? '';
+
+/** From their Dockerfiles, where it is not SIGTERM; `tag`: only of these variants. */
+const stopSignalsOfImages: readonly { image: string; tag?: RegExp; signal: string }[] = [
+  { image: 'nginx', signal: 'SIGQUIT' },
+  { image: 'httpd', signal: 'SIGWINCH' },
+  { image: 'postgres', signal: 'SIGINT' },
+  { image: 'haproxy', signal: 'SIGUSR1' },
+  { image: 'php', tag: /\bfpm\b/, signal: 'SIGQUIT' },
+  { image: 'php', tag: /\bapache\b/, signal: 'SIGWINCH' },
+];
 
 /**
  * The STOPSIGNAL of a well-known image, by its name; undefined for SIGTERM and for all other images, as the API does not
  * show it (SIGNALS.md §2 S8).
  */
-export const stopSignalOfImage = (image: string | undefined): string | undefined =>
-  stopSignalsOfImages.get(imageName(image ?? ''));
+export function stopSignalOfImage(image = ''): string | undefined {
+  const name = imageName(image);
+  const tag = tagOf(image);
+  return stopSignalsOfImages.find((one) => one.image === name && (one.tag?.test(tag) ?? true))?.signal;
+}

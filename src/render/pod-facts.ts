@@ -1,8 +1,9 @@
 /** Facts about a pod for every output: its name, its owner, its grace period, who deleted it and how long that took. */
-import type { Interval, Length, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import { lengthText, secondsText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
+import { signalName } from '../verdict/rule-input.ts';
 import { triggerText } from './mark-text.ts';
 import { clockText, dayText } from './time-text.ts';
 
@@ -54,11 +55,14 @@ export function partsOfTotal(timeline: Timeline, total: Length, cause = ''): str
 function untilSignal({ containers, zero }: Timeline): string | undefined {
   const mains = containers.filter(({ ran, kind }) => ran && kind === 'container');
   if (mains.some(({ preStop, stopSignal }) => preStop || !stopSignal)) return undefined;
-  const [first] = mains.flatMap(({ stopSignal }) => stopSignal ?? []).sort((a, b) => a.shown - b.shown);
+  const [container] = mains.sort((a, b) => shownSignal(a) - shownSignal(b));
+  const first = container?.stopSignal;
   if (!first || first.earliest - zero < longWaitMs / 2 || first.shown - zero < longWaitMs) return undefined;
   const length = { min: first.earliest - zero, max: first.latest - zero, shown: first.shown - zero };
-  return `${lengthText(length)} until ${first.signal ?? 'SIGTERM'}`;
+  return `${lengthText(length)} until ${signalName(container)}`;
 }
+
+const shownSignal = ({ stopSignal }: ContainerTimeline): number => stopSignal?.shown ?? Infinity;
 
 /** A shorter wait needs no explanation. */
 const longWaitMs = 1000;

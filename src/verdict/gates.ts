@@ -22,6 +22,7 @@ import {
   servingContainers,
   shortestGraceMs,
   type RuleInput,
+  signalName,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
 import { isRouted, leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';
@@ -124,7 +125,8 @@ function drainLead(input: RuleInput, limit: number): Result {
   const { endpoint, container, lo, hi } = least;
   const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const message = `${container.signal?.name ?? 'SIGTERM'} of ${container.spec.name} came ${lead} removal from ${service}`;
+  const shown = input.timeline.containers.find(({ name }) => name === container.spec.name);
+  const message = `${signalName(shown)} of ${container.spec.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
   const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'it has no lower bound';
   return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };

@@ -3,6 +3,7 @@ import type { ContainerExit, PodExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
+import { signalOfExitCode } from '../model/stop-signal.ts';
 import type { Note, Trace } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
@@ -67,9 +68,16 @@ export function graceText({ grace }: Timeline): string {
   return `${Math.max(1, grace.effectiveSeconds)}s grace period`;
 }
 
-/** SIGTERM, or another stop signal if its name is known. */
-export const signalName = (container: Pick<ContainerTimeline, 'stopSignal'> | undefined): string =>
-  container?.stopSignal?.signal ?? 'SIGTERM';
+/**
+ * The stop signal in a sentence: by its name if that is known, else SIGTERM. Without a name if the container ended as by
+ * another signal: the image may set that one, or the application may choose the exit code (SIGNALS.md §2 S8).
+ */
+export function signalName(container: Pick<ContainerTimeline, 'stopSignal' | 'outcome' | 'exit'> | undefined): string {
+  const name = container?.stopSignal?.signal ?? 'SIGTERM';
+  if (container?.outcome !== 'signalled') return name;
+  const ofCode = signalOfExitCode(container.exit?.code ?? 0);
+  return ofCode === undefined || ofCode === name ? name : 'the stop signal';
+}
 
 /** Whether its command ignores the stop signal, as far as a trap shows: one for SIGTERM says nothing of another signal. */
 export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline): boolean =>

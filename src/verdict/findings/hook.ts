@@ -23,12 +23,13 @@ export const hookRules: ContainerRules = {
     };
   }),
 
-  'prestop-cut-off': ofHook((input, { name, stopSignal }, { kind, outcome, outlasted, sleepSeconds }) => {
+  'prestop-cut-off': ofHook((input, container, { kind, outcome, outlasted, sleepSeconds }) => {
     if (outcome !== 'cut-off') return undefined;
     const { timeline } = input;
+    const { name, stopSignal } = container;
     const seconds = sleepSeconds ?? containerSpec(timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
     const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
-    const signalled = stopSignal ? `; ${name} had only 2s after ${signalName({ stopSignal })}` : '';
+    const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
     const left = outlasted ? `, though ${name} had already exited` : signalled;
     const least = seconds === undefined ? 'what hook and drain need together' : `${seconds}s plus the drain`;
     return {
@@ -49,12 +50,13 @@ export const hookRules: ContainerRules = {
     };
   }),
 
-  'prestop-heavy': ofHook((input, { name, stopSignal }, preStop) => {
+  'prestop-heavy': ofHook((input, container, preStop) => {
+    const { name, stopSignal } = container;
     const { length, outcome } = preStop;
     const { timeline } = input;
     if (!length || (outcome !== 'completed' && outcome !== 'failed')) return undefined;
     if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
-    const before = stopSignal ? `, before ${signalName({ stopSignal })} was sent` : '';
+    const before = stopSignal ? `, before ${signalName(container)} was sent` : '';
     const seconds = timeline.grace.effectiveSeconds;
     return {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,

@@ -176,6 +176,7 @@ export interface ContainerReport {
   /** The more likely of two possible outcomes: an exit code of 137 may also be the app's own. */
   probable?: true;
   preStop?: PreStopReport;
+  /** `signal`: as the API names it, else that of a well-known image by its name. Absent: SIGTERM, as far as is known. */
   stopSignal?: Instant & { signal?: string };
   kill?: Instant;
   exit?: { at: Instant; code: number; reason?: string };

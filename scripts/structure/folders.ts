@@ -18,7 +18,7 @@ export const folders: Record<string, FolderLimits> = {
   kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3620, mostFiles: 31, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5190, mostFiles: 29, longestChain: 7 },
-  verdict: { targetLines: 2800, mostLines: 4360, mostFiles: 32, longestChain: 5 },
+  verdict: { targetLines: 2800, mostLines: 4365, mostFiles: 32, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4612, mostFiles: 39, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },

@@ -1,6 +1,6 @@
 /** One change as one line: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
 import type { Interval, Mark, Timeline } from '../infer/timeline.ts';
-import { signalName } from '../verdict/rule-input.ts';
+import { stopSignalName } from '../verdict/rule-input.ts';
 import { exitText, markText, type MarkText } from './mark-text.ts';
 import type { PrintEvent } from './next-to-print.ts';
 import type { Pen } from './palette.ts';
@@ -60,7 +60,7 @@ function movedText(
     const code = container.exit.code === undefined ? '' : ` (${exitText(container).replace(/^exited /, 'code ')})`;
     return `${words.who} exited ${times}${code}`;
   }
-  if (name === 'stop-signal') return `${words.who} ${signalName(container)} sent ${times}`;
+  if (name === 'stop-signal') return `${words.who} ${stopSignalName(container) ?? 'stop signal'} sent ${times}`;
   return `${words.who}: ${words.text} ${times}`;
 }
 

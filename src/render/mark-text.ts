@@ -2,7 +2,7 @@
 import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
 import { signalOfExitCode } from '../model/stop-signal.ts';
-import { containerSpec, signalName } from '../verdict/rule-input.ts';
+import { containerSpec, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';
 import { clockText, type Timestamps } from './time-text.ts';
@@ -52,7 +52,7 @@ const table: Record<MarkName, (context: MarkContext) => Row> = {
       : [subject, `kubelet started termination: preStop ${hook} runs`];
   },
   'prestop-ended': ({ subject, container }) => [subject, ...hookEnd(container?.preStop)],
-  'stop-signal': ({ subject, container }) => [subject, `${signalName(container)} sent`],
+  'stop-signal': ({ subject, container }) => [subject, `${stopSignalName(container) ?? 'stop signal'} sent`],
   'ready-lost': ({ subject }) => [subject, 'not ready (its readiness probe failed)', 'dim'],
   'first-failure': () => ['requests', 'first request failed', 'bad'],
   'last-failure': () => ['requests', 'last request failed', 'bad'],

@@ -69,19 +69,24 @@ export function graceText({ grace }: Timeline): string {
 }
 
 /**
- * The stop signal in a sentence: by its name if that is known, else SIGTERM. Without a name if the container ended as by
- * another signal: the image may set that one, or the application may choose the exit code (SIGNALS.md §2 S8).
+ * The name of the stop signal: SIGTERM if no other name is known. Undefined if the container ended as by another signal:
+ * the image may set that one, or the application may choose the exit code (SIGNALS.md §2 S8).
  */
-export function signalName(container: Pick<ContainerTimeline, 'stopSignal' | 'outcome' | 'exit'> | undefined): string {
+export function stopSignalName(container: Signalled | undefined): string | undefined {
   const name = container?.stopSignal?.signal ?? 'SIGTERM';
   if (container?.outcome !== 'signalled') return name;
   const ofCode = signalOfExitCode(container.exit?.code ?? 0);
-  return ofCode === undefined || ofCode === name ? name : 'the stop signal';
+  return ofCode === undefined || ofCode === name ? name : undefined;
 }
+
+type Signalled = Pick<ContainerTimeline, 'stopSignal' | 'outcome' | 'exit'>;
+
+/** The stop signal in a sentence. */
+export const signalName = (container: Signalled | undefined): string => stopSignalName(container) ?? 'the stop signal';
 
 /** Whether its command ignores the stop signal, as far as a trap shows: one for SIGTERM says nothing of another signal. */
 export const ignoresItsSignal = ({ pod }: Timeline, container: ContainerTimeline): boolean =>
-  containerSpec(pod, container.name)?.ignoresTerm === true && signalName(container) === 'SIGTERM';
+  containerSpec(pod, container.name)?.ignoresTerm === true && stopSignalName(container) === 'SIGTERM';
 
 /**
  * Containers that declare one of the Service's target ports. Declaring ports is optional: if none matches, the only main

@@ -44,7 +44,7 @@ export const stopSignals: Record<string, readonly Case[]> = {
       edit: [ending({ exitCode: code, reason: 'Error' })],
       expect: {
         containers: { app: { outcome: 'signalled', stopSignal: true } },
-        holds: isShownAs('the stop signal sent', `exited ${code} (${name})`),
+        holds: isShownAs('  stop signal sent', `exited ${code} (${name})`),
       },
     })),
     {
@@ -63,7 +63,7 @@ export const stopSignals: Record<string, readonly Case[]> = {
       sentence: 'has no name if the image and the exit code differ',
       of: 'graceful-exit',
       edit: [withImage('nginx'), ending({ exitCode: 143, reason: 'Error' })],
-      expect: { holds: isShownAs('the stop signal sent', 'exited 143 (SIGTERM)') },
+      expect: { holds: isShownAs('  stop signal sent', 'exited 143 (SIGTERM)') },
     },
     {
       sentence: 'of an image that sets another one is not ignored by a trap for SIGTERM',

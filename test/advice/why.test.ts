@@ -215,6 +215,16 @@ it('--from finds the recording of the pod in a folder', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ basis: 'recording', outcome: 'killed', exit: { kind: 'ExitReport' } });
 });
 
+it('--from explains the newest of several exits of pods with this name', async () => {
+  const folder = mkdtempSync(join(scratch, 'from-'));
+  const recording = readFileSync(recordingFile('sigkill-after-grace'), 'utf8');
+  writeFileSync(join(folder, 'a.ndjson'), recording);
+  writeFileSync(join(folder, 'b.ndjson'), recording.replaceAll('2026-11-20T', '2026-11-19T'));
+  const { stdout } = await runMain(['why', 'checkout-6677656c54-258qr', '--from', folder]);
+  expect(stdout).toContain(`from the recording ${join(folder, 'a.ndjson')}`);
+  expect(stdout).toMatch(/2026-11-20 UTC\n[\s\S]*SIGTERM sent\n[\s\S]*SIGKILL: grace period[\s\S]*✖ SIGKILLed/);
+});
+
 /** Marks of a live report that an audit log cannot show, with the reason in the report. */
 const reasons: [marks: RegExp, reason: RegExp][] = [
   [

@@ -5,7 +5,7 @@ import { isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import { numberOfSignal, signalOfExitCode, stopSignalOfImage } from '../model/stop-signal.ts';
+import { numberOfSignal, stopSignalOfImage } from '../model/stop-signal.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
@@ -136,7 +136,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   if (end.exitCode === 0) return 'completed';
   // Any OOM kill of any process in the container sets this reason for good (SIGNALS.md §5 "Exit codes").
   if (end.reason === 'OOMKilled' && end.exitCode === 137) return isLateEnough(killSince, ended) ? 'unknown' : 'oom';
-  if (fitsStopSignal(end.exitCode, numberOfSignal(namedStopSignal(spec, status)))) return 'signalled';
+  if (fitsStopSignal(end.exitCode, namedStopSignal(spec, status))) return 'signalled';
   if (end.exitCode !== 137) return 'failed';
   if (!isLateEnough(killSince, ended)) return 'failed';
   return isDoubtfulKill ? 'unknown' : 'killed';
@@ -173,12 +173,12 @@ export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<Cont
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md
  * §2 S8): any that asks a program to end, but not one of a crash (SEGV, ABRT, BUS) or of a broken pipe.
  */
-const fitsStopSignal = (code: number, stopSignal: number | undefined): boolean =>
-  stopSignal !== undefined ? code === 128 + stopSignal : usualStopSignals.has(signalOfExitCode(code));
+const fitsStopSignal = (code: number, named: string | undefined): boolean =>
+  numberOfSignal(named) === undefined ? usualStopSignals.some((name) => isExitBy(name, code)) : isExitBy(named, code);
 
-const usualStopSignals: ReadonlySet<string | undefined> = new Set(
-  ['HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'TERM'].map((name) => `SIG${name}`),
-);
+const isExitBy = (signal: string | undefined, code: number): boolean => numberOfSignal(signal) === code - 128;
+
+const usualStopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGTERM'];
 
 /** Whether 137 can come from the kill, and not only from another SIGKILL or the application (SIGNALS.md §5). */
 const isLateEnough = (killSince: Estimate, ended: Estimate): boolean => !isBefore(ended, killSince);

@@ -21,8 +21,8 @@ import {
   ranExitsOf,
   servingContainers,
   shortestGraceMs,
-  type RuleInput,
   signalName,
+  type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
 import { isRouted, leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';

@@ -3,7 +3,7 @@ import type { ContainerExit, PodExit } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
-import { signalOfExitCode } from '../model/stop-signal.ts';
+import { numberOfSignal } from '../model/stop-signal.ts';
 import type { Note, Trace } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
@@ -74,9 +74,9 @@ export function graceText({ grace }: Timeline): string {
  */
 export function stopSignalName(container: Signalled | undefined): string | undefined {
   const name = container?.stopSignal?.signal ?? 'SIGTERM';
-  if (container?.outcome !== 'signalled') return name;
-  const ofCode = signalOfExitCode(container.exit?.code ?? 0);
-  return ofCode === undefined || ofCode === name ? name : undefined;
+  const endedByOther =
+    container?.outcome === 'signalled' && container.exit?.code !== 128 + (numberOfSignal(name) ?? NaN);
+  return endedByOther ? undefined : name;
 }
 
 type Signalled = Pick<ContainerTimeline, 'stopSignal' | 'outcome' | 'exit'>;

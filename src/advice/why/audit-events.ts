@@ -15,7 +15,7 @@ import {
 import type { TriggerKind } from '../../model/report.ts';
 import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
-import type { WhyMoment, PastExit } from './report.ts';
+import type { PastExit, WhyMoment } from './report.ts';
 
 export interface AuditEvent {
   verb: string;

@@ -1,4 +1,7 @@
-/** What `why` knows of a past exit: as text, as Markdown and as the document of `-o json`. Pure. Schema: schema/why-report.schema.json. */
+/**
+ * What `why` knows of a past exit, and how it is printed: as text, as Markdown and as the document of `-o json`
+ * (schema/why-report.schema.json). Pure.
+ */
 import type { ExitReport, Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../render/lines.ts';
 import type { Pen } from '../../render/palette.ts';

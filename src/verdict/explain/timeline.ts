@@ -44,7 +44,7 @@ export const markTexts: Record<MarkName, Explanation> = {
     is: 'The runtime sent SIGTERM (or the STOPSIGNAL of the pod or image) to PID 1.',
     known: 'Not in the API: it follows from the Killing Event, the end of the hook and log lines that name the signal.',
     wrong:
-      'A container that exited by itself less than a second before looks the same. It is called SIGTERM unless the API or a well-known image (nginx, httpd, postgres, haproxy, php) names another one, and has no name if the exit code is that of another signal.',
+      'A container that exited by itself less than a second before looks the same. The signal is called SIGTERM unless the API or a well-known image (nginx, httpd, postgres, haproxy, php) names another one, and has no name if the container ended as by another signal.',
     advice: 'Where nothing follows it until SIGKILL, see no-signal-handling.',
   },
   kill: {

@@ -7,10 +7,10 @@ import {
   containerSpec,
   graceMs,
   graceText,
+  ignoresItsSignal,
   longestGraceMs,
   ranContainers,
   shortestGraceMs,
-  ignoresItsSignal,
   signalName,
   type RuleInput,
 } from '../rule-input.ts';

@@ -20,15 +20,13 @@ const maxOtherChanges = 8;
 const maxStreamObservations = 512;
 const maxDates = 16;
 
-export type History = ReturnType<typeof createHistory>;
-
 export function createHistory() {
   const rings = new Map<string, Observation[]>();
   return {
     take(o: Observation): void {
       if (o.kind === 'changed' && o.stream === 'pods' && o.change === 'DELETED') {
-        rings.delete(aboutTopic('Pod', o.object.metadata.name));
-        return void rings.delete(topicOf(o.object));
+        rings.delete(aboutKey('Pod', o.object.metadata.name));
+        return void rings.delete(keyOf(o.object));
       }
       const { key, most } = ringOf(o);
       const ring = rings.get(key) ?? [];
@@ -36,53 +34,32 @@ export function createHistory() {
       if (ring.length > most) ring.shift();
       rings.set(key, ring);
     },
-    /** What is remembered about these topics and about all pods, in the order of observation. */
-    of(topics: Iterable<string>): Observation[] {
-      const wanted = new Set(topics);
-      return [...rings]
-        .flatMap(([key, ring]) => (wanted.has(key) || key.startsWith(ofAll) ? ring : []))
-        .sort((a, b) => a.seq - b.seq);
-    },
+    /** Everything that is remembered, in the order of observation. */
+    all: (): Observation[] => [...rings.values()].flat().sort((a, b) => a.seq - b.seq),
   };
 }
 
-/** The beginning of the keys of what concerns all pods. */
-const ofAll = 'all/';
-
 /** What an observation is remembered with, and how many of them. */
 function ringOf(o: Observation): { key: string; most: number } {
-  if (o.kind === 'dated') return { key: `${ofAll}dates`, most: maxDates };
-  if (o.kind === 'listed') return { key: `${ofAll}${listKey(o.stream, o.name, o.objects[0])}`, most: 1 };
-  if (o.kind !== 'changed') return { key: `${ofAll}streams`, most: maxStreamObservations };
+  if (o.kind === 'dated') return { key: 'dates', most: maxDates };
+  if (o.kind === 'listed') return { key: listKey(o.stream, o.name, o.objects[0]), most: 1 };
+  if (o.kind !== 'changed') return { key: 'streams', most: maxStreamObservations };
   const most: Partial<Record<string, number>> = maxChanges;
-  return { key: topicOf(o.object), most: most[o.stream] ?? maxOtherChanges };
+  return { key: keyOf(o.object), most: most[o.stream] ?? maxOtherChanges };
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
 const listKey = (stream: string, name: string | undefined, first: KubeObject | undefined): string =>
-  `${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
+  `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-export function topicOf(object: KubeObject): string {
-  switch (object.kind) {
-    case 'Event':
-      return aboutTopic(object.involvedObject.kind, object.involvedObject.name);
-    case 'Pod':
-      return `Pod/${object.metadata.uid}`;
-    case 'EndpointSlice':
-      return `${ofAll}EndpointSlice/${object.metadata.namespace ?? ''}/${object.metadata.name}`;
-    case 'Node':
-    case 'Lease':
-      return `name/${object.metadata.name}`;
-    default:
-      return `owner/${object.metadata.uid}`;
-  }
+function keyOf(object: KubeObject): string {
+  if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
+  const { namespace, name, uid } = object.metadata;
+  if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;
+  return object.kind === 'Node' || object.kind === 'Lease' ? `name/${name}` : `uid/${uid}`;
 }
 
-export const aboutTopic = (kind: string, name: string): string =>
-  kind === autoscaler ? anyAutoscaler : `about/${kind}/${name}`;
-
-const autoscaler = 'HorizontalPodAutoscaler';
-
-/** An autoscaler's Events do not say what it scales, so all autoscalers share one topic. */
-export const anyAutoscaler = `about/${autoscaler}`;
+/** An autoscaler's Events do not say what it scales, so all autoscalers share one key. */
+const aboutKey = (kind: string, name: string): string =>
+  kind === 'HorizontalPodAutoscaler' ? 'about/autoscalers' : `about/${kind}/${name}`;

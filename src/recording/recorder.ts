@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { PodexitError } from '../errors.ts';
 import type { Observation } from '../model/observation.ts';
-import type { Header } from './header.ts';
+import type { Header } from './reader.ts';
 import {
   causeOf,
   emptyOutput,
@@ -18,9 +18,14 @@ export type Recorder = ReturnType<typeof openRecorder>;
 /**
  * Writes observations to `file` as they come, beginning when the first one shows the pod: before that there is nothing
  * to replay, and the file keeps what an earlier run wrote. Lines are written whole and at once, so a killed process
- * leaves a readable file. `safe` escapes a line without changing its meaning. Throws `record.unwritable`.
+ * leaves a readable file. `safe` escapes a line without changing its meaning; `onFailure` is called if a write fails
+ * (for example with a full disk), after which nothing is written. Throws `record.unwritable`.
  */
-export function openRecorder(file: string, header: Header, safe = (json: string): string => json) {
+export function openRecorder(
+  file: string,
+  header: Header,
+  { safe = (json: string): string => json, onFailure = (_: Error): void => {} } = {},
+) {
   const withoutLogText = (one: Observation): Observation =>
     one.kind === 'line' && !header.logText ? { ...one, text: undefined } : one;
   const asLine = (value: unknown): string => `${safe(JSON.stringify(value))}\n`;
@@ -33,7 +38,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
     try {
       work();
     } catch (error) {
-      failure = error as Error;
+      onFailure((failure = error as Error));
     }
   };
   const begin = (lines: readonly unknown[]): void => {
@@ -58,7 +63,7 @@ export function openRecorder(file: string, header: Header, safe = (json: string)
       if (held !== undefined) attempt(() => giveUp(held ?? []));
       closeSync(output.descriptor);
     },
-    /** The error of the first failed write (for example a full disk); nothing is written after it. */
+    /** The error of the first failed write. */
     get failure(): Error | undefined {
       return failure;
     },

@@ -3,7 +3,7 @@
  * run would see. This file only parses them; run/raw-replay.ts selects what a live run would have requested.
  */
 import { asArray, asObject, metadataOf, shape } from '../model/observe/read.ts';
-import type { ParsedLine } from './read-lines.ts';
+import type { ParsedLine } from './reader.ts';
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);

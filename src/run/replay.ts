@@ -1,6 +1,5 @@
 /** A recording as a source: our own format unchanged, raw recordings narrowed and ended like a live run. */
-import { readHeader } from '../recording/header.ts';
-import { rawObservationOf, readLines, type ParsedLine } from '../recording/read-lines.ts';
+import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
 import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';

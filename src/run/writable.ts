@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import { openRecorder, unrecordable, type Recorder } from '../recording/recorder.ts';
 import type { Format } from './formats.ts';
-import { recordingVersion } from '../recording/header.ts';
+import { recordingVersion } from '../recording/reader.ts';
 import { forJson } from '../render/safe-text.ts';
 import type { Ports } from './ports.ts';
 
@@ -81,7 +81,7 @@ function attempt<T>(ask: () => T): T | undefined {
   }
 }
 
-/** Warns once if the recording breaks off. Throws `record.unwritable`. */
+/** Warns if the recording breaks off. Throws `record.unwritable`. */
 export function recorderFor(
   file: string,
   logText: boolean,
@@ -89,18 +89,8 @@ export function recorderFor(
   warn: (message: string) => void,
 ): Recorder {
   const recorded = new Date(clock.now()).toISOString();
-  const recorder = openRecorder(file, { podexit: recordingVersion, program: version, recorded, logText }, forJson);
-  let warned = false;
-  return {
-    write: (observations) => {
-      recorder.write(observations);
-      if (!recorder.failure || warned) return;
-      warned = true;
-      warn(`the recording ${file} is incomplete: ${recorder.failure.message}; the trace continues`);
-    },
-    close: () => recorder.close(),
-    get failure() {
-      return recorder.failure;
-    },
-  };
+  const onFailure = ({ message }: Error): void =>
+    warn(`the recording ${file} is incomplete: ${message}; the trace continues`);
+  const header = { podexit: recordingVersion, program: version, recorded, logText };
+  return openRecorder(file, header, { safe: forJson, onFailure });
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readLines } from '../../src/recording/read-lines.ts';
+import { readLines } from '../../src/recording/reader.ts';
 import { isSweep } from '../helpers/sweep.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** The recorded deletions of the tests. To add a case, add a file to test/recordings. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readLines } from '../../src/recording/read-lines.ts';
+import { readLines } from '../../src/recording/reader.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import type { Row } from '../../src/recording/rows.ts';
 import { subjectOf } from '../../src/run/raw-subject.ts';

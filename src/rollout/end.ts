@@ -4,6 +4,7 @@ import type { PodexitError } from '../errors.ts';
 import type { WaitingLimit } from '../run/time-limit.ts';
 import type { Session } from '../run/session.ts';
 import type { Obstacles } from './obstacles.ts';
+import type { RolloutOutput } from './output.ts';
 import { quietMs, type Progress, type RolloutEnd } from './progress.ts';
 import type { Scope } from '../run/scope.ts';
 import type { RolloutStart } from './start.ts';
@@ -15,6 +16,7 @@ export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: Rol
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {
   readonly options: SeveralOptions;
+  readonly output: RolloutOutput;
   readonly scope: Scope;
   readonly progress: Progress;
   readonly obstacles: Obstacles;

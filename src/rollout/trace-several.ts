@@ -6,9 +6,10 @@ import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
-import { advisingSameCluster, connectCluster, sayingThrough, warnOn, type Ports } from '../run/ports.ts';
-import { createDeadline, createWaitingLimit } from '../run/time-limit.ts';
-import { assertOutputs, recorderFor } from '../run/writable.ts';
+import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
+import { inSession, type Session } from '../run/session.ts';
+import { createWaitingLimit } from '../run/time-limit.ts';
+import { recorderFor } from '../run/writable.ts';
 import { leaveOnSignals } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
 import { liveOptions, liveSource, type Live } from '../run/live.ts';
@@ -34,15 +35,19 @@ import { tracesOfLog } from '../run/traces-of-log.ts';
 import { nameOf, uidOf } from '../run/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
-export async function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  const { timeoutMs, target, start, once } = options;
-  await assertOutputs(options);
-  const output = rolloutOutput(advisingSameCluster(options), terminal);
-  const ports = sayingThrough((text) => output.say?.(text), terminal);
+export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
+  let output: RolloutOutput | undefined;
+  const ports = sayingThrough((text) => output?.say?.(text), terminal);
+  return inSession(options, ports, (session, shown) => {
+    output = rolloutOutput(shown, terminal);
+    return choosePodsAndTrace(session, shown, output);
+  });
+}
+
+async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: RolloutOutput): Promise<number> {
+  const { ports } = session;
   const { clock, stdout } = ports;
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
-  const deadline = createDeadline(clock, timeoutMs ?? null);
-  const session = { cluster, deadline, ports };
+  const { timeoutMs, target, start, once } = options;
   let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
   const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => openTraces() > 0);
@@ -63,6 +68,7 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
     const rollout: Rollout = {
       ...session,
       options,
+      output,
       scope,
       progress,
       obstacles: createObstacles(warn),
@@ -73,22 +79,20 @@ export async function traceSeveral(options: SeveralOptions, terminal: Ports): Pr
       failure: undefined,
       codes: [],
     };
-    return await traceAndReport(rollout, output, (live) => (openTraces = live.openTraces));
+    return await traceAndReport(rollout, (live) => (openTraces = live.openTraces));
   } finally {
     limit.cancel();
-    deadline.cancel();
-    cluster.close();
   }
 }
 
 /** If the run fails midway, finished traces are still reported; the error follows. */
-async function traceAndReport(rollout: Rollout, output: RolloutOutput, onLive: (live: Live) => void): Promise<number> {
-  const { options, scope, ports, begun, unseen, codes } = rollout;
+async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
+  const { options, output, scope, ports, begun, unseen, codes } = rollout;
   warnOn(ports)(openingText(rollout));
   const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
   const results = createResults(options, scope.target, traces, output, ports);
   const failures: unknown[] = [];
-  const end = await traceUntilOver(rollout, results, output, onLive).catch((error: unknown) => {
+  const end = await traceUntilOver(rollout, results, onLive).catch((error: unknown) => {
     failures.push(error);
     return 'left' as const;
   });
@@ -107,17 +111,12 @@ async function traceAndReport(rollout: Rollout, output: RolloutOutput, onLive: (
 }
 
 /** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
-async function traceUntilOver(
-  rollout: Rollout,
-  results: Results,
-  output: RolloutOutput,
-  onLive: (live: Live) => void,
-): Promise<RolloutEnd> {
-  const { cluster, options, ports, stop, deadline, limit, progress, codes } = rollout;
+async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live: Live) => void): Promise<RolloutEnd> {
+  const { cluster, options, output, ports, stop, deadline, limit, progress, codes } = rollout;
   const { record, logText } = options;
   const warn = warnOn(ports);
   const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
-  const several = severalOf(rollout, output.step !== undefined);
+  const several = severalOf(rollout);
   const live = liveSource({ ...liveOptions(rollout, options), name: '', several, waitReplacement: false, warn });
   onLive(live);
   for (const { signal } of [deadline, limit, stop])
@@ -169,9 +168,8 @@ function openingText({ options: { mode }, scope: { named, target } }: Rollout): 
 /** Exit code if a recording is incomplete. */
 const failedCode = 1;
 
-/** `hasTable`: the output shows each pod when it begins to terminate. */
-function severalOf(rollout: Rollout, hasTable: boolean): Several {
-  const { cluster, options, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
+function severalOf(rollout: Rollout): Several {
+  const { cluster, options, output, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
   const warn = warnOn(ports);
   const isWorkload = options.target.kind === 'workload';
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
@@ -191,8 +189,8 @@ function severalOf(rollout: Rollout, hasTable: boolean): Several {
       const isOne = !named || named.has(uid);
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
         begun.add(uid);
-        // The table has a row for the pod.
-        if (!hasTable) warn(`${nameOf(pod)}: is terminating`);
+        // Output that is kept up to date shows the pod anyway.
+        if (!output.step) warn(`${nameOf(pod)}: is terminating`);
       }
       return begun.has(uid);
     },

@@ -2,10 +2,9 @@
 import type { Interrupted } from '../model/observation.ts';
 import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { connectionFlagsOf, type ConnectOptions } from '../kube/connect-options.ts';
+import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
 import { forTerminal } from '../render/safe-text.ts';
-import type { LookOptions } from './run.ts';
 
 /** An output stream. Writing to a closed one does nothing. */
 export interface Output {
@@ -70,9 +69,3 @@ export async function connectCluster(
     log: (level, message) => void (level <= verbosity && stderr.write(`podexit: ${message}\n`)),
   });
 }
-
-/** Adds the connection flags to `look`, so that suggested commands reach the same cluster. */
-export const advisingSameCluster = <T extends { connection: ConnectOptions; look: LookOptions }>(options: T): T => ({
-  ...options,
-  look: { ...options.look, connectionFlags: connectionFlagsOf(options.connection) },
-});

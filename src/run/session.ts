@@ -1,7 +1,8 @@
 /** A command while it is connected to a cluster. */
 import type { Cluster } from '../kube/cluster.ts';
+import { connectionFlagsOf } from '../kube/connect-options.ts';
 import { PodexitError } from '../errors.ts';
-import { advisingSameCluster, connectCluster, type Ports } from './ports.ts';
+import { connectCluster, type Ports } from './ports.ts';
 import { createDeadline, type Deadline } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
 
@@ -12,10 +13,7 @@ export interface Session {
   readonly ports: Ports;
 }
 
-/**
- * Checks the output files, connects, and does the work; it gets the options with the connection's flags for suggested
- * commands. Returns its exit code.
- */
+/** Checks the output files, connects, and does the work. Returns its exit code. */
 export async function inSession<T extends TraceOptions>(
   options: T,
   ports: Ports,
@@ -26,18 +24,23 @@ export async function inSession<T extends TraceOptions>(
     await (await import('./writable.ts')).assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
+  // Suggested commands reach the same cluster.
+  const look = { ...options.look, connectionFlags: connectionFlagsOf(options.connection) };
   try {
-    return await work({ cluster, deadline, ports }, advisingSameCluster(options));
-  } catch (error) {
-    // Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints
-    // nothing in any -o format: a script sees an empty stdout.
-    const missing = error instanceof PodexitError && notFound.has(error.code);
-    if (options.ignoreNotFound && missing) return 0;
-    throw error;
+    return await work({ cluster, deadline, ports }, { ...options, look });
   } finally {
     deadline.cancel();
     cluster.close();
   }
+}
+
+/**
+ * Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints nothing in
+ * any -o format: a script sees an empty stdout.
+ */
+export function exitCodeIfIgnored(error: unknown, { ignoreNotFound }: TraceOptions): number {
+  if (ignoreNotFound && error instanceof PodexitError && notFound.has(error.code)) return 0;
+  throw error;
 }
 
 /** Whether a person at a terminal can be asked. */

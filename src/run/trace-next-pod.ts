@@ -3,7 +3,7 @@ import { PodexitError } from '../errors.ts';
 import type { Several } from './live-run.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { readScope } from './scope.ts';
-import { inSession, type Session } from './session.ts';
+import { exitCodeIfIgnored, inSession, type Session } from './session.ts';
 import { missedText } from './several.ts';
 import type { SeveralTarget } from './target.ts';
 import { createWaitingLimit } from './time-limit.ts';
@@ -13,7 +13,7 @@ import { tracesOfLog } from './traces-of-log.ts';
 
 /** Returns the exit code. Throws `attach.not-started`, and what readScope throws. */
 export const traceNextPod = (options: NextPodOptions, ports: Ports): Promise<number> =>
-  inSession(options, ports, waitAndTrace);
+  inSession(options, ports, waitAndTrace).catch((error: unknown) => exitCodeIfIgnored(error, options));
 
 type NextPodOptions = TraceOptions & { target: SeveralTarget };
 

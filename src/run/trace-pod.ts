@@ -11,7 +11,7 @@ import type { Several } from './live-run.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { sayingThrough, warnOn, type Ports } from './ports.ts';
 import { run, type Stage } from './run.ts';
-import { inSession, type Session } from './session.ts';
+import { exitCodeIfIgnored, inSession, type Session } from './session.ts';
 import type { Target } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { firstTrace, tracesOfOne, type Traces } from './traces.ts';
@@ -20,7 +20,7 @@ type OnePodOptions = TraceOptions & { target: Target };
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
 export const traceOnePod = (options: OnePodOptions, ports: Ports): Promise<number> =>
-  inSession(options, ports, choosePodAndTrace);
+  inSession(options, ports, choosePodAndTrace).catch((error: unknown) => exitCodeIfIgnored(error, options));
 
 async function choosePodAndTrace(session: Session, options: OnePodOptions): Promise<number> {
   const found = await unlessInterrupted(session.ports, (left) => findPod(session, options, left));
@@ -86,10 +86,7 @@ export async function traceToReport(session: Session, subject: Subject, options:
     const { finish, incompleteRecordingCode, missingReplacementText, notReplacedCode } = await loadFinish();
     const notReplaced = missingReplacementText(trace);
     if (notReplaced !== undefined) warn(notReplaced);
-    const codes = [
-      ...(recorder?.failure ? [incompleteRecordingCode] : []),
-      ...(notReplaced === undefined ? [] : [notReplacedCode]),
-    ];
+    const codes = [recorder?.failure ? incompleteRecordingCode : 0, notReplaced === undefined ? 0 : notReplacedCode];
     return await finish(trace, options, stage, ports, codes);
   } finally {
     live.stop();

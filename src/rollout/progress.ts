@@ -34,7 +34,8 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   const lost = new Set<string>();
   /** Pods whose trace has ended. */
   const traced = new Set<string>();
-  const roster = createRoster();
+  /** The pods from the start that exist and have not been traced; undefined until the pods are listed. */
+  let first: Set<string> | undefined;
   const changes = createChanges();
   let hasReportedWait = false;
   const release = (what: string): void => void (holds.delete(what), changes.ofPods());
@@ -44,7 +45,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isIdle = (): boolean => terminating.size === 0 && running() === 0;
   /** Whether the end of the rollout can be known. */
-  const isEndKnown = (): boolean => notFollowed.size === 0 || roster.areFirstGone(traced);
+  const isEndKnown = (): boolean => notFollowed.size === 0 || first?.size === 0;
   const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
     /** Takes whether the owner at `path` has rolled out. */
@@ -63,14 +64,16 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     ownersKnown: (): void => release('its owners are not known'),
     /** Takes all pods that exist. */
     listed(pods: readonly JsonObject[]): void {
-      roster.listed(pods);
+      const isFromStart = (pod: JsonObject): boolean => (first ? first.has(uidOf(pod)) : !isFinishedPod(pod));
+      first = new Set(pods.filter(isFromStart).map(uidOf));
       changes.ofPods();
     },
     /** Takes a state of a pod; undefined if it is gone. */
     seen(uid: string, pod: JsonObject | undefined): void {
-      roster.seen(uid, pod !== undefined);
-      if (!pod) terminating.delete(uid);
-      else if (!traced.has(uid) && isTerminatingPod(pod)) {
+      if (!pod) {
+        first?.delete(uid);
+        terminating.delete(uid);
+      } else if (!traced.has(uid) && isTerminatingPod(pod)) {
         terminating.add(uid);
         begun();
       }
@@ -84,6 +87,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     /** The pod's trace has ended, or it is given up. */
     podTraced(uid: string): void {
       traced.add(uid);
+      first?.delete(uid);
       terminating.delete(uid);
       changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
@@ -95,20 +99,6 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     isEndKnown,
     /** Resolves when the rollout is done and has been quiet since, or on abort. */
     untilOver: (env: Env, signal: AbortSignal) => untilOver({ isOver, isEndKnown, changes }, env, signal),
-  };
-}
-/** The pods that exist, and those that existed at the start. */
-function createRoster() {
-  let present = new Set<string>();
-  let first: ReadonlySet<string> | undefined;
-  return {
-    listed(pods: readonly JsonObject[]): void {
-      present = new Set(pods.map(uidOf));
-      first ??= new Set(pods.filter((pod) => !isFinishedPod(pod)).map(uidOf));
-    },
-    seen: (uid: string, isThere: boolean): void => void (isThere ? present.add(uid) : present.delete(uid)),
-    areFirstGone: (traced: ReadonlySet<string>): boolean =>
-      first !== undefined && ![...first].some((uid) => present.has(uid) && !traced.has(uid)),
   };
 }
 

@@ -3,11 +3,10 @@
  * parse one stream. The text is harmless on a terminal, and parses to the same document.
  */
 import type { PodexitError } from '../errors.ts';
-import type { ExitReport } from '../model/report.ts';
 import { forJson } from './safe-text.ts';
 
 /** Indented by two spaces, keys in the order of the object, with a final newline. */
-export const renderJson = (report: ExitReport): string => `${jsonText(report, 2)}\n`;
+export const renderJson = (report: object): string => `${jsonText(report, 2)}\n`;
 
 /** JSON with no control, bidi or invisible character in it; one line without an indent. */
 export const jsonText = (value: unknown, indent?: number): string => forJson(JSON.stringify(value, null, indent));

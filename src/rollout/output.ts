@@ -20,7 +20,7 @@ import { createTraceReports } from '../run/trace-reports.ts';
 import type { Traces } from '../run/traces.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { uniquePodNames, publish, renderDocument, renderRollout, writeReports } from '../run/documents.ts';
+import { uniquePodNames, publish, renderDocument, renderRollout, serialise, writeReports } from '../run/documents.ts';
 
 /** What is known of a run so far. */
 interface SoFar {
@@ -45,22 +45,14 @@ export interface RolloutOutput {
 
 export function rolloutOutput({ format, look }: Pick<TraceOptions, 'format' | 'look'>, ports: Ports): RolloutOutput {
   const { stdout } = ports;
-  const document = (render: (report: object) => string | Promise<string>): RolloutOutput => ({
-    end: async (numbers, reports) => stdout.write(await render(rolloutReport(numbers, reports))),
-  });
   switch (format.kind) {
     case 'json':
-      return document((report) => `${jsonText(report, 2)}\n`);
     case 'yaml':
-      return document(async (report) => (await import('../render/yaml.ts')).yamlText(report));
     case 'jsonpath':
-      return document(async (report) =>
-        (await import('../render/jsonpath.ts')).renderJsonPath(report, format.template),
-      );
     case 'jsonpath-as-json':
-      return document(async (report) =>
-        (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, format.template),
-      );
+      return {
+        end: async (numbers, reports) => stdout.write(await serialise(format, rolloutReport(numbers, reports))),
+      };
     case 'ndjson':
       return ndjsonOutput(ports);
     case 'live':

@@ -5,31 +5,45 @@
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitReportOf } from '../verdict/exit-report.ts';
-import { isDocument, type DocumentKind, type Format } from './formats.ts';
+import { isDocument, type Format } from './formats.ts';
 import { closeSync } from 'node:fs';
 import { appendFile, stat } from 'node:fs/promises';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import type { Ports } from './ports.ts';
 import type { ReportFile } from './writable.ts';
 
-export async function renderDocument(format: Format & { kind: DocumentKind }, report: Report): Promise<string> {
-  return renderers[format.kind](report, 'template' in format ? format.template : '');
+export async function renderDocument(format: Format, report: Report): Promise<string> {
+  switch (format.kind) {
+    case 'name':
+      return (await import('../render/wide.ts')).renderName(report);
+    case 'wide':
+      return (await import('../render/wide.ts')).renderWide(report);
+    case 'markdown':
+      return (await import('../render/markdown.ts')).renderMarkdown(report);
+    case 'html':
+      return (await import('../render/html.ts')).renderHtml(report);
+    case 'junit':
+      return (await import('../render/junit.ts')).renderJunit(report);
+    case 'text':
+      return (await import('../render/lines.ts')).renderText(report);
+    default:
+      return serialise(format, exitReportOf(report));
+  }
 }
 
-const renderers: Record<DocumentKind, (report: Report, template: string) => Promise<string>> = {
-  json: async (report) => (await import('../render/json.ts')).renderJson(exitReportOf(report)),
-  yaml: async (report) => (await import('../render/yaml.ts')).yamlText(exitReportOf(report)),
-  name: async (report) => (await import('../render/wide.ts')).renderName(report),
-  wide: async (report) => (await import('../render/wide.ts')).renderWide(report),
-  markdown: async (report) => (await import('../render/markdown.ts')).renderMarkdown(report),
-  html: async (report) => (await import('../render/html.ts')).renderHtml(report),
-  junit: async (report) => (await import('../render/junit.ts')).renderJunit(report),
-  text: async (report) => (await import('../render/lines.ts')).renderText(report),
-  jsonpath: async (report, template) =>
-    (await import('../render/jsonpath.ts')).renderJsonPath(exitReportOf(report), template),
-  'jsonpath-as-json': async (report, template) =>
-    (await import('../render/jsonpath.ts')).renderJsonPathAsJson(exitReportOf(report), template),
-};
+/** The JSON report of one pod or of several, in the format's form. */
+export async function serialise(format: Format, report: object): Promise<string> {
+  switch (format.kind) {
+    case 'yaml':
+      return (await import('../render/yaml.ts')).yamlText(report);
+    case 'jsonpath':
+      return (await import('../render/jsonpath.ts')).renderJsonPath(report, format.template);
+    case 'jsonpath-as-json':
+      return (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, format.template);
+    default:
+      return (await import('../render/json.ts')).renderJson(report);
+  }
+}
 
 /** A run over several pods as one document. */
 export async function renderRollout(

@@ -10,11 +10,8 @@ export type Format =
   | { kind: (typeof documentFormats)[number] | 'text' }
   | { kind: (typeof templateFormats)[number]; template: string };
 
-/** Formats that print a whole report at the end. */
-export type DocumentKind = Exclude<Format['kind'], 'live' | 'lines' | 'ndjson'>;
-
-export const isDocument = (format: Format): format is Format & { kind: DocumentKind } =>
-  format.kind !== 'live' && format.kind !== 'lines' && format.kind !== 'ndjson';
+/** Whether a format prints a whole report at the end. */
+export const isDocument = ({ kind }: Format): boolean => !streamFormats.some((one) => one === kind);
 
 /** `-o FORMAT` without a template. */
 export const namedFormats = [...streamFormats.filter((one) => one !== 'live'), ...documentFormats];

@@ -4,10 +4,11 @@ import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive, type Live } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
+import type { Format } from './formats.ts';
 import type { LookOptions, View } from './run.ts';
 import type { Ports } from './ports.ts';
 
-export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: Ports): View {
+export function openTerminal(kind: Format['kind'], look: LookOptions, ports: Ports): View {
   const options = viewOptions(look, ports);
   if (!isRepainted(kind, ports))
     return withTimelines(createLines({ ...options, columns: ports.stdout.isTty ? options.columns : undefined }));
@@ -16,7 +17,7 @@ export function openTerminal(kind: 'lines' | 'live', look: LookOptions, ports: P
 }
 
 /** Whether the live view is requested and the terminal can show it; else there are lines. */
-export const isRepainted = (kind: 'lines' | 'live' | 'text', { stdout, env }: Ports): boolean =>
+export const isRepainted = (kind: Format['kind'], { stdout, env }: Ports): boolean =>
   kind === 'live' && canRepaint({ env, isTty: stdout.isTty });
 
 /** The options of a view on stdout. */

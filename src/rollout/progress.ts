@@ -42,6 +42,8 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   const begun = (): void => release('it has not begun');
   const setAlive = (stream: string, isAlive: boolean): void =>
     void (isAlive ? lost.delete(stream) : lost.add(stream), changes.ofPods());
+  /** Nothing more is expected of the pod. */
+  const leave = (uid: string): void => void (first?.delete(uid), terminating.delete(uid));
   const pending = (): string[] => [...owners].flatMap(([path, isDone]) => (isDone ? [] : [pathText(path)]));
   const isIdle = (): boolean => terminating.size === 0 && running() === 0;
   /** Whether the end of the rollout can be known. */
@@ -70,10 +72,8 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     },
     /** Takes a state of a pod; undefined if it is gone. */
     seen(uid: string, pod: JsonObject | undefined): void {
-      if (!pod) {
-        first?.delete(uid);
-        terminating.delete(uid);
-      } else if (!traced.has(uid) && isTerminatingPod(pod)) {
+      if (!pod) leave(uid);
+      else if (!traced.has(uid) && isTerminatingPod(pod)) {
         terminating.add(uid);
         begun();
       }
@@ -87,8 +87,7 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
     /** The pod's trace has ended, or it is given up. */
     podTraced(uid: string): void {
       traced.add(uid);
-      first?.delete(uid);
-      terminating.delete(uid);
+      leave(uid);
       changes.ofPods();
       if (hasReportedWait || !isIdle() || pending().length === 0) return;
       hasReportedWait = true;

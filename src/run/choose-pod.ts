@@ -13,18 +13,15 @@ import { ask, canAsk, type Session } from './session.ts';
 import type { FoundPod } from './pod-checks.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
-interface ResolveOptions {
-  target: WorkloadTarget;
-  pick?: Pick;
-  /** Aborted when the user leaves: the answer is no longer needed. */
-  left: AbortSignal;
-}
-
 /**
- * The pod to delete. Terminating pods are offered only if no other pod is left. Throws what readScope throws, and
- * PodexitError `target.no-pods`, `target.all-ready`, `target.several`, `target.not-chosen`.
+ * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
+ * Throws what readScope throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
+ * `target.not-chosen`.
  */
-export async function resolveTarget(session: Session, { target, pick, left }: ResolveOptions): Promise<FoundPod> {
+export async function resolveTarget(
+  session: Session,
+  { target, pick, left }: { target: WorkloadTarget; pick?: Pick; left: AbortSignal },
+): Promise<FoundPod> {
   const { cluster, ports } = session;
   const { namespace, connectionFlags } = cluster;
   const what = targetText(target);
@@ -36,13 +33,9 @@ export async function resolveTarget(session: Session, { target, pick, left }: Re
       `${what} in namespace "${namespace}" has no pods`,
       `Look at: kubectl get pods -n ${namespace}${connectionFlags}`,
     );
-  const choose = async (): Promise<JsonObject> => {
-    if (pick !== undefined) return pickByRule(offered, pick, what, session);
-    if (offered.length === 1) return only;
-    if (!canAsk(ports)) throw severalPods(offered, what, session);
-    return askUser(offered, what, session, left);
-  };
-  const pod = await choose();
+  if (pick === undefined && offered.length > 1 && !canAsk(ports)) throw severalPods(offered, what, session);
+  const picked = pick && pickByRule(offered, pick, what, session);
+  const pod = picked ?? (offered.length === 1 ? only : await askUser(offered, what, session, left));
   return { name: nameOf(pod), uid: uidOf(pod) };
 }
 

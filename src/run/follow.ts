@@ -33,7 +33,8 @@ export async function follow(
   const { options } = run;
   const isOfPods = target === run.pods;
   const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
-  gate?.expect(target.stream);
+  const own = { stream: target.stream };
+  gate?.expect(own);
   const waiting = isOfPods ? announceWaiting(options) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
     onAlive,
@@ -51,17 +52,17 @@ export async function follow(
     if (!kept || isTracedPod(run, target, kept)) return;
     onObservation?.(kept);
     run.deliver(kept);
-    if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(target.stream);
+    if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(own);
   };
   try {
     await watchObjects(options.cluster, watchTarget(target), { signal: until, deliver, health });
   } catch (error) {
     if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
     else if (isOfPods && !until.aborted) run.fail(error);
-    else if (!until.aborted) reportLoss(run, { stream: target.stream }, error);
+    else if (!until.aborted) reportLoss(run, own, error);
   } finally {
     waiting?.over();
-    gate?.open(target.stream);
+    gate?.open(own);
     run.streams.close(health);
   }
 }
@@ -108,9 +109,9 @@ export async function followContainer(
 ): Promise<void> {
   const { options, signal } = run;
   const { uid } = metadataOf(pod);
-  const stream = `logs/${uidOf(pod)}/${container}`;
   const ofPod = run.ofPod(uidOf(pod));
-  gate?.expect(stream);
+  const own = { stream: 'logs', container, ...ofPod } as const;
+  gate?.expect(own);
   const health = run.streams.open('logs', options.clock.now());
   const target = {
     namespace: namespaceOf(pod) ?? options.namespace,
@@ -121,14 +122,14 @@ export async function followContainer(
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
     run.deliver({ ...rawObservation, ...ofPod });
-    if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(stream);
+    if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(own);
   };
   try {
     await followLog(options.cluster, target, { signal, deliver, matters: namesStopSignal, since });
   } catch (error) {
-    reportLoss(run, { stream: 'logs', container, ...ofPod }, error);
+    reportLoss(run, own, error);
   } finally {
-    gate?.open(stream);
+    gate?.open(own);
     run.streams.close(health);
   }
 }

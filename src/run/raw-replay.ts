@@ -262,21 +262,6 @@ function watchGapsIn(rows: readonly Row[]): WatchGaps {
   return gaps;
 }
 
-/** A stream was interrupted from `from` until a list at `to` restored it (client ms). */
-export interface Absence {
-  stream: StreamName;
-  from: number;
-  to: number;
-}
-
-/** All absences. The lists show them only when they end, so a run that ends earlier has to report them itself. */
-export function absencesIn(rows: readonly Row[], subject: Subject | undefined = subjectOf(rows)): Absence[] {
-  const targets = subject ? targetsOf(rows, subject) : [];
-  return [...watchGapsIn(rows)].flatMap(([{ resource }, { from, to }]) =>
-    to === undefined ? [] : streamsOf(targets, resource).map((stream) => ({ stream, from, to })),
-  );
-}
-
 /** Late streams, each with the row that brings it in sync; undefined: never. */
 type LateStreams = ReadonlyMap<StreamName, Row | undefined>;
 

@@ -3,7 +3,7 @@ import type { RawObservation } from '../model/observation.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
 import { openReplay } from './replay.ts';
 import { run, type RunOptions } from './run.ts';
-import { createTraceReports } from './trace-reports.ts';
+import { createTraceReports } from './traces.ts';
 import { tracesOfLog } from './traces-of-log.ts';
 
 /** One report for each pod that terminates, in the order in which they ended. Throws what `openReplay` throws. */

@@ -3,14 +3,13 @@ import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../rec
 import { rowOf, type Row } from '../recording/rows.ts';
 import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
-import type { RawObservation } from '../model/observation.ts';
+import type { RawObservation, StreamName } from '../model/observation.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
-import { onePod, type Traces } from './traces.ts';
+import { onePod, sharedStreamDelayMs, type Traces } from './traces.ts';
 import { tracesOfLog } from './traces-of-log.ts';
-import { sharedStreamDelayMs } from './pod-ended.ts';
 import { endOf, reconnectTimeoutMs, type End } from './trace-end.ts';
 import { neededStreams } from './stream-health.ts';
-import { absencesIn, narrowToPod, narrowToAll, type Absence } from './raw-replay.ts';
+import { narrowToPod, narrowToAll } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
 
 interface Replay {
@@ -96,8 +95,21 @@ async function rowsOf(first: ParsedLine, lines: AsyncIterable<ParsedLine>): Prom
 }
 
 /** A raw recording, with its rows in order of arrival. `subject`: the pod to replay, if there are several. */
-export const replayOf = (rows: readonly Row[], subject?: Subject): Iterable<RawObservation> =>
-  endedLikeLive(narrowToPod(rows, subject), absencesIn(rows, subject));
+export function replayOf(rows: readonly Row[], subject?: Subject): Iterable<RawObservation> {
+  const all = [...narrowToPod(rows, subject)];
+  return endedLikeLive(all, all.flatMap(absenceOf));
+}
+
+/** A stream was interrupted from `from` until a list at `to` restored it (client ms). */
+interface Absence {
+  stream: StreamName;
+  from: number;
+  to: number;
+}
+
+/** A gap is known only when it ends, so a run that ends earlier has to report it itself. */
+const absenceOf = (one: RawObservation): Absence[] =>
+  one.kind === 'gap' && one.to !== undefined ? [{ stream: one.stream, from: one.from, to: one.to }] : [];
 
 /** How a live run would have ended a trace. `isNow`: nothing more is awaited. */
 type ReplayEnd = End & { isNow: boolean };

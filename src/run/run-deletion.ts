@@ -3,9 +3,10 @@
  * The traces decide when it ends (tracks.ts).
  */
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { within } from '../kube/env.ts';
 import { listUids } from '../kube/list.ts';
 import { PodexitError } from '../errors.ts';
-import type { RawObservation, StreamName } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from './pod-checks.ts';
 import { follow, watchTarget } from './follow.ts';
@@ -139,19 +140,11 @@ function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, inst
     : `${text}: ${instead}, no ${verb} is sent`;
 }
 
-/** Parses the gate's name of a stream (follow.ts): each container's log is a stream of its own. */
-function streamOf({ ofPod }: Run, name: string): { stream: StreamName; container?: string; pod?: string } {
-  const [stream, pod = '', container] = name.split('/');
-  if (container === undefined) return { stream: stream as StreamName };
-  return { stream: 'logs', container, ...ofPod(pod) };
-}
-
 /** Waits for the streams for a limited time; late ones are reported as gaps. */
-async function waitForSync(run: Run, gate: Gate): Promise<void> {
-  const { options, signal, deliver } = run;
-  const late = await gate.wait(options.clock, syncTimeoutMs, signal);
+async function waitForSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
+  await within(options.cluster.env, gate.allOpen(), syncTimeoutMs, signal);
   const at = options.clock.now();
-  for (const name of late) deliver({ at, kind: 'gap', ...streamOf(run, name), from: at, cause: 'not-synced' });
+  for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
 }
 
 /** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */

@@ -1,6 +1,6 @@
 /** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
 import { asObject, type JsonObject } from '../model/observe/read.ts';
-import type { RawObservation, StreamName } from '../model/observation.ts';
+import type { RawObservation } from '../model/observation.ts';
 import type { Gate } from './stream-health.ts';
 import type { Run, Several } from './live-run.ts';
 import type { SharedStreams } from './shared-streams.ts';
@@ -66,9 +66,8 @@ function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: S
 /** Streams that are not in sync when a pod begins to terminate may have missed its beginning. */
 function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
   const at = options.clock.now();
-  for (const stream of gate.shut())
-    if (!stream.includes('/'))
-      deliver({ at, kind: 'gap', stream: stream as StreamName, pod, from: at, cause: 'not-synced' });
+  for (const { stream, container } of gate.shut())
+    if (container === undefined) deliver({ at, kind: 'gap', stream, pod, from: at, cause: 'not-synced' });
 }
 
 /** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */

@@ -102,6 +102,8 @@ function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, w
 
 const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
 
+const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as const;
+
 /** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
 function createRoutes(run: Run, gate: Gate) {
   const { options, signal, deliver } = run;
@@ -113,7 +115,7 @@ function createRoutes(run: Run, gate: Gate) {
   /** Handles pods that arrived together at once, because each wider watch replaces the previous one. */
   const openWaiting = async (): Promise<void> => {
     const services = await listing;
-    if (!services || signal.aborted) return ['services', 'endpointslices'].forEach((one) => gate.open(one));
+    if (!services || signal.aborted) return routingStreams.forEach(gate.open);
     const pods = waiting;
     waiting = [];
     const own = pods.flatMap((pod) => candidateServices(services, pod));
@@ -122,9 +124,9 @@ function createRoutes(run: Run, gate: Gate) {
     candidates = [...new Set([...(known ?? []), ...own])];
     const at = options.clock.now();
     deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
-    gate.open('services');
+    gate.open({ stream: 'services' });
     const slices = sliceTarget(namespace, [...new Set(candidates.map(nameOf))]);
-    if (!slices) return gate.open('endpointslices');
+    if (!slices) return gate.open({ stream: 'endpointslices' });
     const before = stop;
     stop = new AbortController();
     const onObservation = ({ kind }: RawObservation): void => void (kind === 'synced' && before.abort());
@@ -133,8 +135,7 @@ function createRoutes(run: Run, gate: Gate) {
   return {
     /** Lists the Services, which is possible before any pod is known. */
     list(): void {
-      gate.expect('services');
-      gate.expect('endpointslices');
+      routingStreams.forEach(gate.expect);
       listing = listServices(run, servicesTarget(namespace), gate);
     },
     /** The Services and slices that route to the pod. */
@@ -158,7 +159,7 @@ async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonO
   } catch (error) {
     reportLoss(run, { stream: 'services' }, error);
   } finally {
-    gate.open('services');
+    gate.open({ stream: 'services' });
   }
   return undefined;
 }

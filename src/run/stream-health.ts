@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Health } from '../kube/watch-position.ts';
 import type { StreamName } from '../model/observation.ts';
-import type { Clock } from './clock.ts';
 
 /** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
 export const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
@@ -95,34 +94,33 @@ export function createStreamHealth(onChange: () => void) {
   };
 }
 
+/** A stream that is waited for; each container's log is a stream of its own. */
+interface GatedStream {
+  stream: StreamName;
+  container?: string;
+  pod?: string;
+}
+
 export type Gate = ReturnType<typeof createGate>;
 
 /** Waits until every expected stream is open. More streams may be added during the wait. */
 export function createGate() {
-  const shut = new Set<string>();
+  const shut = new Map<string, GatedStream>();
   const opened = new Set<string>();
+  const keyOf = ({ stream, container = '', pod = '' }: GatedStream): string => `${stream}/${pod}/${container}`;
   let check = (): void => {};
   return {
-    expect: (stream: string): void => void (opened.has(stream) || shut.add(stream)),
-    open(stream: string): void {
-      shut.delete(stream);
-      opened.add(stream);
+    expect: (one: GatedStream): void => void (opened.has(keyOf(one)) || shut.set(keyOf(one), one)),
+    open(one: GatedStream): void {
+      shut.delete(keyOf(one));
+      opened.add(keyOf(one));
       check();
     },
     /** The expected streams that are not open yet. */
-    shut: (): string[] => [...shut],
-    /** Resolves with the streams that are still shut after `ms`, or on abort. */
-    wait: (clock: Clock, ms: number, signal: AbortSignal): Promise<string[]> =>
+    shut: (): GatedStream[] => [...shut.values()],
+    allOpen: (): Promise<void> =>
       new Promise((resolve) => {
-        const done = (): void => {
-          check = () => {};
-          cancel();
-          signal.removeEventListener('abort', done);
-          resolve([...shut]);
-        };
-        const cancel = clock.setTimeout(done, ms);
-        signal.addEventListener('abort', done, { once: true });
-        check = () => void (shut.size === 0 && done());
+        check = () => void (shut.size === 0 && resolve());
         check();
       }),
   };

@@ -12,7 +12,7 @@ import { agesIn, isReplacementSlot, olderThanDeletion } from '../infer/replaceme
 import { isOfNewerTemplate } from '../infer/workload-changes.ts';
 import { second } from '../model/span.ts';
 import type { SiblingFacts, Trace } from '../model/trace.ts';
-import { hasPodEnded } from './pod-ended.ts';
+import { hasPodEnded } from './traces.ts';
 
 /** How long after DELETED the last facts may still arrive. */
 const lastFactsMs = 2 * second;

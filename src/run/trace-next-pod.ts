@@ -8,8 +8,7 @@ import { missedText } from './several.ts';
 import type { SeveralTarget } from './target.ts';
 import { createWaitingLimit } from './time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { traceToReport, type Subject } from './trace-pod.ts';
-import { tracesOfLog } from './traces-of-log.ts';
+import { traceToReport } from './trace-pod.ts';
 
 /** Returns the exit code. Throws `attach.not-started`, and what readScope throws. */
 export const traceNextPod = (options: NextPodOptions, ports: Ports): Promise<number> =>
@@ -47,9 +46,7 @@ async function waitAndTrace(session: Session, options: NextPodOptions): Promise<
         { exitCode: 3 },
       );
     const cancelOn = [over.signal, deadline.signal, limit.signal];
-    const traces = tracesOfLog(({ metadata }) => metadata.uid === uid);
-    const subject: Subject = { name: '', traces, several, cancelOn, notStarted };
-    return await traceToReport(session, subject, options);
+    return await traceToReport(session, { name: '', several, cancelOn, notStarted }, options);
   } finally {
     limit.cancel();
   }

@@ -14,7 +14,8 @@ import { run, type Stage } from './run.ts';
 import { exitCodeIfIgnored, inSession, type Session } from './session.ts';
 import type { Target } from './target.ts';
 import type { TraceOptions } from './trace-options.ts';
-import { firstTrace, tracesOfOne, type Traces } from './traces.ts';
+import { firstTrace } from './traces.ts';
+import { tracesOfLog } from './traces-of-log.ts';
 
 type OnePodOptions = TraceOptions & { target: Target };
 
@@ -27,7 +28,7 @@ async function choosePodAndTrace(session: Session, options: OnePodOptions): Prom
   // The answer applies to the pod in the question, not to a later pod of the same name.
   const pod = await confirmDelete(session, options, found);
   if (!pod) return 0;
-  if (!options.once) return traceToReport(session, { ...pod, traces: tracesOfOne() }, options);
+  if (!options.once) return traceToReport(session, pod, options);
   const { deleteOnce } = await import('./delete-once.ts');
   return deleteOnce(session, pod, { ...options, ...options.once });
 }
@@ -40,7 +41,6 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
 
 /** The one pod of a run: the pod that was found, or the first of several that terminates. */
 export interface Subject extends FoundPod {
-  readonly traces: Traces;
   several?: Several;
   /** Any of these signals ends the wait for the pod. */
   cancelOn?: readonly AbortSignal[];
@@ -55,7 +55,8 @@ export async function traceToReport(session: Session, subject: Subject, options:
   const recorder = await recorderOf(options, ports, (message) => warn(message));
   let stage: Stage | undefined;
   const warn = warnOn(sayingThrough((text) => stage?.say(text), ports));
-  const { name, uid, several, traces, cancelOn = [] } = subject;
+  const { name, uid, several, cancelOn = [] } = subject;
+  const traces = tracesOfLog();
   const live = liveSource({ ...liveOptions(session, options), name, uid, several, warn });
   for (const signal of cancelOn) signal.addEventListener('abort', live.finish, { once: true });
   let interruptedBy: Interrupted['signal'] | undefined;

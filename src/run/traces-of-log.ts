@@ -10,7 +10,7 @@ import { isTerminating } from '../model/pod.ts';
 import { reduce } from '../model/reduce.ts';
 import { concerning, learn, objectsOf, subjectOf, type Subject } from '../model/select.ts';
 import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
-import { tracesOfOne, type Traces } from './traces.ts';
+import { onePod, type Traces } from './traces.ts';
 
 /**
  * Traces one pod or several, as the log's first observation says. `wants` chooses which terminating pods are traced in a
@@ -32,6 +32,24 @@ export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
     close: (key, replacement) => traces.close(key, replacement),
   };
 }
+
+/** Everything that a run about one pod observes is about this pod, or about the other pods of its workload. */
+function tracesOfOne(): Traces {
+  let trace = emptyTrace;
+  return {
+    add(observation) {
+      trace = reduce(trace, ofOnePod(observation));
+      return [onePod];
+    },
+    get: (key) => (key === onePod ? trace : undefined),
+    keys: () => [onePod],
+    probes: () => trace.probes,
+    close: () => {},
+  };
+}
+
+const ofOnePod = (o: Observation): Observation =>
+  'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o;
 
 function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
   let first: string | undefined;

@@ -1,7 +1,8 @@
-/** The traces of one run, updated as its log grows. */
-import { emptyTrace, type ProbeFacts, type Trace } from '../model/trace.ts';
+/** The traces of one run, updated as its log grows, and what its parts ask of a trace without the inference. */
+import type { ProbeFacts, Trace } from '../model/trace.ts';
 import type { Observation } from '../model/observation.ts';
-import { reduce } from '../model/reduce.ts';
+import { isFinished } from '../model/pod.ts';
+import type { Report } from '../verdict/report.ts';
 
 export interface Traces {
   /** Adds one observation of the log. Returns the keys of the traces that it concerns. */
@@ -22,20 +23,43 @@ export const onePod = '';
 /** The trace of the one pod, or of several pods the open trace that began first. */
 export const firstTrace = (traces: Traces): Trace | undefined => traces.get(traces.keys()[0] ?? onePod);
 
-/** Everything that a run about one pod observes is about this pod, or about the other pods of its workload. */
-export function tracesOfOne(): Traces {
-  let trace = emptyTrace;
+/** Passes each report to `onReport` and closes its trace. A pod that was never seen has no report. */
+export function createTraceReports(
+  traces: Traces,
+  reportOf: (trace: Trace) => Report | undefined,
+  onReport: (report: Report) => void,
+) {
+  const take = (key: string): void => {
+    const trace = traces.get(key);
+    const report = trace && reportOf(trace);
+    traces.close(key, report?.timeline.replacement?.uid);
+    if (report) onReport(report);
+  };
   return {
-    add(observation) {
-      trace = reduce(trace, ofOnePod(observation));
-      return [onePod];
+    /** To be called with each observation and the trace that it concerns. */
+    step(observation: Observation, key?: string): void {
+      if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
     },
-    get: (key) => (key === onePod ? trace : undefined),
-    keys: () => [onePod],
-    probes: () => trace.probes,
-    close: () => {},
+    /** Takes the traces that are still open when the run ends. */
+    takeRest: (): void => traces.keys().forEach(take),
   };
 }
 
-const ofOnePod = (o: Observation): Observation =>
-  'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o;
+/** The pod is gone, or ended without a deletion. */
+export const hasPodEnded = (trace: Trace): boolean => trace.gone !== undefined || endedUndeleted(trace);
+
+/** The kubelet can end a pod without a deletionTimestamp (SIGNALS.md trap 31): then no deletion will follow. */
+function endedUndeleted(trace: Trace): boolean {
+  const pod = trace.pod?.value;
+  const kubeletReasons = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
+  return (
+    trace.began?.value.mode === 'attach' &&
+    !trace.deletion &&
+    pod !== undefined &&
+    isFinished(pod) &&
+    kubeletReasons.includes(pod.status.reason ?? '')
+  );
+}
+
+/** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
+export const sharedStreamDelayMs = 500;

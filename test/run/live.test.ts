@@ -5,7 +5,7 @@ import { systemClock } from '../../src/run/clock.ts';
 import type { FoundPod } from '../../src/run/pod-checks.ts';
 import { liveSource } from '../../src/run/live.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfOne } from '../../src/run/traces.ts';
+import { tracesOfLog } from '../../src/run/traces-of-log.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
@@ -46,7 +46,7 @@ it('a consumer that throws leaves no request open once the source is stopped', (
     const step = (_: unknown, { kind }: { kind: string }): unknown => kind === 'answered' && failing();
     const open = () => server.requests.filter(({ endedAt }) => endedAt === undefined).map(({ url }) => url);
     await expect(
-      run({ traces: tracesOfOne(), source: live.source, logText: false, audience: { step }, onTrace: live.onTrace }),
+      run({ traces: tracesOfLog(), source: live.source, logText: false, audience: { step }, onTrace: live.onTrace }),
     ).rejects.toThrow('seen enough');
     expect(open()).not.toEqual([]);
     live.stop();
@@ -63,7 +63,7 @@ it('a pod that has taken the name of the chosen pod is not deleted', () =>
   serving('graceful-exit', {}, async ({ server, flags }) => {
     const { cluster, live } = await tracing({ server, flags }, { uid: 'the-one-that-was-chosen' });
     const ran = run({
-      traces: tracesOfOne(),
+      traces: tracesOfLog(),
       source: live.source,
       logText: false,
       audience: { step: () => {} },

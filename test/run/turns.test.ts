@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { afterInput } from '../../src/run/clock.ts';
 import { run, type Source } from '../../src/run/run.ts';
-import { tracesOfOne } from '../../src/run/traces.ts';
+import { tracesOfLog } from '../../src/run/traces-of-log.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { rawObservationsOf } from '../helpers/recordings.ts';
 
@@ -13,7 +13,7 @@ async function shownOf(source: Source) {
   const shown: number[] = [];
   const log: Observation[] = [];
   await run({
-    traces: tracesOfOne(),
+    traces: tracesOfLog(),
     source,
     logText: true,
     audience: { step: (_, { seq }) => void shown.push(seq) },
@@ -57,7 +57,7 @@ it.each([4, 6])(
     const all = (await rawObservationsOf('graceful-exit')).slice(0, 6);
     const log: Observation[] = [];
     const ran = run({
-      traces: tracesOfOne(),
+      traces: tracesOfLog(),
       source: inTurns(all.map((one) => [one])),
       logText: false,
       audience: {
@@ -78,7 +78,7 @@ it('every observation is recorded before it is shown', async () => {
   const written = new Set<number>();
   const early: number[] = [];
   await run({
-    traces: tracesOfOne(),
+    traces: tracesOfLog(),
     source: inTurns(all.map((one, index) => [one, line(index)])),
     logText: false,
     audience: { step: (_, { seq }) => void (written.has(seq) || early.push(seq)) },

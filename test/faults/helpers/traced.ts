@@ -12,7 +12,7 @@ import { systemClock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/live-run.ts';
 import { liveSource, type Live } from '../../../src/run/live.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfOne } from '../../../src/run/traces.ts';
+import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import type { Trace } from '../../../src/model/trace.ts';
@@ -81,7 +81,7 @@ export async function traced(scenario: Scenario, options: TracedOptions = {}): P
     let trace: Trace | undefined;
     let error: Error | undefined;
     const running = run({
-      traces: tracesOfOne(),
+      traces: tracesOfLog(),
       source: live.source,
       logText: false,
       onTrace: (next) => {

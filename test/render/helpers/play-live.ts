@@ -4,7 +4,7 @@ import { createLive } from '../../../src/render/live.ts';
 import { styleOf } from '../../../src/render/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfOne } from '../../../src/run/traces.ts';
+import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { reportOf } from '../../../src/verdict/report.ts';
 
@@ -49,7 +49,7 @@ async function* paced(): AsyncGenerator<RawObservation> {
 
 try {
   const trace = await run({
-    traces: tracesOfOne(),
+    traces: tracesOfLog(),
     source: paced(),
     logText: true,
     audience: { step: (trace, observation) => live.step(timelineOf(trace), observation) },

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/live-run.ts';
 import { liveSource } from '../../../src/run/live.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfOne } from '../../../src/run/traces.ts';
+import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import { exitReportFrom } from '../../helpers/exit-report.ts';
 import type { Asked } from '../../kube/helpers/api.ts';
@@ -91,7 +91,7 @@ export async function runOf(cluster: Cluster, options: Partial<LiveOptions>) {
   });
   try {
     const trace: Trace = await run({
-      traces: tracesOfOne(),
+      traces: tracesOfLog(),
       source: live.source,
       logText: false,
       onTrace: live.onTrace,

@@ -36,7 +36,7 @@ export function readHeader(first: unknown, file: string): Header | undefined {
   );
 }
 
-export const notARecording = (file: string): PodexitError =>
+const notARecording = (file: string): PodexitError =>
   new PodexitError(
     'recording.invalid',
     `${file} is not a podexit recording`,

@@ -15,7 +15,7 @@ export function followOwners(
   progress: Progress,
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
-): Pick<Several, 'ownerSeen' | 'ownerAlive' | 'listed'> {
+): Pick<Several, 'ownerSeen' | 'alive' | 'listed'> {
   const followed = new Set<string>();
   const moved = new Set<string>();
   const expect = (path: string): void => {
@@ -27,7 +27,6 @@ export function followOwners(
   if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
   if (!isByOwners) progress.ownersKnown();
   let isListed = !isByOwners;
-  const finish = (path: string, why: string): void => finishOwner(progress, path, why);
   return {
     listed(pods) {
       if (isListed) return;
@@ -40,12 +39,13 @@ export function followOwners(
       progress.ownersKnown();
     },
     ownerSeen(rawObservation, stream) {
+      if (!isOfWorkloads(stream)) return;
       const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
         if (!followed.has(path)) continue;
         if (isRemoved(rawObservation)) {
-          finish(path, `${pathText(path)} is gone`);
+          finishOwner(progress, path, `${pathText(path)} is gone`);
           continue;
         }
         const above = foreignOwnerOf(object);
@@ -59,16 +59,21 @@ export function followOwners(
       if (stream.name === undefined) return;
       const path = pathOf({ metadata: { name: stream.name } });
       if (!followed.has(path)) return;
-      if (rawObservation.kind === 'refused') finish(path, `${pathText(path)} may not be watched`);
+      if (rawObservation.kind === 'refused') finishOwner(progress, path, `${pathText(path)} may not be watched`);
       if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
-        finish(path, `${pathText(path)} is gone`);
+        finishOwner(progress, path, `${pathText(path)} is gone`);
     },
-    ownerAlive(stream, isAlive) {
+    alive(stream, isAlive) {
+      if (!isOfWorkloads(stream)) return;
       const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
       if (followed.has(path)) progress.ownerAlive(path, isAlive);
     },
   };
 }
+
+/** CronJobs are watched too, but their pods are not traced. */
+const isOfWorkloads = ({ stream, resource }: Target): boolean =>
+  stream === 'owner' && Object.hasOwn(workloadKinds, resource);
 
 /** The owner's status can no longer be read: it is not waited for. */
 function finishOwner(progress: Progress, path: string, why: string): void {

@@ -181,10 +181,9 @@ function severalOf(rollout: Rollout): Several {
     options.target.kind === 'node'
       ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
       : undefined;
-  const start = starterOf(rollout, blocked);
   return {
     ...scope,
-    start,
+    start: starterOf(rollout, blocked),
     shouldTrace(uid, pod) {
       const isOne = !named || named.has(uid);
       if (!stop.signal.aborted && isOne && !begun.has(uid)) {
@@ -207,7 +206,7 @@ function severalOf(rollout: Rollout): Several {
         finishPod(rollout, uidOf(pod));
       }),
     ...owners,
-    podsAlive: progress.podsAlive,
+    alive: (stream, isAlive) => (stream === scope.pods ? progress.podsAlive(isAlive) : owners.alive?.(stream, isAlive)),
     listed(pods) {
       limit.listed();
       owners.listed(pods);

@@ -20,15 +20,13 @@ export interface FollowOptions {
   onObservation?: (rawObservation: RawObservation) => void;
   /** Can end this stream before the run ends. */
   signal?: AbortSignal;
-  /** Called when the stream dies or comes alive again. */
-  onAlive?: (isAlive: boolean) => void;
 }
 
 /** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
 export async function follow(
   run: Run,
   target: Target,
-  { gate, onObservation, signal, onAlive }: FollowOptions = {},
+  { gate, onObservation, signal }: FollowOptions = {},
 ): Promise<void> {
   const { options } = run;
   const isOfPods = target === run.pods;
@@ -37,7 +35,7 @@ export async function follow(
   gate?.expect(own);
   const waiting = isOfPods ? announceWaiting(options) : undefined;
   const health = run.streams.open(target.stream, options.clock.now(), {
-    onAlive,
+    onAlive: (isAlive) => options.several?.alive?.(target, isAlive),
     waitingFor: waiting?.because,
     isNeeded: isOfPods || undefined,
   });

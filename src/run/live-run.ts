@@ -31,12 +31,10 @@ export interface Several extends Scope {
   missed(this: void, pod: JsonObject, why: string): void;
   /** All pods that exist. */
   listed(this: void, pods: readonly JsonObject[]): void;
-  /** Whether the pods' stream is alive, so that silence means that nothing happens. */
-  podsAlive?(this: void, isAlive: boolean): void;
   /** One observation of an owner's stream. */
   ownerSeen?(this: void, rawObservation: RawObservation, target: Target): void;
-  /** Whether an owner's stream is alive, so that silence means that nothing happens. */
-  ownerAlive?(this: void, target: Target, isAlive: boolean): void;
+  /** Whether a stream is alive, so that silence means that nothing happens. */
+  alive?(this: void, target: Target, isAlive: boolean): void;
 }
 
 /** The options of the command that the run needs. */

@@ -90,7 +90,6 @@ function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservati
   return new Promise((resolve) => {
     void follow(run, run.pods, {
       gate,
-      onAlive: run.options.several?.podsAlive,
       onObservation: (rawObservation) => {
         observe?.(rawObservation);
         if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));

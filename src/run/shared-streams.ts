@@ -182,7 +182,6 @@ function createOwners({ options }: Run, watch: Watch) {
     const shared = several && known.size > maxOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
     const target = shared ?? byName;
     watch(target, {
-      onAlive: (isAlive) => several?.ownerAlive?.(target, isAlive),
       onObservation: (rawObservation) => {
         several?.ownerSeen?.(rawObservation, target);
         if (rawObservation.kind !== 'listed') return;

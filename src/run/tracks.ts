@@ -56,7 +56,7 @@ export function createTracks(run: Run) {
   const checkEnd = (key: string): void => {
     const one = tracks.get(key);
     if (!one?.trace || one.isOver || run.signal.aborted) return;
-    const end = ends.planned(one.trace);
+    const end = plannedEnd(one.trace);
     if (!end) return;
     const wait = msUntil(run, end);
     if (wait > 0 && !several) run.streams.doubt();
@@ -66,7 +66,7 @@ export function createTracks(run: Run) {
     one.cancelSettling = clock.setTimeout(() => checkEnd(key), wait);
   };
   const checkAll = (): void => tracks.forEach((_, key) => checkEnd(key));
-  const ends = createEnds(run, checkAll);
+  const plannedEnd = createPlan(run, checkAll);
   const checkSoon = onceEachTurn(checkEnd);
   if (!several) track(onePod);
   return {
@@ -130,30 +130,27 @@ function finishProbing(run: Run, probing: Probing, onFinished: () => void): void
     .catch(run.fail);
 }
 
-/** When traces end. What decides it is loaded while the server handles the first DELETE: earlier, this would delay it. */
-function createEnds({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
-  let decide: typeof EndOf | undefined;
-  let loading: Promise<void> | undefined;
-  const load = (): void => {
-    loading ??= import('./trace-end.ts')
-      .then(({ endOf }) => {
-        decide = endOf;
-        onLoaded();
-      })
-      .catch(fail);
+/**
+ * The end of a trace as far as it is known now. What decides it is loaded while the server handles the first DELETE:
+ * earlier, this would delay it.
+ */
+function createPlan({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
+  let endOf: typeof EndOf | undefined;
+  let isLoading = false;
+  const load = async (): Promise<void> => {
+    isLoading = true;
+    ({ endOf } = await import('./trace-end.ts'));
+    onLoaded();
   };
-  return {
-    /** The end of a trace as far as it is known now. */
-    planned(trace: Trace): End | undefined {
-      const hasEnded = hasPodEnded(trace);
-      if (hasEnded || trace.deletion || trace.requests.length > 0) load();
-      if (!hasEnded || !decide) return undefined;
-      const isComingBack = streams.isComingBack();
-      // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be
-      // most of all requests. A run waits for them only if one is known to be lost.
-      const areComplete = several ? !isComingBack : streams.areComplete();
-      return decide(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
-    },
+  return (trace: Trace): End | undefined => {
+    const hasEnded = hasPodEnded(trace);
+    if (!isLoading && (hasEnded || trace.deletion || trace.requests.length > 0)) void load().catch(fail);
+    if (!hasEnded || !endOf) return undefined;
+    const isComingBack = streams.isComingBack();
+    // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
+    // of all requests. A run waits for them only if one is known to be lost.
+    const areComplete = several ? !isComingBack : streams.areComplete();
+    return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
   };
 }
 

@@ -13,22 +13,22 @@ export function createPodObserver(
   shared: SharedStreams,
   gate: Gate,
 ): (rawObservation: RawObservation) => void {
-  const alive = new Map<string, JsonObject>();
-  const terminating = new Set<string>();
+  /** The newest state of each pod, by uid; of a terminating pod the first one. */
+  const known = new Map<string, JsonObject>();
+  const isTerminating = (uid: string): boolean => isTerminatingPod(known.get(uid) ?? {});
   const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
     const uid = uidOf(pod);
     several.seen(uid, isRemoved ? undefined : pod);
-    if (isRemoved || isTerminatingPod(pod)) alive.delete(uid);
-    else alive.set(uid, pod);
+    const wasTerminating = isTerminating(uid);
     if (isRemoved) {
+      known.delete(uid);
       run.probing?.close(uid);
-      if (!terminating.delete(uid)) onSuddenRemoval(run, several, pod);
-      return;
+      return wasTerminating ? undefined : onSuddenRemoval(run, several, pod);
     }
+    if (!wasTerminating) known.set(uid, pod);
     shared.openRoutes(pod);
     shared.openOwners(pod);
-    if (!isTerminatingPod(pod) || terminating.has(uid)) return;
-    terminating.add(uid);
+    if (!isTerminatingPod(pod) || wasTerminating) return;
     if (!several.shouldTrace(uid, pod)) return;
     if (isNews) reportLateStreams(run, uid, gate);
     shared.openPlace(pod);
@@ -40,14 +40,14 @@ export function createPodObserver(
     if (rawObservation.kind !== 'listed') return;
     const pods = rawObservation.objects.map(asObject);
     const there = new Set(pods.map(uidOf));
-    for (const [uid, pod] of alive) {
-      if (there.has(uid)) continue;
-      alive.delete(uid);
+    for (const [uid, pod] of known) {
+      if (there.has(uid) || isTerminating(uid)) continue;
+      known.delete(uid);
       if (!isFinishedPod(pod)) several.missed(pod, 'it disappeared while the watch of the pods was lost');
     }
     several.listed(pods);
     // A pod that was already terminating when first seen missed its beginning on every stream.
-    pods.forEach((pod) => take(pod, false, alive.has(uidOf(pod))));
+    pods.forEach((pod) => take(pod, false, known.has(uidOf(pod))));
   };
 }
 

@@ -1,5 +1,6 @@
 /** Waits for a workload's next terminating pod and traces it: `--attach` without a pod's name. */
 import { PodexitError } from '../errors.ts';
+import type { Pod } from '../model/kube.ts';
 import type { Several } from './live-run.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { readScope } from './scope.ts';
@@ -45,8 +46,10 @@ async function waitAndTrace(session: Session, options: NextPodOptions): Promise<
         'Start the rollout or the deletion while this waits, or wait longer: --timeout 0 waits forever.',
         { exitCode: 3 },
       );
+    // A pod that was removed at once is terminating in the log, and is not the next pod.
+    const wants = ({ metadata }: Pod): boolean => metadata.uid === uid;
     const cancelOn = [over.signal, deadline.signal, limit.signal];
-    return await traceToReport(session, { name: '', several, cancelOn, notStarted }, options);
+    return await traceToReport(session, { name: '', several, wants, cancelOn, notStarted }, options);
   } finally {
     limit.cancel();
   }

@@ -1,5 +1,6 @@
 /** Traces one pod: finds it, asks before it is deleted, runs the live source through the main loop, and reports. */
 import { PodexitError } from '../errors.ts';
+import type { Pod } from '../model/kube.ts';
 import type { Interrupted } from '../model/observation.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
@@ -42,6 +43,8 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
 /** The one pod of a run: the pod that was found, or the first of several that terminates. */
 export interface Subject extends FoundPod {
   several?: Several;
+  /** Which of several terminating pods is traced. */
+  wants?(pod: Pod): boolean;
   /** Any of these signals ends the wait for the pod. */
   cancelOn?: readonly AbortSignal[];
   /** `attach.not-started` (exit 3). */
@@ -56,7 +59,7 @@ export async function traceToReport(session: Session, subject: Subject, options:
   let stage: Stage | undefined;
   const warn = warnOn(sayingThrough((text) => stage?.say(text), ports));
   const { name, uid, several, cancelOn = [] } = subject;
-  const traces = tracesOfLog();
+  const traces = tracesOfLog(subject.wants);
   const live = liveSource({ ...liveOptions(session, options), name, uid, several, warn });
   for (const signal of cancelOn) signal.addEventListener('abort', live.finish, { once: true });
   let interruptedBy: Interrupted['signal'] | undefined;

@@ -2,7 +2,7 @@
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
 
-/** Codes that only a check uses, besides those of an exit report. Explained in verdict/explain/findings.ts. */
+/** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
 export const checkOnlyCodes = [
   'shell-as-pid-1',
   'no-signal-handler',

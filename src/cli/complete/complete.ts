@@ -76,7 +76,7 @@ async function scenarios(): Promise<Candidate[]> {
 }
 
 async function topics(): Promise<Candidate[]> {
-  const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain/topics.ts');
+  const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain.ts');
   const words = [...all.map(({ name }) => name), ...topicKinds.map(pluralOf), 'figures'];
   return [...new Set(words)].map((word) => ({ word }));
 }

@@ -1,6 +1,6 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
-import type { Bounds, ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
-import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../model/report.ts';
+import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';

@@ -54,10 +54,7 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       const text =
         isKnown && region.length > 0 && next.length > 0 && fits
           ? inserted(above, region.length) + changed(pen, region, next)
-          : isKnown &&
-              above.length === 0 &&
-              next.length === region.length &&
-              next.every((cells, at) => isSame(cells, region[at]))
+          : isKnown && above.length + region.length + next.length === 0
             ? ''
             : beginSync + whole(above, next) + endSync;
       region = next;
@@ -91,9 +88,6 @@ const cellsOf = (line: Line): Cells =>
       return width === 0 ? [] : [{ ink, text: character }, ...(width > 1 ? [{ ink, text: '' }] : [])];
     }),
   );
-
-const isSame = (a: Cells | undefined, b: Cells | undefined): boolean =>
-  a !== undefined && b !== undefined && a.length === b.length && a.every((cell, at) => isSameCell(cell, b[at]));
 
 const isSameCell = (a: Cells[number] | undefined, b: Cells[number] | undefined): boolean =>
   a?.text === b?.text && (a?.ink === b?.ink || (a?.text === ' ' && b !== undefined));

@@ -3,24 +3,8 @@ import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { oneOf, usageError } from './usage.ts';
-import { parseAnyTarget, type SelectorFlags } from './target.ts';
-
-export interface DeleteFlags extends SelectorFlags {
-  pick?: string;
-  attach?: boolean;
-  allTerminating?: boolean;
-  evict?: boolean;
-  retryEvict?: boolean;
-  ignoreNotFound?: boolean;
-  dryRun?: string;
-  interactive?: boolean;
-  yes?: boolean;
-  wait?: string;
-  cascade?: string;
-  output?: string;
-  record?: string;
-  report?: string[];
-}
+import type { Flags } from './flags.ts';
+import { parseAnyTarget } from './target.ts';
 
 /** The flags that choose a pod; `check` has them too. */
 export function addTargetFlags(command: Command): Command {
@@ -52,7 +36,7 @@ const leaveOne = 'Leave out one of the two.';
 type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
-export function deletionOptions(words: readonly string[], flags: DeleteFlags): Chosen {
+export function deletionOptions(words: readonly string[], flags: Flags): Chosen {
   if (flags.cascade !== undefined)
     throw usageError(
       'cascade',
@@ -90,15 +74,15 @@ export function deletionOptions(words: readonly string[], flags: DeleteFlags): C
   };
 }
 
-export const pickOf = ({ pick }: DeleteFlags): TraceOptions['pick'] =>
+export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
   pick === undefined ? undefined : oneOf(pick, picks, '--pick');
 
 /** Flags that mean nothing if nothing is deleted. */
 const deletionFlags = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
 const onePodFlags = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
 
-function firstGiven<K extends keyof DeleteFlags>(
-  flags: DeleteFlags,
+function firstGiven<K extends keyof Flags>(
+  flags: Flags,
   names: Readonly<Record<K, string>>,
   isDefault = (_name: K): boolean => false,
 ): string | undefined {
@@ -107,7 +91,7 @@ function firstGiven<K extends keyof DeleteFlags>(
 }
 
 /** Another command deletes the pods of a node, such as kubectl drain. */
-function refuseDeletion(flags: DeleteFlags): void {
+function refuseDeletion(flags: Flags): void {
   const given = firstGiven(flags, deletionFlags);
   if (given !== undefined)
     throw usageError(
@@ -117,7 +101,7 @@ function refuseDeletion(flags: DeleteFlags): void {
     );
 }
 
-function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: DeleteFlags): TraceOptions['once'] {
+function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flags): TraceOptions['once'] {
   const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
   const waits = oneOf(wait, ['true', 'false'], '--wait') === 'true';
   if (how === 'none' && waits) return undefined;

@@ -18,7 +18,8 @@ import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Main } from './command.ts';
-import { wholeNumber, type Flags } from './options.ts';
+import type { Flags } from './flags.ts';
+import { wholeNumber } from './options.ts';
 import { usageError } from './usage.ts';
 import { shellQuoted } from './words.ts';
 
@@ -26,18 +27,10 @@ interface DemoCommand {
   /** Runs the command line. Passed in, so that the demo does not bundle a second copy of the program. */
   main: Main;
   scenario?: string;
-  flags: DemoFlags;
+  flags: Flags;
   /** The user's flags, as words: the command gets them unchanged. */
   given: readonly string[];
 }
-
-export type DemoFlags = Flags & {
-  list?: boolean;
-  fixed?: boolean;
-  serve?: boolean;
-  port?: string;
-  writeKubeconfig?: string;
-};
 
 /** How long a served cluster shows the end before it starts over. */
 const playAgainAfterMs = 15_000;
@@ -96,7 +89,7 @@ function chosen(name: string, fixed: boolean): ShippedScenario {
 const notChosen = (message: string, hint: string, possible: readonly ShippedScenario[]): PodexitError =>
   new PodexitError('demo.scenario', message, `${hint}: ${possible.map(({ name }) => name).join(', ')}`);
 
-async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
+async function startServer(scenario: Scenario, { port, serve }: Flags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
   try {
     return await startLoopback({ scenario, port: wanted, playAgainAfterMs: serve ? playAgainAfterMs : undefined });
@@ -119,7 +112,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 async function trace(
   main: Main,
   server: Loopback,
-  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: DemoFlags },
+  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: Flags },
   { stderr, ...ports }: Ports,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -144,7 +137,7 @@ async function trace(
 const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
 
 /** One line for each, so that the report above stays on a small screen. */
-function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {
+function tryNext(shipped: ShippedScenario, { fixed }: Flags): string {
   const next = scenarioAfter(shipped)?.name;
   const commands = [shipped.fixed !== undefined && !fixed && `${shipped.name} --fixed`, next].filter(Boolean);
   return `Try next:\n${commands.map((command) => `  kubectl podexit demo ${command}\n`).join('')}`;

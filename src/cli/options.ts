@@ -11,34 +11,15 @@ import {
   type Format,
 } from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
-import { deletionOptions, decideGrace, type DeleteFlags } from './delete-flags.ts';
+import { connectionOf, collect } from './connection-flags.ts';
+import { deletionOptions, decideGrace } from './delete-flags.ts';
+import type { Flags } from './flags.ts';
 import { parseDuration, oneOf, usageError } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
-import { addPipelineFlags, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
-import { addProbeFlags, type ProbeFlags } from './probe-flags.ts';
+import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
+import { addProbeFlags } from './probe-flags.ts';
 import { shownCommand } from './words.ts';
 import type { Command } from 'commander';
-
-/** As commander parses them, like all flags here. */
-export interface OutputFlags {
-  output?: string;
-  report?: string[];
-  color?: string;
-  ascii?: boolean;
-}
-
-export interface Flags extends ConnectionFlags, DeleteFlags, OutputFlags, PipelineFlags, ProbeFlags {
-  gracePeriod?: string;
-  now?: boolean;
-  force?: boolean;
-  timeout?: string;
-  waitReplacement?: boolean;
-  /** --logs: true, --no-logs: false, neither: undefined. */
-  logs?: boolean;
-  timestamps?: string;
-  v?: string;
-}
 
 /** All but the probes. `target`: the words that name it. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
@@ -144,7 +125,7 @@ export function addTraceFlags(command: Command): Command {
 const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-const colorFrom = ({ color = 'auto' }: OutputFlags) => oneOf(color, ['auto', 'always', 'never'], '--color');
+const colorFrom = ({ color = 'auto' }: Flags) => oneOf(color, ['auto', 'always', 'never'], '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {
@@ -191,7 +172,7 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export async function documentOptions(flags: OutputFlags, others: readonly string[]): Promise<OutputOptions> {
+export async function documentOptions(flags: Flags, others: readonly string[]): Promise<OutputOptions> {
   // Loaded only now: whatever a command's flags load makes every start slower.
   const { assertFormat, reportFileOf } = await import('../advice/output.ts');
   assertFormat(flags.output, others);

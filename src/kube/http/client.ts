@@ -23,8 +23,17 @@ export interface ClientOptions {
    */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
+  counts: RequestCounts;
   env: Env;
   clean(text: string): string;
+}
+
+/** Requests to the API server; each is in exactly one of these. */
+export interface RequestCounts {
+  /** Paths with their selectors: a watch that resumes, as each does after some minutes, is not counted again. */
+  watches: Set<string>;
+  logs: number;
+  others: number;
 }
 
 /** Every request of a run goes through here: one transport, one identity, one place for redirects and renewals. */
@@ -64,7 +73,7 @@ type AuthenticatedReply = Reply & { generation: number };
 
 /** Follows redirects, but only of a GET within one origin, since a redirected request carries our credentials. */
 async function follow(options: ClientOptions, request: ApiRequest): Promise<AuthenticatedReply> {
-  let url = urlOf(options.base, request.path, searchParams(request.query));
+  let url = urlOf(options.base, request.path, request.query);
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
     if (!redirects.has(reply.status)) return reply;
@@ -96,10 +105,11 @@ async function sendAuthenticated(
 }
 
 function send(
-  { transport, userAgent, env }: ClientOptions,
+  { transport, userAgent, env, counts }: ClientOptions,
   identity: Identity,
   request: Omit<Exchange, 'tls' | 'now'>,
 ): Promise<Reply> {
+  count(counts, request.url);
   // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
   if (request.signal !== undefined) setMaxListeners(0, request.signal);
   return transport.exchange({
@@ -110,6 +120,12 @@ function send(
   });
 }
 
+function count(counts: RequestCounts, { pathname, searchParams }: URL): void {
+  if (searchParams.has('watch'))
+    counts.watches.add(`${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`);
+  else counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
+}
+
 /** Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection. */
 const reservedHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
 /** ms; longer than any probe's own timeout, which aborts its requests. */
@@ -118,7 +134,7 @@ const maxProbeMs = 65_000;
 /** Follows no redirects, and retries no broken connections: a probe measures what happens to this one request. */
 async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
   const { base } = options;
-  const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
+  const url = new URL(`${pathPrefix(base)}${path}`, base.origin);
   if (url.origin !== base.origin)
     throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
   const allowed = Object.entries(headers).filter(([name]) => !reservedHeaders.test(name));
@@ -174,23 +190,18 @@ function limit(requestedMs: number | undefined, maxMs: number): number {
 }
 
 /** The path in the server's address goes before the request's own. */
-export function urlOf(base: URL, path: string, query: URLSearchParams): URL {
+export function urlOf(base: URL, path: string, query: ApiRequest['query'] | URLSearchParams = {}): URL {
   const url = new URL(base.origin);
-  url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
-  url.search = query.toString();
+  url.pathname = `${pathPrefix(base)}${path}`;
+  const entries = query instanceof URLSearchParams ? [...query] : Object.entries(query);
+  for (const [name, value] of entries) if (value !== undefined) url.searchParams.append(name, value);
   return url;
 }
 
-function searchParams(query: ApiRequest['query'] = {}): URLSearchParams {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
-  return params;
-}
+const pathPrefix = (base: URL): string => base.pathname.replace(/\/+$/, '');
 
 /** Includes the selectors: they are no secrets, and the caller applies `clean`. */
-function loggedUrl(url: URL): string {
-  return `${showUrl(url)}${url.search}`;
-}
+const loggedUrl = (url: URL): string => `${showUrl(url)}${url.search}`;
 
 function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): RawObservation[] {
   const date = Date.parse(headers.date ?? '');

@@ -4,7 +4,7 @@ import { Cluster, type ClusterOptions } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
 import { Refusal } from './data/status.ts';
-import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
+import { parseApiRequest } from './http/api-request.ts';
 import { createExchange, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
 import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
@@ -37,7 +37,11 @@ export async function startLoopback(options: LoopbackOptions) {
   async function handle(message: IncomingMessage, response: ServerResponse, body: string, nth: number): Promise<void> {
     const { method = 'GET', url = '/', headers } = message;
     const request = parseApiRequest(method, url, headers, body);
-    const entry: RequestLog = { ...logEntry(request), url, at: clock.now(), nthOnConnection: nth };
+    const { verb, kind, subresource } = request;
+    const entry: RequestLog = {
+      ...{ method, url, userAgent: headers['user-agent'], body, verb, resource: kind?.plural, subresource },
+      ...{ at: clock.now(), nthOnConnection: nth, status: 0, sent: 0, lines: 0 },
+    };
     requests.push(entry);
     const exchange = createExchange(request, entry, response, { ...interference, now: () => clock.now() });
     try {
@@ -100,11 +104,6 @@ export async function startLoopback(options: LoopbackOptions) {
       await server.suspend();
     },
   };
-}
-
-function logEntry({ method, verb, kind, subresource, body, headers }: ApiRequest) {
-  const userAgent = headers['user-agent'] as string | undefined;
-  return { method, body, userAgent, verb, resource: kind?.plural, subresource, status: 0, sent: 0, lines: 0 };
 }
 
 /** A kubeconfig for one server, as JSON, which is YAML too. */

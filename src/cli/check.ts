@@ -6,7 +6,7 @@ import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { parseDuration, usageError } from './usage.ts';
 import { findingsIn, policyFrom, readConfig } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, wholeNumber } from './options.ts';
+import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
 import type { AddCommand } from './command.ts';
 import type { Flags } from './flags.ts';
@@ -71,7 +71,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
   // Loaded only now: whatever a command's flags load makes every start slower.
   const { failOnWords } = await import('../advice/finding.ts');
   const { words: inFile } = await readConfig(flags.config);
-  const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
+  const { seconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );

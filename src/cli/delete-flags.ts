@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { oneOf, usageError } from './usage.ts';
+import { oneOf, usageError, wholeNumber } from './usage.ts';
 import type { Flags } from './flags.ts';
 import { parseAnyTarget } from './target.ts';
 
@@ -37,69 +37,57 @@ type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | '
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
 export function deletionOptions(words: readonly string[], flags: Flags): Chosen {
+  const { attach, allTerminating, evict = false, retryEvict = false, ignoreNotFound = false } = flags;
   if (flags.cascade !== undefined)
     throw usageError(
       'cascade',
       '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
-  const isDefault = (name: keyof typeof deletionFlags): boolean =>
-    (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
-  const deletionFlag = firstGiven(flags, deletionFlags, isDefault);
-  if ((flags.attach || flags.allTerminating) && deletionFlag !== undefined)
+  const deletionFlag = deletionFlagIn(flags);
+  if ((attach || allTerminating) && deletionFlag)
     throw usageError(
       'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes and cannot be combined with ${deletionFlag}`,
+      `--${attach ? 'attach' : 'all-terminating'} never deletes and cannot be combined with ${deletionFlag}`,
       leaveOne,
     );
-  if (flags.retryEvict && !flags.evict)
+  if (retryEvict && !evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
-  const onePodFlag = flags.allTerminating ? firstGiven(flags, onePodFlags) : undefined;
-  if (onePodFlag !== undefined)
+  const onePodFlag = flags.pick !== undefined ? '--pick' : ignoreNotFound && '--ignore-not-found';
+  if (allTerminating && onePodFlag)
     throw usageError('all-terminating', `${onePodFlag} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
-  if (target.kind === 'node') refuseDeletion(flags);
+  // Another command deletes the pods of a node, such as kubectl drain.
+  if (target.kind === 'node' && deletionFlag)
+    throw usageError(
+      'node',
+      `node/NAME deletes nothing and cannot be combined with ${deletionFlag}`,
+      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
+    );
   if (target.kind === 'pods' && flags.pick !== undefined)
     throw usageError('pick', '--pick chooses one pod, and several are named', leaveOne);
-  const attaches = flags.attach || flags.allTerminating || target.kind === 'node';
+  const attaches = attach || allTerminating || target.kind === 'node';
   return {
     target,
     pick: pickOf(flags),
-    mode: attaches ? 'attach' : flags.evict ? 'evict' : 'delete',
-    ignoreNotFound: flags.ignoreNotFound ?? false,
+    mode: attaches ? 'attach' : evict ? 'evict' : 'delete',
+    ignoreNotFound,
     interactive: flags.interactive ?? false,
-    retryEvict: flags.retryEvict ?? false,
+    retryEvict,
     once,
   };
 }
 
+/** The first flag that means nothing if nothing is deleted. */
+const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: Flags): string | false | undefined =>
+  (evict && '--evict') ||
+  (dryRun !== 'none' && '--dry-run') ||
+  (wait !== 'true' && '--wait') ||
+  (interactive && '--interactive');
+
 export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
   pick === undefined ? undefined : oneOf(pick, picks, '--pick');
-
-/** Flags that mean nothing if nothing is deleted. */
-const deletionFlags = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
-const onePodFlags = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
-
-function firstGiven<K extends keyof Flags>(
-  flags: Flags,
-  names: Readonly<Record<K, string>>,
-  isDefault = (_name: K): boolean => false,
-): string | undefined {
-  const name = (Object.keys(names) as K[]).find((key) => flags[key] !== undefined && !isDefault(key));
-  return name && names[name];
-}
-
-/** Another command deletes the pods of a node, such as kubectl drain. */
-function refuseDeletion(flags: Flags): void {
-  const given = firstGiven(flags, deletionFlags);
-  if (given !== undefined)
-    throw usageError(
-      'node',
-      `node/NAME deletes nothing and cannot be combined with ${given}`,
-      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
-    );
-}
 
 function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flags): TraceOptions['once'] {
   const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
@@ -124,9 +112,9 @@ interface Grace {
 }
 
 /** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
-export function decideGrace(flags: { gracePeriod?: number; now?: boolean; force?: boolean }): Grace {
-  const { gracePeriod, now, force } = flags;
-  const asked = gracePeriod !== undefined && gracePeriod >= 0 ? gracePeriod : undefined;
+export function decideGrace({ gracePeriod, now, force }: Flags): Grace {
+  const given = wholeNumber(gracePeriod, '--grace-period', 'seconds');
+  const asked = given !== undefined && given >= 0 ? given : undefined;
   const together = (names: string, hint: string): Error =>
     usageError('grace', `${names} cannot be used together`, hint);
   if (now && asked !== undefined)

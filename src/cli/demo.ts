@@ -19,8 +19,7 @@ import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Main } from './command.ts';
 import type { Flags } from './flags.ts';
-import { wholeNumber } from './options.ts';
-import { usageError } from './usage.ts';
+import { usageError, wholeNumber } from './usage.ts';
 import { shellQuoted } from './words.ts';
 
 interface DemoCommand {

@@ -14,7 +14,7 @@ import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
 import type { Flags } from './flags.ts';
-import { parseDuration, oneOf, usageError } from './usage.ts';
+import { parseDuration, oneOf, usageError, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags } from './probe-flags.ts';
@@ -28,11 +28,7 @@ export async function traceOptions(
   flags: Flags,
   { version, stdout }: Ports,
 ): Promise<TraceOptions> {
-  const grace = decideGrace({
-    gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
-    now: flags.now,
-    force: flags.force,
-  });
+  const grace = decideGrace(flags);
   const chosen = deletionOptions(target, flags);
   const isNode = chosen.target.kind === 'node';
   const attachFlag =
@@ -93,14 +89,6 @@ export const lookOf = (flags: Flags): LookOptions => ({
   logs: flags.logs === true,
   verbose: verbosityOf(flags) > 0,
 });
-
-/** `unit`: what the number counts, unless the flag's name says it. */
-export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,10}$/.test(text))
-    throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
-  return Number(text);
-}
 
 /** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {

@@ -20,6 +20,14 @@ export function oneOf<T extends string>(text: string, values: readonly T[], flag
 export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>
   texts.flatMap((text) => text.split(',')).map((word) => oneOf(word, values, flag));
 
+/** `unit`: what the number counts, unless the flag's name says it. */
+export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,10}$/.test(text))
+    throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
+  return Number(text);
+}
+
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** 24 days. A timer of Node waits at most 2^31 - 1 ms, and fires at once for more. */

@@ -4,12 +4,10 @@ export interface ConnectOptions {
   context?: string;
   cluster?: string;
   user?: string;
-  /** --server */
   server?: string;
   token?: string;
   username?: string;
   password?: string;
-  /** --as */
   as?: string;
   asGroup?: readonly string[];
   asUid?: string;

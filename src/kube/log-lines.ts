@@ -2,7 +2,6 @@ import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { takeLines } from './lines.ts';
 
-/** What has been read of a log, over all its connections. */
 export interface LogProgress {
   /** The timestamp of the last line that was read, reported or not. */
   lastTime?: string;
@@ -123,7 +122,6 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
     },
     /** Client ms at which the line held back is due; undefined if there is none. */
     due: (): number | undefined => (held === undefined ? undefined : nextAt),
-    /** The line held back. */
     release: (now: number): ReportedLine | undefined => (held === undefined ? undefined : report(held, now)),
   };
 }

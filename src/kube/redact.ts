@@ -5,7 +5,6 @@
 export interface Redactor {
   /** Hides this value and its base64 from now on. Ignores short values: no secrets, and they would garble the text. */
   hide(secret: string | undefined): void;
-  /** The text without secrets. */
   clean(text: string): string;
 }
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
-import type { ClusterEntry, UserEntry } from '../kubeconfig/parse.ts';
+import type { ServerEntry, UserEntry } from '../kubeconfig/parse.ts';
 import type { Redactor } from '../redact.ts';
 import type { Env } from '../env.ts';
 
@@ -11,7 +11,6 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
   servername?: string;
 }
 
-/** What authenticates one request. */
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
@@ -26,7 +25,6 @@ export interface Credentials {
   renew(generation: number): Promise<boolean>;
 }
 
-/** The credentials that a source gives for the next request. */
 export interface Credential {
   /** The header: a scheme, a space and the secret. */
   authorization?: string;
@@ -34,7 +32,6 @@ export interface Credential {
   key?: string;
 }
 
-/** One way to authenticate. */
 export interface CredentialSource {
   getCredential(): Promise<Credential>;
   /** Drops the cached credentials, after a 401. False if they cannot be renewed. */
@@ -42,7 +39,7 @@ export interface CredentialSource {
 }
 
 export interface ResolveOptions {
-  cluster: ClusterEntry & { server: string };
+  cluster: ServerEntry;
   user: UserEntry;
   env: Env;
   redactor: Redactor;

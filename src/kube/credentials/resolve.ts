@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { isOverTls, readIfThere, type ClusterEntry, type Impersonation, type UserEntry } from '../kubeconfig/parse.ts';
+import { isOverTls, readIfThere, type Impersonation, type ServerEntry, type UserEntry } from '../kubeconfig/parse.ts';
 import type { Credentials, Identity, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
@@ -102,7 +102,7 @@ function escapeKey(key: string): string {
  * How the server's certificate is verified, and our client certificate. Throws PodexitError `kubeconfig.bad-file`, and
  * with TLS `kubeconfig.no-authority`.
  */
-function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, redactor: Redactor): TlsOptions {
+function readTls(cluster: ServerEntry, user: UserEntry, redactor: Redactor): TlsOptions {
   const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
   const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
   // kubectl does not even read a key without a certificate.

@@ -2,13 +2,20 @@ import { resolve } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../connect-options.ts';
 import type { Loaded } from './load.ts';
-import { isOverTls, type ClusterEntry, type Impersonation, type Kubeconfig, type UserEntry } from './parse.ts';
+import {
+  isOverTls,
+  type ClusterEntry,
+  type Impersonation,
+  type Kubeconfig,
+  type ServerEntry,
+  type UserEntry,
+} from './parse.ts';
 
 /** The cluster and the user of this run. */
 export interface Chosen {
   contextName?: string;
   namespace: string;
-  cluster: ClusterEntry & { server: string };
+  cluster: ServerEntry;
   user: UserEntry;
 }
 
@@ -170,7 +177,7 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
  * with TLS TLSConfigFor and HTTPWrappersForConfig): to choose one would be a guess. Throws PodexitError
  * `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
  */
-function assertUsable(cluster: ClusterEntry & { server: string }, user: UserEntry): void {
+function assertUsable(cluster: ServerEntry, user: UserEntry): void {
   const isTls = isOverTls(cluster.server);
   const { certificateAuthority: ca, certificateAuthorityData: caData, insecureSkipTlsVerify } = cluster;
   const { clientCertificate, clientCertificateData, clientKey, clientKeyData, token, tokenFile, username } = user;

@@ -8,8 +8,7 @@ import { parseDuration, usageError } from './usage.ts';
 import { findingsIn, policyFrom, readConfig } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `
 Examples:

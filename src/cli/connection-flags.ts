@@ -1,7 +1,7 @@
 /** kubectl's connection flags (cli-runtime config_flags.go), as one table: same names, same meanings. */
 import { Option, type Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './command.ts';
 import { parseDuration } from './usage.ts';
 
 /** `list`: may be repeated. `ignored`: accepted, since kubectl users have it in aliases, but without an effect. */

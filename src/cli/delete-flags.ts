@@ -1,9 +1,8 @@
 /** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
 import type { Command } from 'commander';
-import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { oneOf, usageError, wholeNumber } from './usage.ts';
-import type { Flags } from './flags.ts';
+import { usageError, valueOf, wholeNumber } from './usage.ts';
+import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
 
 /** The flags that choose a pod; `check` has them too. */
@@ -87,11 +86,11 @@ const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: 
   (interactive && '--interactive');
 
 export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
-  pick === undefined ? undefined : oneOf(pick, picks, '--pick');
+  pick === undefined ? undefined : valueOf(pick, '--pick');
 
 function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flags): TraceOptions['once'] {
-  const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
-  const waits = oneOf(wait, ['true', 'false'], '--wait') === 'true';
+  const how = valueOf(dryRun, '--dry-run');
+  const waits = valueOf(wait, '--wait') === 'true';
   if (how === 'none' && waits) return undefined;
   const flag = how === 'none' ? '--wait=false' : `--dry-run=${how}`;
   const asked = record !== undefined ? '--record' : report !== undefined ? '--report' : undefined;

@@ -4,8 +4,7 @@ import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts
 import { oneOf, usageError } from './usage.ts';
 import { verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit fix deployment/checkout                a strategic merge patch

@@ -3,8 +3,7 @@ import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats } from './options.ts';
-import type { AddCommand } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const compareExamples = `Examples:
   kubectl podexit compare before.json after.json                  two reports

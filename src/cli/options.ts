@@ -13,8 +13,8 @@ import {
 import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
-import type { Flags } from './flags.ts';
-import { parseDuration, oneOf, usageError, wholeNumber } from './usage.ts';
+import type { Flags } from './command.ts';
+import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
 import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
 import { addProbeFlags } from './probe-flags.ts';
@@ -85,7 +85,7 @@ function recordingOf(file: string | undefined): string | undefined {
 export const lookOf = (flags: Flags): LookOptions => ({
   color: colorFrom(flags),
   ascii: flags.ascii ?? false,
-  timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
+  timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
   logs: flags.logs === true,
   verbose: verbosityOf(flags) > 0,
 });
@@ -113,7 +113,7 @@ export function addTraceFlags(command: Command): Command {
 const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-const colorFrom = ({ color = 'auto' }: Flags) => oneOf(color, ['auto', 'always', 'never'], '--color');
+const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {

@@ -7,11 +7,9 @@ import type { Command } from 'commander';
 import type { Publish } from '../run/documents.ts';
 import { PodexitError } from '../errors.ts';
 import { collect } from './connection-flags.ts';
-import type { Flags, GateFlags } from './flags.ts';
-import { oneOf, parseDuration, usageError } from './usage.ts';
+import type { Flags, GateFlags } from './command.ts';
+import { parseDuration, usageError, valueOf } from './usage.ts';
 import { gateCodes, type GateSpec, type Policy } from '../verdict/policy.ts';
-
-export const otlpTimes = ['always', 'auto', 'never'] as const;
 
 export function addPipelineFlags(command: Command): Command {
   return command
@@ -38,7 +36,7 @@ export function addPipelineFlags(command: Command): Command {
 
 export const publishFrom = ({ github, otlp = 'never' }: Flags): Publish => ({
   github,
-  otlp: oneOf(otlp, otlpTimes, '--otlp'),
+  otlp: valueOf(otlp, '--otlp'),
 });
 
 /**

@@ -4,7 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/target.ts';
 import { collect } from './connection-flags.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './command.ts';
 import { parseDuration, usageError } from './usage.ts';
 
 export function addProbeFlags(command: Command): Command {
@@ -62,12 +62,10 @@ export async function probesFrom(
 
 /** Refuses these flags without a target. */
 function refuseAlone(flags: Flags): [] {
-  const names = ['Rate', 'Timeout', 'Method', 'Header', 'Expect', 'Keepalive', 'Ca', 'Insecure'] as const;
-  const given = names.find((name) => flags[`probe${name}`] !== undefined);
-  if (given !== undefined)
-    throw wrong(`--probe-${given.toLowerCase()} needs --probe`, 'Say what is to be asked: --probe URL');
-  if (flags.maxLost !== undefined) throw wrong('--max-lost needs --probe', 'Say what is to be asked: --probe URL');
-  return [];
+  const given = Object.entries(flags).find(([name, value]) => /^(probe.|maxLost)/.test(name) && value !== undefined);
+  if (given === undefined) return [];
+  const flag = given[0].replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+  throw wrong(`--${flag} needs --probe`, 'Say what is to be asked: --probe URL');
 }
 
 function rateOf(text: string): number {

@@ -8,8 +8,7 @@ import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { probesFrom } from './probe-flags.ts';
-import type { Flags } from './flags.ts';
-import type { AddCommand, Main } from './command.ts';
+import type { AddCommand, Flags, Main } from './command.ts';
 import { commandFirst, splitAtDashes, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 

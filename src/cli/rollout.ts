@@ -5,8 +5,7 @@ import { traceOptions, addTraceFlags } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { splitAtDashes } from './words.ts';
 import { usageError } from './usage.ts';
-import type { AddCommand } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit rollout deployment/checkout                     wait for the next one

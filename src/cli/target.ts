@@ -1,6 +1,6 @@
 /** Parses the words that name the target: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
 import { workloadKinds, type AnyTarget, type Target, type WorkloadResource } from '../run/target.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './command.ts';
 import { usageError } from './usage.ts';
 
 /** kubectl's names for a kind: singular, plural, short; each with or without the API group after it. */

@@ -1,5 +1,6 @@
 /** Parses values of flags, and describes invalid ones. */
 import { PodexitError } from '../errors.ts';
+import { picks } from '../run/target.ts';
 
 /** The hint of an error that has no better one. */
 export const seeHelp = 'See: kubectl podexit --help';
@@ -15,6 +16,19 @@ export function oneOf<T extends string>(text: string, values: readonly T[], flag
     throw usageError('value', `${flag} must be one of ${values.join(', ')}, not "${text.slice(0, 80)}"`);
   return found;
 }
+
+/** The values of flags that have a few; completion offers them. */
+export const flagValues = {
+  '--color': ['auto', 'always', 'never'],
+  '--timestamps': ['relative', 'local', 'utc'],
+  '--pick': picks,
+  '--dry-run': ['none', 'client', 'server'],
+  '--wait': ['true', 'false'],
+  '--otlp': ['always', 'auto', 'never'],
+} as const;
+
+export const valueOf = <F extends keyof typeof flagValues>(text: string, flag: F): (typeof flagValues)[F][number] =>
+  oneOf(text, flagValues[flag], flag);
 
 /** The values of a flag that may be repeated, and may contain several separated by commas. */
 export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>

@@ -4,8 +4,7 @@ import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts
 import { severalOf } from './usage.ts';
 import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit why -n shop                             the pods that ended recently, worst first

@@ -94,7 +94,7 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
   const isTrustGiven = certificateAuthority !== undefined || insecureSkipTlsVerify === true;
   const trust = {
-    certificateAuthority: absolute(certificateAuthority),
+    certificateAuthority: certificateAuthority === undefined ? undefined : resolve(certificateAuthority),
     certificateAuthorityData: undefined,
     insecureSkipTlsVerify,
   };
@@ -106,24 +106,20 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
   };
 }
 
-/** As client-go's getAuthInfo: each flag replaces what it names, and nothing else. */
+/** As client-go's getAuthInfo: each flag replaces what it names, and nothing else. Paths are relative to the working directory. */
 function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
-  const { token, username, password, clientCertificate, clientKey } = options;
+  const { token = own.token, username = own.username, password = own.password, clientCertificate, clientKey } = options;
   return {
     ...own,
-    clientCertificate: absolute(clientCertificate) ?? own.clientCertificate,
-    clientCertificateData: clientCertificate === undefined ? own.clientCertificateData : undefined,
-    clientKey: absolute(clientKey) ?? own.clientKey,
-    clientKeyData: clientKey === undefined ? own.clientKeyData : undefined,
+    ...(clientCertificate !== undefined && {
+      clientCertificate: resolve(clientCertificate),
+      clientCertificateData: undefined,
+    }),
+    ...(clientKey !== undefined && { clientKey: resolve(clientKey), clientKeyData: undefined }),
+    ...{ token, username, password },
     impersonate: impersonation(own.impersonate, options),
-    token: token ?? own.token,
-    username: username ?? own.username,
-    password: password ?? own.password,
   };
 }
-
-/** A path on the command line is relative to the working directory. */
-const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
 
 function impersonation(own: Impersonation | undefined, options: ConnectOptions): Impersonation | undefined {
   const { as, asUid, asGroup = [], asUserExtra = [] } = options;

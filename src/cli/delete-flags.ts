@@ -103,15 +103,12 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flag
   return { dryRun: how, nameOnly: output === 'name' };
 }
 
-interface Grace {
-  /** Sent with the request; null: the pod's own grace period. */
-  seconds: number | null;
-  /** Set by a flag: then it is requested even if the pod is already terminating. */
-  isExplicit: boolean;
-}
-
-/** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
-export function decideGrace({ gracePeriod, now, force }: Flags): Grace {
+/**
+ * kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. `seconds`:
+ * null for the pod's own grace period. `isExplicit`: a flag sets it, so it is requested even if the pod is already
+ * terminating.
+ */
+export function decideGrace({ gracePeriod, now, force }: Flags): { seconds: number | null; isExplicit: boolean } {
   const given = wholeNumber(gracePeriod, '--grace-period', 'seconds');
   const asked = given !== undefined && given >= 0 ? given : undefined;
   const together = (names: string, hint: string): Error =>

@@ -25,7 +25,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();
-  const clean = (text: string): string => redactor.clean(text);
+  const { clean } = redactor;
   const base = readServer(cluster.server);
   const server = showUrl(base);
   const closing = new AbortController();

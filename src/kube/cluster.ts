@@ -74,7 +74,7 @@ export interface StreamedResponse extends Reply {
   /** The server's clock, from the answer's `Date` header: at most one raw observation. */
   dated: RawObservation[];
   /** For a 401 inside the body: true if there are new credentials to try. */
-  renew(): Promise<boolean>;
+  renew(): boolean | Promise<boolean>;
 }
 
 /** `at`: when the whole body had arrived. */

@@ -31,7 +31,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   const closing = new AbortController();
   // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
-  const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
+  const identify = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
   const proxy = chooseProxy({ base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl });
   const transport = await createTransport(base, proxy, env.variables);
   const counts = { watches: new Set<string>(), logs: 0, others: 0 };
@@ -39,7 +39,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   const client = createClient({
     base,
     transport,
-    credentials,
+    identify,
     userAgent: `kubectl-podexit/${options.version} (node)`,
     memory,
     counts,
@@ -62,7 +62,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     async upgrade(path, query, signal) {
       counts.others += 1;
       const wire = await createWire(base, proxy);
-      const { headers, tls } = await credentials.identify();
+      const { headers, tls } = await identify();
       return await upgrade(wire, { url: urlOf(base, path, query), headers, tls, signal });
     },
     clean,

@@ -11,19 +11,16 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
   servername?: string;
 }
 
+/** What authenticates one request. */
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
-  /** Counts the renewals, so that concurrent requests renew only once. */
-  generation: number;
+  /** After a 401 to that request: true if there are new credentials to try. Concurrent requests renew only once. */
+  renew(this: void): boolean;
 }
 
-export interface Credentials {
-  /** The credentials for the next request. Runs a plugin or reads a file if necessary. */
-  identify(): Promise<Identity>;
-  /** After a 401 to a request with this `generation`: true if there are new credentials to try. */
-  renew(generation: number): Promise<boolean>;
-}
+/** The credentials for the next request. Runs a plugin or reads a file if necessary. */
+export type Identify = () => Promise<Identity>;
 
 export interface Credential {
   /** The header: a scheme, a space and the secret. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import type { Cluster, ClusterMemory, StreamedResponse, ApiRequest, SingleRequest } from '../cluster.ts';
-import type { Credentials, Identity } from '../credentials/credentials.ts';
+import type { Identify, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Env } from '../env.ts';
 import { maxSilenceMs, readJson } from './body.ts';
@@ -15,7 +15,7 @@ export interface ClientOptions {
   /** The API server's address. Its path, if any, is put before the path of every request. */
   base: URL;
   transport: Transport;
-  credentials: Credentials;
+  identify: Identify;
   userAgent: string;
   /**
    * kubectl's --request-timeout; 0 or absent: no limit. It limits streams only until their headers arrive, and writes
@@ -44,7 +44,6 @@ export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 
     return {
       ...reply,
       dated: dated(reply.headers, reply.sentAt, reply.at),
-      renew: () => options.credentials.renew(reply.generation),
     };
   };
   return {
@@ -68,8 +67,8 @@ function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest)
 const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
-/** `generation`: that of the credentials that were sent. */
-type AuthenticatedReply = Reply & { generation: number };
+/** `renew`: of the credentials that were sent. */
+type AuthenticatedReply = Reply & Pick<Identity, 'renew'>;
 
 /** Follows redirects, but only of a GET within one origin, since a redirected request carries our credentials. */
 async function follow(options: ClientOptions, request: ApiRequest): Promise<AuthenticatedReply> {
@@ -92,14 +91,14 @@ function resolve(location: string | undefined, from: URL): URL | undefined {
 
 /** After a 401 renews the credentials and sends again, once: a request that was not authenticated was not executed. */
 async function sendAuthenticated(
-  { credentials }: ClientOptions,
+  { identify }: ClientOptions,
   exchange: (identity: Identity) => Promise<Reply>,
 ): Promise<AuthenticatedReply> {
   for (let renewed = false; ; renewed = true) {
-    const identity = await credentials.identify();
+    const identity = await identify();
     const reply = await exchange(identity);
-    const { generation } = identity;
-    if (reply.status !== 401 || renewed || !(await credentials.renew(generation))) return { ...reply, generation };
+    const { renew } = identity;
+    if (reply.status !== 401 || renewed || !renew()) return { ...reply, renew };
     reply.body.resume();
   }
 }

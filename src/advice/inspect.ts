@@ -8,7 +8,8 @@ import { shellLineOf, type SignalHandling } from '../model/observe/command-line.
 import { numberOfSignal } from '../model/stop-signal.ts';
 import { signalled } from './finding.ts';
 import { stopSignalOf } from './rules/signals.ts';
-import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
+import type { Inspection } from './container-spec.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
 /** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
 const neededPermissions = 'get and create of pods/exec';

@@ -15,7 +15,7 @@ import {
 } from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
 import { deepestNode, valueIn } from '../manifests.ts';
-import type { Path } from '../shutdown-spec.ts';
+import type { Path } from '../container-spec.ts';
 import type { Edit } from './edits.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
 

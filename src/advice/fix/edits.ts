@@ -4,7 +4,8 @@ import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { isProblem, signalled, type CheckCode, type CheckFinding } from '../finding.ts';
 import { usesHostPorts } from '../rules/capacity.ts';
-import type { ContainerSpec, Path, ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec, Path } from '../container-spec.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** `why`: one short clause, which becomes a comment. */
 export type Edit =

@@ -11,11 +11,10 @@ import { targetText, workloadKinds, type Target, type WorkloadResource } from '.
 import { ownerOf } from '../../run/watched.ts';
 import { exitsInDocument } from '../history/reports.ts';
 import { isProblem, type CheckFinding } from '../finding.ts';
-import { findingsOf } from '../judge.ts';
+import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf } from '../read-workload.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import { specOfWorkload, specsOf, type ShutdownSpec } from '../shutdown-spec.ts';
 import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import { editsFor, type Edit } from './edits.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';

@@ -1,8 +1,7 @@
 /** Rules about who serves while a pod is replaced: replicas, rollouts, budgets. */
 import { note, warning, type CheckFinding } from '../finding.ts';
-import type { BudgetSpec, Selecting, ShutdownSpec } from '../shutdown-spec.ts';
-
-const surges = ({ subject }: ShutdownSpec): boolean => subject.kind === 'Deployment';
+import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** `25%` of 4 is 1; maxUnavailable is rounded down and maxSurge up (apps/v1 RollingUpdateDeployment). */
 function countOf(amount: number | string | undefined, replicas: number, round: 'up' | 'down'): number | undefined {
@@ -13,7 +12,7 @@ function countOf(amount: number | string | undefined, replicas: number, round: '
 }
 
 /** No other workload has pods that it selects. */
-const isOwn = ({ isShared }: Selecting): boolean => isShared !== true;
+const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
 function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
   const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(({ name }) => name);
@@ -25,24 +24,22 @@ function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
     live.length > 0
       ? `${services} has no other ready endpoint`
       : `1 replica: ${services} has no other endpoint while its pod is evicted or deleted`;
-  const surge = surges(spec) ? ', let a rollout surge (maxUnavailable 0),' : ',';
+  const surge = spec.rollout ? ', let a rollout surge (maxUnavailable 0),' : ',';
   const advice = `Run at least two replicas${surge} and protect them with a PodDisruptionBudget.`;
   return [warning('last-endpoint', message, { advice, path: spec.subject.kind === 'Pod' ? [] : ['spec', 'replicas'] })];
 }
 
 /** A rollout that may remove every pod before a new one is ready. */
-function rollout(spec: ShutdownSpec): CheckFinding[] {
-  const { update, replicas, services } = spec;
-  if (!update || !services.some(isOwn) || !surges(spec)) return [];
-  const { maxUnavailable = '25%' } = update;
+function outageByRollout({ rollout, replicas, services }: ShutdownSpec): CheckFinding[] {
+  if (!rollout || !services.some(isOwn)) return [];
+  const { isRecreate, maxUnavailable } = rollout;
   // An autoscaler sets any number of replicas.
   const isAll =
     replicas === undefined
       ? maxUnavailable === '100%'
       : replicas > 0 && (countOf(maxUnavailable, replicas, 'down') ?? 0) >= replicas;
-  const isOutage = update.kind === 'Recreate';
-  if (!isOutage && !isAll) return [];
-  const message = isOutage
+  if (!isRecreate && !isAll) return [];
+  const message = isRecreate
     ? 'strategy Recreate stops every pod before a new one starts: each rollout is an outage'
     : `maxUnavailable ${maxUnavailable} lets a rollout take all ${replicas ?? 'its'} replicas away at once`;
   const advice = 'Use RollingUpdate with maxUnavailable 0 and maxSurge 1.';
@@ -86,10 +83,11 @@ function hostPorts(spec: ShutdownSpec): CheckFinding[] {
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];
   const effect = `${what}: a replacement on the same node cannot start until the old pod has released its ports`;
-  const surge = surges(spec) && spec.update?.kind !== 'Recreate' && ![0, '0%'].includes(spec.update?.maxSurge ?? '25%');
-  if (!surge) return [note('host-network', effect, { path })];
+  const { rollout } = spec;
+  const surges = rollout && !rollout.isRecreate && ![0, '0%'].includes(rollout.maxSurge);
+  if (!surges) return [note('host-network', effect, { path })];
   const advice = 'Leave a node free, or set maxSurge 0 and maxUnavailable 1.';
   return [warning('host-network', `${effect}, so a rollout that surges waits for a free node`, { advice, path })];
 }
 
-export const capacityRules = [lastEndpoint, rollout, budgets, hostPorts];
+export const capacityRules = [lastEndpoint, outageByRollout, budgets, hostPorts];

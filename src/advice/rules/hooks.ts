@@ -1,7 +1,8 @@
 /** Rules that compare preStop hooks with the grace period: SIGNALS.md §2 S6 to S8. */
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { at, error, ofContainer, warning, type CheckFinding } from '../finding.ts';
-import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec } from '../container-spec.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
 const minSecondsAfterHook = 2;

@@ -2,7 +2,8 @@
 import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
 import { stopSignalOfImage } from '../../model/stop-signal.ts';
 import { at, ofContainer, warning } from '../finding.ts';
-import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec } from '../container-spec.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Without the prefix SIG: `lifecycle.stopSignal`, else the image's if known, else TERM. */
 export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>

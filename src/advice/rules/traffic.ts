@@ -2,7 +2,9 @@
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
 import { at, note, signalled, warning, type CheckFinding } from '../finding.ts';
 import { mainContainers } from './surroundings.ts';
-import type { ContainerSpec, ServiceSpec, ShutdownSpec, TargetPort } from '../shutdown-spec.ts';
+import type { ContainerSpec } from '../container-spec.ts';
+import type { ServiceSpec } from '../neighbours.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
 function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
@@ -17,7 +19,7 @@ function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
   return undeclared.length > 0 ? undeclared : applications.slice(0, 1);
 }
 
-const serves = ({ ports }: ContainerSpec, target: TargetPort): boolean =>
+const serves = ({ ports }: ContainerSpec, target: ServiceSpec['targetPorts'][number]): boolean =>
   ports.some(({ name, port, protocol }) => [name, port].includes(target.port) && protocol === target.protocol);
 
 const serviceNames = (services: readonly ServiceSpec[]): string =>
@@ -39,7 +41,7 @@ function drainRace(spec: ShutdownSpec): CheckFinding[] {
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
   const early = `${serviceNames(spec.services)} counts a replacement as ready as soon as it runs, before it serves`;
   return servingContainers(spec)
-    .filter(({ readiness }) => !readiness)
+    .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) =>
       warning('stays-ready', `${container.name} has no readiness probe: ${early}`, {
         ...at(container),

@@ -137,7 +137,7 @@ export const momentsIn = (writes: readonly AuditEvent[], request: AuditEvent | u
       const text = textOf(event, event === request);
       const { receivedAt: earliest, answeredAt: latest, user } = event;
       // The object was stored at some time between the request and its response.
-      return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}`, isBad: false }];
+      return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}` }];
     })
     .sort((a, b) => a.earliest - b.earliest);
 
@@ -184,22 +184,16 @@ function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent)
 }
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
-const triggerOfController: Readonly<Record<string, TriggerKind>> = {
-  'generic-garbage-collector': 'owner-deleted',
-  'namespace-controller': 'namespace-deletion',
-  'job-controller': 'job',
-  'pod-garbage-collector': 'pod-gc',
-};
-
-const controllerAccount = 'system:serviceaccount:kube-system:';
+const triggerOfUser: ReadonlyMap<string, TriggerKind> = new Map([
+  ['system:serviceaccount:kube-system:generic-garbage-collector', 'owner-deleted'],
+  ['system:serviceaccount:kube-system:namespace-controller', 'namespace-deletion'],
+  ['system:serviceaccount:kube-system:job-controller', 'job'],
+  ['system:serviceaccount:kube-system:pod-garbage-collector', 'pod-gc'],
+]);
 
 /** What the sender of the request shows about its reason. */
-export function triggerBy(request: AuditEvent): TriggerKind {
-  if (isEviction(request)) return 'eviction-api';
-  const { user } = request;
-  const controller = user.startsWith(controllerAccount) ? user.slice(controllerAccount.length) : '';
-  return Object.hasOwn(triggerOfController, controller) ? (triggerOfController[controller] ?? 'unknown') : 'unknown';
-}
+export const triggerBy = (request: AuditEvent): TriggerKind =>
+  isEviction(request) ? 'eviction-api' : (triggerOfUser.get(request.user) ?? 'unknown');
 
 function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
   if (isEviction(event) && event.status === 429)

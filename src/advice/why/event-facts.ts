@@ -83,10 +83,10 @@ interface EventMeaning {
   says?: RegExp;
   name: string;
   what: string | ((facts: EventFacts) => string);
+  /** It is the problem that a list of ended pods names. */
   isBad?: true;
-  /** What caused the deletion, if the Event says so. */
-  trigger?: TriggerKind;
-  actor?: string;
+  /** What caused the deletion, and who, if the Event says so. */
+  cause?: { trigger: TriggerKind; by: string };
   /** Written by the pod's kubelet: the pod was still there. */
   provesPresence?: true;
 }
@@ -105,33 +105,33 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
   { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
-  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'the kubelet ended it for a critical pod', trigger: 'preemption', actor: 'the kubelet' },
-  { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', trigger: 'preemption', actor: 'the scheduler' },
-  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', trigger: 'taint', actor: 'the taint manager' },
+  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'the kubelet ended it for a critical pod', cause: { trigger: 'preemption', by: 'the kubelet' } },
+  { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', cause: { trigger: 'preemption', by: 'the scheduler' } },
+  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', cause: { trigger: 'taint', by: 'the taint manager' } },
   { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Cancelling/, name: 'taint-cancelled', what: 'a deletion for a NoExecute taint was called off' },
-  { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', trigger: 'device-taint', actor: 'the device taint manager' },
+  { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', cause: { trigger: 'device-taint', by: 'the device taint manager' } },
   { about: 'Pod', reason: /^NodeNotReady$/, name: 'node-not-ready', what: 'its node was not ready', isBad: true },
   { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds ran out', isBad: true },
-  { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod', isBad: true },
+  { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod' },
   { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
   { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
-  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, isBad: true },
-  { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted`, isBad: true },
-  { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
+  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down` },
+  { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted` },
+  { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
 
 /** An Event that says something about a shutdown. */
 export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
 
-/** `by`: who caused the trigger, in words. Undefined for a reason that says nothing about a shutdown. */
+/** Undefined for a reason that says nothing about a shutdown. */
 export function readEvent(facts: EventFacts) {
   const meaning = eventMeanings.find(
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
   );
   if (!meaning) return undefined;
-  const { name, what, isBad = false, trigger, actor, provesPresence } = meaning;
+  const { name, what, isBad, cause, provesPresence } = meaning;
   const text = typeof what === 'string' ? what : what(facts);
-  const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
-  return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };
+  const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text };
+  return { moment, isBad, cause: cause && { ...cause, by: `${cause.by} (${text})` }, provesPresence };
 }

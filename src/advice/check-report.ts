@@ -26,30 +26,10 @@ export interface CheckReport extends Envelope {
   verdict: { exitCode: number; gates: Gate[] };
 }
 
+export type CheckedObject = ReturnType<typeof judge>;
+export type ReportedFinding = CheckedObject['findings'][number];
+
 type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
-
-export interface CheckedObject {
-  kind: string;
-  name: string;
-  namespace?: string;
-  /** Where it is in a manifest. */
-  file?: string;
-  line?: number;
-  judgement: Judgement;
-  /** `no problem found`, `2 problems`, `cannot tell: …`. */
-  sentence: string;
-  /** Most severe first. */
-  findings: ReportedFinding[];
-  /** What the spec cannot show. */
-  cannotTell: Unknown[];
-}
-
-export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
-  /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
-  field?: string;
-  file?: string;
-  line?: number;
-}
 
 /** `manifest`: where the spec was read from; undefined for a cluster. */
 export interface CheckedSpec {
@@ -131,21 +111,27 @@ export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
 
 const rules = [...hookRules, ...signalRules, ...trafficRules, ...capacityRules, ...surroundingRules];
 
-export function judge({ spec, manifest }: CheckedSpec): CheckedObject {
+export function judge({ spec, manifest }: CheckedSpec) {
   const file = manifest?.file;
   const found = findingsOf(spec);
-  const findings = found.map(({ path, ...finding }) => {
-    return { ...finding, field: path.length > 0 ? fieldOf(path) : undefined, file, line: manifest?.lineOf(path) };
-  });
+  const findings = found.map(({ path, ...finding }) => ({
+    ...finding,
+    /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
+    field: path.length > 0 ? fieldOf(path) : undefined,
+    file,
+    line: manifest?.lineOf(path),
+  }));
   const unknowns = unknownsOf(spec);
-  const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }): Unknown => unknown);
+  /** What the spec cannot show. */
+  const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
   return { ...spec.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
 }
 
+/** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
 function answerOf(
   findings: readonly CheckFinding[],
   unknowns: readonly WeighedUnknown[],
-): Pick<CheckedObject, 'judgement' | 'sentence'> {
+): { judgement: Judgement; sentence: string } {
   const problems = findings.filter(isProblem).length;
   if (problems > 0) return { judgement: 'problems', sentence: plural(problems, 'problem') };
   const decisive = unknowns.find(({ isDecisive }) => isDecisive);

@@ -17,43 +17,24 @@ import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import type { PastExit, WhyMoment } from './report.ts';
 
-export interface AuditEvent {
-  verb: string;
-  resource: string;
-  subresource: string;
-  name: string;
-  namespace: string;
-  status: number;
-  user: string;
-  userAgent: string;
-  sourceIPs: string[];
-  /** Path and query of the request. */
-  uri: string;
-  /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
-  receivedAt: number;
-  answeredAt: number;
-  /** What the server stored, if the level of the event includes it. */
-  object?: JsonObject;
-  /** What the client sent, if the level of the event includes it. */
-  sent?: JsonObject;
-}
+export type AuditEvent = Exclude<ReturnType<typeof auditEventOf>, string | undefined>;
 
 /** Why a line that names the pod is no usable audit event. */
-export type UnusableLine = 'no-json' | 'no-audit-event' | 'no-time';
+export type UnusableLine = Extract<ReturnType<typeof auditEventOf>, string>;
 
 /** Undefined for an earlier stage of a request: its last stage, ResponseComplete, has a line of its own. */
-export function auditEventOf(line: string): AuditEvent | UnusableLine | undefined {
+export function auditEventOf(line: string) {
   let raw: JsonObject;
   try {
     raw = asObject(JSON.parse(line));
   } catch {
-    return 'no-json';
+    return 'no-json' as const;
   }
-  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event';
+  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event' as const;
   if (raw['stage'] !== 'ResponseComplete') return undefined;
   const receivedAt = parseTime(asString(raw['requestReceivedTimestamp']));
   const answeredAt = parseTime(asString(raw['stageTimestamp']));
-  if (receivedAt === undefined || answeredAt === undefined) return 'no-time';
+  if (receivedAt === undefined || answeredAt === undefined) return 'no-time' as const;
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
@@ -67,10 +48,14 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
     sourceIPs: asStrings(raw['sourceIPs']),
-    uri: asString(raw['requestURI']) ?? '',
+    /** Path and query of the request. */
+    uri: asText(raw['requestURI']),
+    /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
+    /** What the server stored, if the level of the event includes it. */
     object: object['metadata'] === undefined ? undefined : object,
+    /** What the client sent, if the level of the event includes it. */
     sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
 }

@@ -5,19 +5,7 @@ import type { TriggerKind } from '../../model/report.ts';
 import { parseEventName } from '../../model/stamps.ts';
 import { isTime, type WhyMoment } from './report.ts';
 
-export interface EventFacts {
-  reason: string;
-  message: string;
-  /** Of the involved object. */
-  kind: string;
-  name: string;
-  uid?: string;
-  /** ms since the epoch, on the clock of the component that wrote it. */
-  at: number;
-  container?: string;
-  /** The node whose kubelet wrote it. */
-  host?: string;
-}
+export type EventFacts = ReturnType<typeof factsOfEvent>[number];
 
 /** Oldest first; an Event without a time is left out. */
 export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
@@ -27,17 +15,20 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
     .sort((a, b) => a.at - b.at);
 
 /** A repeated stop is one Event with a count: its first and its last time each become a fact. */
-function factsOfEvent(event: CoreV1Event): EventFacts[] {
+function factsOfEvent(event: CoreV1Event) {
   const object = asObject(event.involvedObject);
   const message = asText(event.message);
-  const facts: EventFacts = {
+  const facts = {
     reason: asText(event.reason),
     message,
+    /** Of the involved object. */
     kind: asText(object['kind']),
     name: asText(object['name']),
     uid: asString(object['uid']),
+    /** ms since the epoch, on the clock of the component that wrote it. */
     at: lastTime(event),
     container: /\{([^}]+)\}$/.exec(asText(object['fieldPath']))?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    /** The node whose kubelet wrote it. */
     host: asString(asObject(event.source)['host']),
   };
   return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) || facts.at }, facts] : [facts];
@@ -63,7 +54,7 @@ function lastTime(event: CoreV1Event): number {
   return Number.isNaN(last) ? firstTime(event) : last;
 }
 
-export const isStop = ({ kind, reason, message }: EventFacts): boolean =>
+export const isStop = ({ kind, reason, message }: Record<'kind' | 'reason' | 'message', string>): boolean =>
   kind === 'Pod' && reason === 'Killing' && message.startsWith('Stopping container ');
 
 /** Timestamps are cut to whole seconds, and a cluster's clocks agree to about one second (SIGNALS.md trap 33). */

@@ -8,11 +8,9 @@ import type { ContainerSpec, Path } from './container-spec.ts';
 import { isProblem, signalled, type CheckFinding, type FailOn, type Rule, type Unknown } from './finding.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
-import { capacityRules } from './rules/capacity.ts';
-import { hookRules } from './rules/hooks.ts';
-import { handlingOf, signalRules, stopSignalOf } from './rules/signals.ts';
+import { serviceRules } from './rules/service.ts';
+import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
-import { trafficRules } from './rules/traffic.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export interface CheckReport extends Envelope {
@@ -109,7 +107,7 @@ export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
   return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
 }
 
-const rules = [...hookRules, ...signalRules, ...trafficRules, ...capacityRules, ...surroundingRules];
+const rules = [...stopRules, ...serviceRules, ...surroundingRules];
 
 export function judge({ spec, manifest }: CheckedSpec) {
   const file = manifest?.file;
@@ -150,19 +148,23 @@ type WeighedUnknown = Unknown & { isDecisive?: boolean };
 function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
   const unread = spec.unread.map((unknown): WeighedUnknown => ({ ...unknown, isDecisive: true }));
   if (spec.isFinished) return unread;
-  const noService: WeighedUnknown[] =
-    spec.mayHaveOtherServices && spec.services.length === 0 && !['Job', 'CronJob'].includes(spec.subject.kind)
-      ? [{ what: 'whether clients lose requests', because: 'no Service in these files selects it' }]
-      : [];
-  const noneRunning: WeighedUnknown[] = spec.notRunningNow
-    ? [{ what: 'what a deletion now would stop', because: 'none of its containers runs at this moment' }]
-    : [];
-  const noContainer: WeighedUnknown[] =
-    spec.containers.length > 0
-      ? []
-      : [{ what: 'how its containers stop', because: 'its spec holds no container with a name', isDecisive: true }];
-  const containers = signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]);
-  return [...noneRunning, ...noContainer, ...containers, ...noService, ...unread];
+  const { subject, containers, services, notRunningNow = false, mayHaveOtherServices } = spec;
+  const mayHaveClients = mayHaveOtherServices && services.length === 0 && !['Job', 'CronJob'].includes(subject.kind);
+  const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);
+  return [
+    ...when(notRunningNow, {
+      what: 'what a deletion now would stop',
+      because: 'none of its containers runs at this moment',
+    }),
+    ...when(containers.length === 0, {
+      what: 'how its containers stop',
+      because: 'its spec holds no container with a name',
+      isDecisive: true,
+    }),
+    ...signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]),
+    ...when(mayHaveClients, { what: 'whether clients lose requests', because: 'no Service in these files selects it' }),
+    ...unread,
+  ];
 }
 
 function signalUnknown(spec: ShutdownSpec, one: ContainerSpec): WeighedUnknown[] {

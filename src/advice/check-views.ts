@@ -45,21 +45,21 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const ink = checked.judgement === 'problems' ? 'bad' : checked.judgement === 'cannot-tell' ? 'warning' : 'info';
   const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
   const head = `${pen.paint(ink, forTerminal(checked.sentence))}  ${forTerminal(objectName(checked) + place)}`;
-  const label = (text: string): string => `  ${text.padEnd(12)}`;
+  const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
   const findings = checked.findings.flatMap((finding) => [
-    ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), sentenceOf(finding), columns),
-    ...(finding.advice === undefined ? [] : wrapped(label(''), `→ ${forTerminal(finding.advice)}`, columns)),
+    ...row(finding.severity === 'info' ? 'note' : 'problem', sentenceOf(finding)),
+    ...(finding.advice === undefined ? [] : row('', `→ ${finding.advice}`)),
   ]);
   const unknowns = checked.cannotTell.flatMap(({ what, because }, index) =>
-    wrapped(label(index === 0 ? 'cannot tell' : ''), forTerminal(`${what} (${because})`), columns),
+    row(index === 0 ? 'cannot tell' : '', `${what} (${because})`),
   );
   const [first] = problemsOf(checked);
-  const details = first ? [`${label('details')}kubectl podexit explain ${first.code}`] : [];
+  const details = first ? [`  details     kubectl podexit explain ${first.code}`] : [];
   return [head, ...findings, ...unknowns, ...details];
 }
 
 const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
-  forTerminal(`${message}${file === undefined ? '' : ` (${file}:${line})`}`);
+  `${message}${file === undefined ? '' : ` (${file}:${line})`}`;
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
   if (checks.length === 0) return [];

@@ -7,7 +7,7 @@ import { execIn, type ExecResult } from '../kube/exec.ts';
 import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
 import { signalled } from './finding.ts';
-import { stopSignalOf } from './rules/signals.ts';
+import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
 import type { ShutdownSpec } from './shutdown-spec.ts';
 

@@ -30,8 +30,7 @@ export interface ObjectEdits {
 export function editedObject(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
   // Through JSON, because a manifest can hold nothing that JSON cannot, such as undefined.
   const document = documentOf(JSON.parse(JSON.stringify(object)));
-  editDocument(document, [], edits);
-  return document.toJS() as KubernetesObject;
+  return edited(document, [{ document: 0, at: [], edits }]).toJS() as KubernetesObject;
 }
 
 export function editedText(text: string, changes: readonly ObjectEdits[]): string {
@@ -108,16 +107,9 @@ function keepingLines(source: string, unedited: string, edited: string): string 
 }
 
 function edited(document: Document, changes: readonly ObjectEdits[]): Document {
-  for (const { at, edits } of changes) editDocument(document, at, edits);
-  return document;
-}
-
-function editDocument(document: Document, at: Path, edits: readonly Edit[]): void {
-  const own = edits.map(({ path, ...edit }) => ({ ...edit, path: [...at, ...path] }));
-  const [values, moves] = [
-    own.filter(({ value }) => value !== undefined),
-    own.filter(({ value }) => value === undefined),
-  ];
+  const edits = changes.flatMap(({ at, edits: own }) => own.map((edit) => ({ ...edit, path: [...at, ...edit.path] })));
+  const values = edits.filter(({ value }) => value !== undefined);
+  const moves = edits.filter(({ value }) => value === undefined);
   const explain = (some: readonly Edit[]): void =>
     some.forEach(({ path, why }) => addComment(document.contents, path, why));
   values.forEach(({ path, value }) => setIn(document, path, value));
@@ -125,6 +117,7 @@ function editDocument(document: Document, at: Path, edits: readonly Edit[]): voi
   // Moves come last: they shift the list indexes in the paths of other edits.
   moves.forEach(({ path }) => moveToInit(document, path.slice(0, -2), path.at(-1)));
   explain(moves);
+  return document;
 }
 
 /** What has no fields on the way there becomes a map: it is absent, or like `lifecycle:` without a value. */

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { isProblem, signalled, type CheckCode, type CheckFinding } from '../finding.ts';
-import { usesHostPorts } from '../rules/capacity.ts';
+import { usesHostPorts } from '../rules/service.ts';
 import type { ContainerSpec, Path } from '../container-spec.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 

@@ -105,12 +105,9 @@ async function fromRecordings(name: string, { from, readRecording }: WhyOptions)
       found.push(...exits.map((exit) => ({ path, exit })));
     }
   }
-  const newest = found.sort((a, b) => zeroOf(a.exit) - zeroOf(b.exit)).at(-1);
+  const newest = found.sort((a, b) => a.exit.timeline.zero - b.exit.timeline.zero).at(-1);
   return newest && pastExitOf(newest.exit, 'recording', `from the recording ${newest.path}`);
 }
-
-/** When its trace began, ms since the epoch. */
-const zeroOf = ({ timeline }: Report): number => timeline.zero;
 
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {

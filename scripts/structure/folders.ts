@@ -22,8 +22,8 @@ export const folders: Record<string, FolderLimits> = {
   render: { targetLines: 4000, mostLines: 4565, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 5, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
-  probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 3500, mostLines: 5105, mostFiles: 39, longestChain: 6 },
+  probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },
+  advice: { targetLines: 3500, mostLines: 4890, mostFiles: 35, longestChain: 6 },
   demo: { targetLines: 2300, mostLines: 2820, mostFiles: 24, longestChain: 6 },
 };
 

@@ -1,6 +1,7 @@
 /** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
-import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
+import type { ContainerSpec, Path } from './container-spec.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
 /** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
 export const checkOnlyCodes = [
@@ -49,7 +50,7 @@ export type Rule = (spec: ShutdownSpec) => CheckFinding[];
 
 /** Containers that get a stop signal when the pod is deleted. */
 export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
-  containers.filter(({ runs, kind }) => runs && kind !== 'init');
+  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** A rule about each container that gets a stop signal. */
 export const ofContainer =

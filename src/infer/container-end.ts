@@ -7,12 +7,12 @@ import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { numberOfSignal, stopSignalOfImage } from '../model/stop-signal.ts';
 import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
-import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, maxRenewalIntervalMs, type Stop } from './stop.ts';
+import { arrival, deliverableSince, deliveryLagOf } from './streams.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -130,7 +130,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   const { value: end } = facts.terminated ?? {};
   const status = statusOf(trace.pod?.value, spec.name);
   if (!end || !ended) {
-    const seemsRunning = isRunning(status?.state) || mayHaveRestarted(stop, spec);
+    const seemsRunning = isRunning(status?.state) || mayHaveRestarted(stop);
     return !end && seemsRunning && wasLeftRunning(stop) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';

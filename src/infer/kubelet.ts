@@ -3,22 +3,14 @@ import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
-import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
 import { withDoubt } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
-import {
-  belongs,
-  isAfterNotice,
-  isWitnessed,
-  loweredGraces,
-  ranAtDeletion,
-  type Deletion,
-  type Grace,
-} from './deletion.ts';
+import { belongs, isAfterNotice, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
 import { cite, noLaterThan, onBothClocks, onClient, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
+import { arrival } from './streams.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {
@@ -138,8 +130,8 @@ function graceOf(
   const possible = lowered.filter((grace) => isRetried || mayCount(grace));
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
-  const likely = Math.max(minOf(certain), unseenGrace(trace, deletion));
-  return { min: minOf(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
+  const likely = Math.max(minOf(certain), unseenGrace(deletion));
+  return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
 }
 
 /**
@@ -153,15 +145,14 @@ function isAfterStart(context: DeletionContext, killings: readonly Occurrence[],
 }
 
 /** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */
-const unseenGrace = (trace: Trace, deletion: Deletion): number =>
-  isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
+const unseenGrace = (deletion: Deletion): number => (deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
 
 /**
  * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw is another one, it may
  * have replaced a longer request, and if it is 0, it may be the kubelet's last DELETE (SIGNALS.md §1 "Repeat delete").
  */
-const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
-  !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
+const mayHaveBeenLonger = (deletion: Deletion): boolean =>
+  !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 
 const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.terminationGracePeriodSeconds;
 

@@ -14,7 +14,7 @@ import {
   type Trace,
 } from '../model/trace.ts';
 import type { Trigger } from './context.ts';
-import { isWitnessed, type Deletion } from './deletion.ts';
+import type { Deletion } from './deletion.ts';
 import {
   arrivedInTime,
   rolloutEvidence,
@@ -65,11 +65,12 @@ const conditionKinds = new Map<string, { readonly kind: TriggerKind; readonly ev
  * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
  * pod adds it too, but changes nothing else.
  */
-const byCondition: Rule = (trace, { facts, pod }) => {
+const byCondition: Rule = (trace, deletion) => {
+  const { facts, pod } = deletion;
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   const { kind, event } = conditionKinds.get(reason) ?? {};
-  if (!kind || (condition && isAddedLater(trace, condition, kind))) return undefined;
+  if (!kind || (condition && isAddedLater(trace, deletion, condition, kind))) return undefined;
   const events = trace.events.filter(
     (one) => one.about.kind === 'Pod' && one.reason === event && !one.message.startsWith('Cancelling'),
   );
@@ -91,9 +92,14 @@ const byCondition: Rule = (trace, { facts, pod }) => {
  * Whether the condition was added after deletionTimestamp. If we did not see that write, the condition's own timestamp
  * decides. An eviction's comes from the same clock as deletionTimestamp, another one from a controller's.
  */
-function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
+function isAddedLater(
+  trace: Trace,
+  { isWitnessed }: Deletion,
+  { lastTransitionTime }: Condition,
+  kind: TriggerKind,
+): boolean {
   const since = parseTime(lastTransitionTime);
-  if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
+  if (since === undefined || isWitnessed) return false;
   return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
 

@@ -1,6 +1,6 @@
 /** Selectors for a Pod: its containers, their states, its owner. Pure. */
-import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 import type { ContainerKind, ContainerStatus, Pod } from './kube.ts';
+import type { Container, ContainerState, Handler, HookKind } from './observe/container.ts';
 
 export interface ContainerSpec {
   name: string;

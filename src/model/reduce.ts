@@ -9,14 +9,14 @@
  * 5. Memory grows only with observations that concern the pod.
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
-import { foldDated, nodeReached } from './reduce/clocks.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
-import { factOf, note, withContainer } from './reduce/notes.ts';
-import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
-import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
+import { foldDated, nodeReached } from './reduce/clocks.ts';
 import { closeGaps, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
-import type { LogFacts, RequestFacts, Trace } from './trace.ts';
+import { factOf, note, withContainer } from './reduce/notes.ts';
+import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
+import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
 import { parseTime } from './stamps.ts';
+import type { LogFacts, RequestFacts, Trace } from './trace.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
 export function reduce(trace: Trace, observation: Observation): Trace {

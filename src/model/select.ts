@@ -3,9 +3,9 @@
  * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
  * them (run/shared-facts.ts).
  */
-import type { Event } from './observe/event.ts';
 import type { KubeObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
+import type { Event } from './observe/event.ts';
 
 /** What must be known about a pod to find the observations that concern it. */
 export interface Subject {

@@ -4,10 +4,10 @@
  * changes nothing but the facts that it proves.
  */
 import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
-import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
-import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
+import type { ContainerState, Stamp } from './observe/container.ts';
+import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Span } from './span.ts';
 
 /** The number of an observation, and its arrival (client clock, ms, rounded down). */

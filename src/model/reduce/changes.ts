@@ -1,6 +1,8 @@
 /** Lists and watch events: objects that arrive, and objects that a list no longer has. */
 import type { EndpointSlice, KubeObject, Lease } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
+import { parseFloor, parseTime } from '../stamps.ts';
+import type { Seen, Trace } from '../trace.ts';
 import { foldDelay, nodeReached } from './clocks.ts';
 import { foldEvent } from './events.ts';
 import { resumesAt } from './gaps.ts';
@@ -9,8 +11,6 @@ import { foldMissingOwner, foldNamespace, foldNode, foldOwner } from './owners.t
 import { foldPod, gone } from './pod.ts';
 import { foldSiblings } from './siblings.ts';
 import { foldSlice } from './traffic.ts';
-import { parseFloor, parseTime } from '../stamps.ts';
-import type { Seen, Trace } from '../trace.ts';
 
 /** Adds one watch event. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {

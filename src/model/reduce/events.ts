@@ -1,8 +1,8 @@
 /** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
-import { atMost, type Span } from '../span.ts';
 import { reasonsWithMessage, type Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
 import { isMirror } from '../pod.ts';
+import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { nodeReached } from './clocks.ts';

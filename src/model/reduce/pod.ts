@@ -10,11 +10,11 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
+import { parseTime, requestedAt } from '../stamps.ts';
 import type { Fact, Seen, Trace } from '../trace.ts';
 import { apiReached, nodeReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
-import { parseTime, requestedAt } from '../stamps.ts';
 
 interface Source {
   /** The state was read from the store at this client time or later. */

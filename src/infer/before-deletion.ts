@@ -16,7 +16,7 @@ import {
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import { minimumGrace, type ContainerContext, type DeletionContext } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore } from './estimate.ts';
@@ -97,15 +97,13 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
 }
 
 /** The Started Event, if it is later, on the kubelet's clock, than the last exit that a status reports. */
-function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
+function startSince(trace: Trace, pod: Pod, name: string): Occurrence | undefined {
   const status = statusOf(pod, name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
     (end) => parseFloor(end?.finishedAt)?.hi ?? -Infinity,
   );
-  return events.find(
-    ({ reason, about, time }) => reason === 'Started' && about.container === name && time.lo >= Math.max(...ends),
-  );
+  return eventsAbout(trace, 'Started', name).find(({ time }) => time.lo >= Math.max(...ends));
 }
 
 export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =>
@@ -168,15 +166,16 @@ export function mayBeStopped(container: ContainerContext, noMainRunning: boolean
   return (
     wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
     (spec.kind === 'sidecar' && noMainRunning && !restartsAll(deletion)) ||
-    trace.events.some((event) => isOlderKill(container, event) && mayBeOfLastRun(container, event))
+    eventsAbout(trace, 'Killing', spec.name).some(
+      (event) => isOlderKill(container, event) && mayBeOfLastRun(container, event),
+    )
   );
 }
 
 /** Whether a Killing of the container has another cause than the deletion: a probe, say. */
-function isOlderKill({ spec, killings }: ContainerContext, event: Occurrence): boolean {
-  if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== spec.name) return false;
+function isOlderKill({ killings }: ContainerContext, event: Occurrence): boolean {
   const isOfDeletion = killings.some(({ id, count }) => id === event.id && count === event.count);
-  return !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
+  return event.about.kind === 'Pod' && !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
 }
 
 /**
@@ -198,10 +197,9 @@ function mayBeOfLastRun(
   return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(container);
 }
 
-const wasStartedAfter = ({ events }: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
-  events.some(
-    ({ reason, about, time, isOld, seq }) =>
-      reason === 'Started' && about.container === name && (time.lo > killing.time.hi || (!isOld && seq > killing.seq)),
+const wasStartedAfter = (trace: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
+  eventsAbout(trace, 'Started', name).some(
+    ({ time, isOld, seq }) => time.lo > killing.time.hi || (!isOld && seq > killing.seq),
   );
 
 /** The longest that a kill by the kubelet takes, ms. The grace of a probe is not observed: the pod's is assumed. */

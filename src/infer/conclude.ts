@@ -71,7 +71,7 @@ function containersIn(context: InferContext): ContainerExit[] {
   let turn = mains.reduce<Estimate | undefined>((latest, exit) => turnAfter(context, latest, exit), undefined);
   const sidecars = specs.filter(({ kind }) => kind === 'sidecar').reverse();
   const stopped = sidecars.map((spec) => {
-    const exit = containerExit(context, spec, { turn, noMainRunning });
+    const exit = containerExit(context, spec, turn, noMainRunning);
     turn = turnAfter(context, turn, exit);
     return exit;
   });

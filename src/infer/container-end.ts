@@ -6,7 +6,7 @@ import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { numberOfSignal, stopSignalOfImage } from '../model/stop-signal.ts';
-import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
+import { eventsAbout, type ContainerFacts, type Fact, type LogFacts, type Trace } from '../model/trace.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
@@ -167,7 +167,7 @@ export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean 
 /** Whether the kubelet stopped this container of a static pod, as the manifest is gone: then there is a Killing. */
 export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
   mayBeItsKubelets(context) &&
-  context.trace.events.some((event) => isStopKilling(event) && event.about.container === name && !event.isOld);
+  eventsAbout(context.trace, 'Killing', name).some((event) => isStopKilling(event) && !event.isOld);
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

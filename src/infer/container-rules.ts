@@ -35,13 +35,6 @@ import {
 import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
 import { killingsMissing } from './streams.ts';
 
-interface SidecarTurn {
-  /** When all containers that the sidecar waits for had ended (SIGNALS.md §2 S7). */
-  readonly turn?: Estimate;
-  /** No main container was running when the deletion came. */
-  readonly noMainRunning: boolean;
-}
-
 /** What is known of a container before it is inferred whether and when the kubelet stopped it. */
 export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {
   const { deletion, kubelet, network } = context;
@@ -60,10 +53,15 @@ export function containerContext(context: InferContext, spec: ContainerSpec): Co
   };
 }
 
+/**
+ * `turn`: when all containers that a sidecar waits for had ended (SIGNALS.md §2 S7). `noMainRunning`: no main container was
+ * running when the deletion came.
+ */
 export function containerExit(
   context: InferContext,
   spec: ContainerSpec,
-  { turn, noMainRunning }: SidecarTurn = { noMainRunning: false },
+  turn?: Estimate,
+  noMainRunning = false,
 ): ContainerExit {
   const container = containerContext(context, spec);
   const { deletion, network, facts, killings, status, ended } = container;

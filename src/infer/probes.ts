@@ -38,24 +38,21 @@ export const isMostlyUnmeasured = (result: ProbeResult): boolean => unmeasuredBy
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const windows = lossProbes(results).flatMap((result) => result.windows);
   if (windows.length === 0) return [];
-  const [first, last] = [Math.min(...windows.map(({ start }) => start)), Math.max(...windows.map(({ end }) => end))];
-  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => ({
-    id: name,
-    name,
-    at: {
-      earliest: at,
-      latest: at + 1,
-      basis: 'observed',
-      evidence: windows
-        .flatMap(({ stretches }) => stretches)
-        .filter((stretch) => stretch.first <= at && at <= stretch.last)
-        .slice(0, 1)
-        .map(({ seq }) => seq),
-      shown: at,
-    },
-    provisional: false,
-  });
-  return [of('first-failure', first), of('last-failure', last)];
+  const stretches = windows.flatMap((window) => window.stretches);
+  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => {
+    const stretch = stretches.find(({ first, last }) => first <= at && at <= last);
+    const evidence = stretch ? [stretch.seq] : [];
+    return {
+      id: name,
+      name,
+      at: { earliest: at, latest: at + 1, basis: 'observed', evidence, shown: at },
+      provisional: false,
+    };
+  };
+  return [
+    of('first-failure', Math.min(...windows.map(({ start }) => start))),
+    of('last-failure', Math.max(...windows.map(({ end }) => end))),
+  ];
 }
 
 /** The report of one probe. */

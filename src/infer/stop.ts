@@ -4,7 +4,7 @@
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
-import { atMost, second, widthOf } from '../model/span.ts';
+import { atMost, second, widthOf, type Span } from '../model/span.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
@@ -168,29 +168,20 @@ export const isKubeletStart = (event: Occurrence): boolean =>
 export const startsNewAttempt = (event: Occurrence): boolean =>
   event.reason === 'FailedKillPod' || isKubeletStart(event);
 
-interface PauseEnd {
-  /** Node clock, ms. */
-  readonly at: number;
-  /** The log line that shows it. */
-  readonly evidence: readonly number[];
-}
-
 /**
  * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a
- * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due`: node clock.
+ * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due` and the result:
+ * node clock, ms.
  */
-export function pauseEndOf(
-  { trace, spec, facts }: Stop,
-  due: { readonly from: number; readonly to: number },
-): PauseEnd | undefined {
+export function pauseEndOf({ trace, spec, facts }: Stop, due: Span): { at: number; evidence: number[] } | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
-  const line = lines.find(({ value }) => value >= due.from);
-  if (line && line.value > due.to) return { at: line.value, evidence: [line.seq] };
+  const line = lines.find(({ value }) => value >= due.lo);
+  if (line && line.value > due.hi) return { at: line.value, evidence: [line.seq] };
   const renewed = [listedRenewal, ...renewals].flatMap((renewal) => renewal?.value.stamp ?? []);
   const at = renewed.findLast(
-    (stamp, index) => stamp > due.to && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
+    (stamp, index) => stamp > due.hi && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
   );
   return at === undefined ? undefined : { at, evidence: [] };
 }

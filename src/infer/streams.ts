@@ -8,11 +8,11 @@ import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
 import { resumesAt } from '../model/reduce/gaps.ts';
+import type { GapReport } from '../model/report.ts';
 import { second } from '../model/span.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
 import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
-import type { TimelineGap } from './timeline.ts';
 
 /**
  * When a change that arrived on `stream` was written: after its `cause`, at most the delivery lag ago. If the stream
@@ -85,6 +85,14 @@ const resourceOf: Record<StreamName, string> = {
   namespace: 'namespaces',
 };
 
+/** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
+export interface TimelineGap {
+  readonly resource: string;
+  readonly from: number;
+  readonly to?: number;
+  readonly cause: GapReport['cause'];
+}
+
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {
   const gaps = joined(trace.gaps).map(({ stream, from, to, cause }) => gapIn(stream, cause, from, to));
@@ -118,16 +126,11 @@ export function clockGaps(network: PodNetwork): TimelineGap[] {
 /** Joins gaps of one stream that follow each other without a pause. */
 function joined(gaps: readonly Fact<Gap>[]): Gap[] {
   const all: Gap[] = [];
-  const lastOf = new Map<string, number>();
   for (const { value } of gaps) {
-    const key = `${value.stream}/${value.container ?? ''}`;
-    const index = lastOf.get(key) ?? -1;
+    const index = all.findLastIndex((gap) => gap.stream === value.stream && gap.container === value.container);
     const last = all[index];
-    if (last === undefined || last.cause !== value.cause || last.to !== value.from) {
-      lastOf.set(key, all.push(value) - 1);
-      continue;
-    }
-    all[index] = { ...last, to: value.to };
+    if (last?.cause === value.cause && last.to === value.from) all[index] = { ...last, to: value.to };
+    else all.push(value);
   }
   return all;
 }

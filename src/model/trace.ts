@@ -284,3 +284,7 @@ export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
 
 export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
   refused.some(({ value }) => value.stream === stream);
+
+/** The Events with this reason about a container, oldest first. */
+export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>
+  events.filter((event) => event.reason === reason && event.about.container === container);

@@ -1,4 +1,4 @@
-/** The API server's own timestamps measure how late changes arrive (src/infer/arrival.ts). */
+/** The API server's own timestamps measure how late changes arrive (src/infer/streams.ts). */
 import { expect, it } from 'vitest';
 import { deliveryLagOf } from '../../src/infer/streams.ts';
 import type { RawObservation } from '../../src/model/observation.ts';

@@ -6,10 +6,10 @@ import { isFinished } from '../model/pod.ts';
 import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
 import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit, type Removal } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore, narrowed, narrowedByCause, onClient, unbounded, type Estimate } from './estimate.ts';
-import { arrival } from './streams.ts';
 
 export function endpointsOf(context: DeletionContext, exits: readonly ContainerExit[]): EndpointExit[] {
   return [...context.trace.slices]

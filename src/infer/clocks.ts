@@ -7,10 +7,10 @@ import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
+import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Constraint } from './network.ts';
 import { driftOf, type PodNetwork } from './pod-network.ts';
-import { deliverableSince, deliveryLagOf } from './streams.ts';
 
 /** Certain constraints, by arrivals and answers. They carry no evidence, as they prove nothing about any moment. */
 export function constrainClocks(network: PodNetwork, trace: Trace, { api }: Deletion): void {

@@ -7,12 +7,12 @@ import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { numberOfSignal, stopSignalOfImage } from '../model/stop-signal.ts';
 import { eventsAbout, type ContainerFacts, type Fact, type LogFacts, type Trace } from '../model/trace.ts';
+import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, maxRenewalIntervalMs, type Stop } from './stop.ts';
-import { arrival, deliverableSince, deliveryLagOf } from './streams.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {

@@ -19,6 +19,7 @@ import {
   type SignalFacts,
 } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
+import { killingsMissing } from './gaps.ts';
 import { hookFacts } from './hook.ts';
 import { moment } from './pod-network.ts';
 import {
@@ -33,7 +34,6 @@ import {
   type SignalBasis,
 } from './signals.ts';
 import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
-import { killingsMissing } from './streams.ts';
 
 /** What is known of a container before it is inferred whether and when the kubelet stopped it. */
 export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {

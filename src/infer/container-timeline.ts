@@ -1,10 +1,10 @@
 /** One container of the timeline. Pure. */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { eventsAbout, type Trace } from '../model/trace.ts';
+import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { between, isBefore } from './estimate.ts';
 import { shownLength, type Intervals } from './schedule.ts';
-import { deliveryLagOf } from './streams.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 
 interface Context {

@@ -7,8 +7,8 @@ import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { DeletionFacts, Fact, Occurrence, RequestFacts, Trace } from '../model/trace.ts';
+import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
-import { deliverableSince } from './streams.ts';
 
 export interface Deletion {
   readonly facts: DeletionFacts;

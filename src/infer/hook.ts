@@ -4,12 +4,13 @@ import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
 import { eventsAbout, lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
+import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
 import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
+import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
-import { deliveryLagOf, killingsMissing, warningsMissing } from './streams.ts';
 
 interface HookStop extends Stop {
   readonly kind: HookKind;

@@ -3,6 +3,7 @@ import { noMoreThan, offsetAt, toClient, upTo, type RemoteClock } from '../model
 import { atMost, earlierOf, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
 import { withDoubt } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
@@ -10,7 +11,6 @@ import { belongs, isAfterNotice, loweredGraces, ranAtDeletion, type Deletion, ty
 import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
-import { arrival } from './streams.ts';
 
 /** The Killings of this deletion, and the node's clock. */
 export interface Stops {

@@ -3,11 +3,11 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
-import { arrival } from './streams.ts';
 import type { Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {

@@ -1,5 +1,6 @@
 /** Results of traffic probes, as numbers: counts, stretches of failures and latencies. Pure, so a replay gives the same. */
-import { quantile, sumByKey, sumOf, type ProbeCounts, type ProbeTally } from '../model/probe-observation.ts';
+import { quantile, sumByKey, sumOf } from '../model/probe-numbers.ts';
+import type { ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';

@@ -9,10 +9,10 @@ import type { TriggerKind } from '../model/report.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SiblingFacts, Trace } from '../model/trace.ts';
+import { arrival } from './arrival.ts';
 import type { DeletionContext, Replacement } from './context.ts';
 import { requestTime } from './deletion.ts';
 import { narrowed, narrowedByCause, noEarlierThan, onClient, unbounded, type Estimate } from './estimate.ts';
-import { arrival } from './streams.ts';
 import { deletedBy, isOfNewerTemplate } from './workload-changes.ts';
 
 export function replacementOf(context: DeletionContext, trigger: TriggerKind): Replacement | undefined {

@@ -7,6 +7,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { eventsAbout, isRefused, type ContainerFacts, type Fact } from '../model/trace.ts';
+import { deliverableSince } from './arrival.ts';
 import { logEndAtLeast } from './clocks.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerExit, type HookFacts } from './context.ts';
 import { wasLoweredLate, type Deletion } from './deletion.ts';
@@ -21,7 +22,6 @@ import {
   sigkillCode,
   type Stop,
 } from './stop.ts';
-import { deliverableSince } from './streams.ts';
 
 export interface SignalBasis {
   /** A log line of the application names the signal, so it was sent, even if the kill fails later. */

@@ -8,8 +8,8 @@ import { atMost, second, widthOf, type Span } from '../model/span.ts';
 import type { Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
+import { killingsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
-import { killingsMissing } from './streams.ts';
 
 /** A container that the kubelet stops: what is known before its hook, signal and exit are inferred. */
 export interface Stop extends ContainerContext {

@@ -9,10 +9,10 @@ import type { OwnerFacts, Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { EndpointExit, PodExit, Replacement } from './context.ts';
 import { cite } from './estimate.ts';
+import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
 import { failureMarks, probeResultsOf } from './probes.ts';
 import { inOrder, scheduleOf, shownLength, intervalsIn, type Intervals } from './schedule.ts';
-import { clockGaps, streamGaps } from './streams.ts';
 import type {
   EndpointTimeline,
   GraceTimeline,

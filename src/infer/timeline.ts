@@ -11,10 +11,9 @@ import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
-import type { ContainerOutcome, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
+import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
 import type { EndpointExit, HookFacts, Replacement, Trigger } from './context.ts';
-import type { TimelineGap } from './streams.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -157,6 +156,14 @@ export interface Workload {
   readonly name: string;
   /** The number it last wanted. */
   readonly replicas?: number;
+}
+
+/** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
+export interface TimelineGap {
+  readonly resource: string;
+  readonly from: number;
+  readonly to?: number;
+  readonly cause: GapReport['cause'];
 }
 
 export type FailureStretch = Readonly<ProbeFailures & { seq: number }>;

@@ -1,5 +1,5 @@
 /** Counts the requests that were settled since the last observation: memory does not grow with their number. */
-import { bucketOf } from '../model/probe-observation.ts';
+import { bucketOf } from '../model/probe-numbers.ts';
 import type { NotMeasuredReason, ProbeConnection, ProbeCounts, ProbeFailures } from '../model/probe-observation.ts';
 import type { Result } from './result.ts';
 

@@ -1,7 +1,13 @@
 /** The JSON document of a report (`-o json`): a serialisation that the program itself never reads back. Pure. */
 import { assumptions } from '../model/assumptions.ts';
-import type { TimelineGap } from '../infer/streams.ts';
-import type { Mark as MarkModel, ContainerTimeline, Interval, Length, Timeline } from '../infer/timeline.ts';
+import type {
+  Mark as MarkModel,
+  ContainerTimeline,
+  Interval,
+  Length,
+  Timeline,
+  TimelineGap,
+} from '../infer/timeline.ts';
 import { probeReportOf } from '../infer/probes.ts';
 import { controllerOf, isFinished } from '../model/pod.ts';
 import type { ExitReport, GapReport, Instant, Mark, Range } from '../model/report.ts';

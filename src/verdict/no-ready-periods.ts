@@ -2,7 +2,7 @@
  * Periods in which a Service of the pod had no ready endpoint at all, after it had one. Measured by arrivals on
  * one stream, or by the API server's timestamps if the stream was late.
  */
-import { deliverableSince } from '../infer/streams.ts';
+import { deliverableSince } from '../infer/arrival.ts';
 import type { PodExit } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
 import { lostSince, type Fact, type SliceState, type Trace } from '../model/trace.ts';

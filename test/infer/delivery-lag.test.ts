@@ -1,6 +1,6 @@
-/** The API server's own timestamps measure how late changes arrive (src/infer/streams.ts). */
+/** The API server's own timestamps measure how late changes arrive (src/infer/arrival.ts). */
 import { expect, it } from 'vitest';
-import { deliveryLagOf } from '../../src/infer/streams.ts';
+import { deliveryLagOf } from '../../src/infer/arrival.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
 import {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { probeReportOf, probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
-import { bucketOf, quantile } from '../../src/model/probe-observation.ts';
+import { bucketOf, quantile } from '../../src/model/probe-numbers.ts';
 import type { ProbeCounts, ProbeFailures, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
 

@@ -5,7 +5,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
-import { sumOf } from '../../model/probe-observation.ts';
+import { sumOf } from '../../model/probe-numbers.ts';
 import type { ProbeTally } from '../../model/probe-observation.ts';
 import { outcomes } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';

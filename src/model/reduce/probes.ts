@@ -1,5 +1,6 @@
 import type { ObservationOf } from '../observation.ts';
-import { sumByKey, sumOf, type ProbeCounts } from '../probe-observation.ts';
+import { sumByKey, sumOf } from '../probe-numbers.ts';
+import type { ProbeCounts } from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry } from './notes.ts';
 

@@ -1,11 +1,11 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
-import { deliverableSince } from '../../infer/streams.ts';
+import { deliverableSince } from '../../infer/arrival.ts';
 import type { Length } from '../../infer/timeline.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
 import { reportedExit, type ContainerExit } from '../../infer/context.ts';
 import { between } from '../../infer/estimate.ts';
-import { killingsUnwritten } from '../../infer/streams.ts';
+import { killingsUnwritten } from '../../infer/gaps.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished } from '../../model/pod.ts';
 import { second, type Span } from '../../model/span.ts';

@@ -1,5 +1,5 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
-import { deliverableSince } from '../../infer/streams.ts';
+import { deliverableSince } from '../../infer/arrival.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';

@@ -1,72 +1,15 @@
 /**
- * What the streams show of a moment: a change was written no later than it arrived, and normally not long before. Where
- * evidence may be missing: stretches (client ms) in which a stream or a clock was not fully usable, and Events that may
- * be missing. The absence of an Event proves something only if none can be missing. Pure.
+ * Where evidence may be missing: stretches (client ms) in which a stream or a clock was not fully usable, and whether
+ * Events may be missing. The absence of an Event proves something only if none can be missing. Pure.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { isMerged } from '../model/observe/event.ts';
-import { resumesAt } from '../model/reduce/gaps.ts';
-import type { GapReport } from '../model/report.ts';
-import { second } from '../model/span.ts';
 import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
-import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
+import { deliveryLagOf } from './arrival.ts';
+import type { Estimate } from './estimate.ts';
 import type { PodNetwork } from './pod-network.ts';
-
-/**
- * When a change that arrived on `stream` was written: after its `cause`, at most the delivery lag ago. If the stream
- * was just resumed: at any time since the cut. In the first state that was seen: at any time since the cause.
- */
-export function arrival(trace: Trace, fact: Fact<unknown>, stream: StreamName, cause: Estimate): Estimate {
-  const lo = isOldNews(trace, fact, stream)
-    ? -Infinity
-    : deliverableSince(trace, stream, fact.at) - deliveryLagOf(trace);
-  const arrived = onClient({ lo, hi: fact.at + 1 }, [fact.seq], 'observed');
-  return narrowedByCause(arrived, cause);
-}
-
-/** If the deletion was already under way when the run started, the first state of the pod does not show since when. */
-const isOldNews = ({ deletion }: Trace, { seq }: Fact<unknown>, stream: StreamName): boolean =>
-  stream === 'pod' && deletion?.underWay === true && seq === deletion.seenSeq;
-
-/**
- * Since when (client ms) a change that arrived at `at` may have waited for its stream. Normally `at` itself. If the
- * stream was just resumed or listed again, or has an open gap: since it was last alive.
- */
-export function deliverableSince(trace: Trace, stream: StreamName, at: number): number {
-  const hidden = trace.gaps.filter(({ value }) => value.stream === stream && hides(value, at));
-  const since = resumesAt(trace, stream, at).map(({ value }) => value.since);
-  return Math.min(at, ...since, ...hidden.map(({ value }) => value.from));
-}
-
-/**
- * Whether a change that arrives in a gap, or by the list that ends it, can be from any time since the gap started. Each
- * container's log is a stream of its own, so a gap in one does not affect the others.
- */
-const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
-  at === to || (stream !== 'logs' && from <= at && at < to);
-
-/**
- * The longest time (ms) that a change takes to arrive on a live stream: `delivery-lag`, or more if the server's own
- * timestamps prove that. A lag over `maxLagMs` is taken for a clock that was set back.
- */
-export function deliveryLagOf({ clocks, delays: { longest } }: Trace): number {
-  if (!longest) return assumedLagMs;
-  const cached = measured.get(longest);
-  if (cached?.clocks === clocks) return cached.lag;
-  const { lo, hi } = offsetAt(withDates(clocks.api, clocks.dates), longest.at);
-  const [min, max] = [longest.value + lo, longest.value + second + hi];
-  const lag = min > assumedLagMs && min <= maxLagMs ? Math.min(max, maxLagMs) : assumedLagMs;
-  measured.set(longest, { clocks, lag });
-  return lag;
-}
-
-const assumedLagMs = millisecondsOf('delivery-lag');
-const maxLagMs = 15_000;
-
-/** A cache: the lag that follows from a measurement, as long as the clocks are the same. */
-const measured = new WeakMap<Fact<number>, { readonly clocks: Trace['clocks']; readonly lag: number }>();
+import type { TimelineGap } from './timeline.ts';
 
 /** The resource that a Role has to grant for each stream. */
 const resourceOf: Record<StreamName, string> = {
@@ -84,14 +27,6 @@ const resourceOf: Record<StreamName, string> = {
   siblings: 'pods (siblings)',
   namespace: 'namespaces',
 };
-
-/** A stretch of client time (ms) in which a stream or a clock was not fully usable. `to` is absent if it has not ended. */
-export interface TimelineGap {
-  readonly resource: string;
-  readonly from: number;
-  readonly to?: number;
-  readonly cause: GapReport['cause'];
-}
 
 /** The stretches in which streams may have missed changes. */
 export function streamGaps(trace: Trace): TimelineGap[] {

@@ -14,6 +14,7 @@ const bundled = {
   minify: true,
   metafile: true,
   legalComments: 'none',
+  loader: { '.md': 'text' },
 };
 
 /** The whole program as one CommonJS script, for single executables. */

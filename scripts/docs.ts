@@ -1,12 +1,11 @@
 /** `npm run docs`: writes the generated pages and parts of pages in docs/. Tests compare them with docs/. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { gateDocs } from './docs/gate-samples.ts';
-import { explainDocs, flagDocs } from './docs/pages.ts';
+import { flagDocs } from './docs/pages.ts';
 import { renderPermissions, renderPicture } from './docs/readme-parts.ts';
 
 const doc = (name: string): URL => new URL(`../docs/${name}`, import.meta.url);
 
-await writeFile(doc('explain.md'), await explainDocs());
 await writeFile(doc('flags.md'), await flagDocs());
 await writeFile(doc('terminal.svg'), await renderPicture());
 await writeFile(doc('gates.md'), await gateDocs(await readFile(doc('gates.md'), 'utf8')));

@@ -16,7 +16,8 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 const table: Record<string, string[]> = {
   model: ['type:@kubernetes/client-node'],
   infer: ['model', 'type:@kubernetes/client-node'],
-  verdict: ['model', 'infer', 'type:@kubernetes/client-node'],
+  // Explanations are the text of a page of docs.
+  verdict: ['model', 'infer', 'explain.md?raw', 'type:@kubernetes/client-node'],
   kube: [
     // At run time it only uses the type guards for JSON (model/observe/read.ts).
     'model',
@@ -118,7 +119,8 @@ it('uses every word in the table', () => {
 
 it('never imports test code', () => {
   const outside = imports.filter(({ target }) => target.startsWith('../'));
-  expect(outside.filter(({ target }) => target !== '../package.json')).toEqual([]);
+  const allowed = ['../package.json', '../docs/explain.md?raw'];
+  expect(outside.filter(({ target }) => !allowed.includes(target))).toEqual([]);
 });
 
 it.each(Object.entries(folders))('%s stays within its size and its longest chain of imports', (folder, most) => {

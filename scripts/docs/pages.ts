@@ -4,10 +4,6 @@ import type { Command, Option } from 'commander';
 import { format } from 'prettier';
 import config from '../../package.json' with { type: 'json' };
 import { buildProgram } from '../../src/cli/program.ts';
-import { topics } from '../../src/verdict/explain/topics.ts';
-import { renderExplainDocs } from './explain-page.ts';
-
-export const explainDocs = (): Promise<string> => pretty(renderExplainDocs(topics));
 
 const programOf = (): Promise<Command> =>
   buildProgram({ env: { KUBECTL_PATH: 'kubectl' }, version: config.version, stdout: {} } as never, () => {});
@@ -51,5 +47,5 @@ const pretty = (text: string): Promise<string> =>
   format(text, {
     parser: 'markdown',
     printWidth: 120,
-    filepath: fileURLToPath(new URL('../../docs/explain.md', import.meta.url)),
+    filepath: fileURLToPath(new URL('../../docs/flags.md', import.meta.url)),
   });

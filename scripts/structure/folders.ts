@@ -12,19 +12,19 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 1500, mostLines: 2575, mostFiles: 28, longestChain: 9 },
+  cli: { targetLines: 1500, mostLines: 2525, mostFiles: 25, longestChain: 9 },
   run: { targetLines: 2500, mostLines: 5420, mostFiles: 49, longestChain: 8 },
   rollout: { targetLines: 1000, mostLines: 1138, mostFiles: 8, longestChain: 3 },
-  kube: { targetLines: 4000, mostLines: 4990, mostFiles: 44, longestChain: 5 },
-  model: { targetLines: 2000, mostLines: 3620, mostFiles: 31, longestChain: 6 },
-  infer: { targetLines: 2000, mostLines: 5190, mostFiles: 29, longestChain: 7 },
-  verdict: { targetLines: 2800, mostLines: 4365, mostFiles: 32, longestChain: 5 },
-  render: { targetLines: 4000, mostLines: 4612, mostFiles: 39, longestChain: 7 },
+  kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
+  model: { targetLines: 2000, mostLines: 3570, mostFiles: 30, longestChain: 6 },
+  infer: { targetLines: 2000, mostLines: 5095, mostFiles: 26, longestChain: 7 },
+  verdict: { targetLines: 2800, mostLines: 3580, mostFiles: 27, longestChain: 5 },
+  render: { targetLines: 4000, mostLines: 4565, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 4, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
-  probe: { targetLines: 1500, mostLines: 1550, mostFiles: 16, longestChain: 5 },
-  advice: { targetLines: 3500, mostLines: 5105, mostFiles: 39, longestChain: 6 },
-  demo: { targetLines: 2300, mostLines: 2870, mostFiles: 28, longestChain: 6 },
+  probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },
+  advice: { targetLines: 3500, mostLines: 4890, mostFiles: 35, longestChain: 6 },
+  demo: { targetLines: 2300, mostLines: 2820, mostFiles: 24, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

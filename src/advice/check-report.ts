@@ -1,10 +1,17 @@
-/** The document of `check -o json`, its gates and its exit code. Pure. Schema: schema/check-report.schema.json. */
+/**
+ * Applies the rules to specs, and makes the document of `check -o json` (schema/check-report.schema.json), its gates and
+ * its exit code. It promises nothing: no spec shows that an application will stop in time. Pure.
+ */
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
-import { isProblem, type CheckFinding, type FailOn, type Unknown } from './finding.ts';
+import type { ContainerSpec, Path } from './container-spec.ts';
+import { isProblem, signalled, type CheckFinding, type FailOn, type Rule, type Unknown } from './finding.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
-import type { ShutdownSpec, Subject } from './shutdown-spec.ts';
+import { serviceRules } from './rules/service.ts';
+import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
+import { surroundingRules } from './rules/surroundings.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
@@ -17,27 +24,10 @@ export interface CheckReport extends Envelope {
   verdict: { exitCode: number; gates: Gate[] };
 }
 
+export type CheckedObject = ReturnType<typeof judge>;
+export type ReportedFinding = CheckedObject['findings'][number];
+
 type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
-
-export interface CheckedObject extends Subject {
-  /** Where it is in a manifest. */
-  file?: string;
-  line?: number;
-  judgement: Judgement;
-  /** `no problem found`, `2 problems`, `cannot tell: …`. */
-  sentence: string;
-  /** Most severe first. */
-  findings: ReportedFinding[];
-  /** What the spec cannot show. */
-  cannotTell: Unknown[];
-}
-
-export interface ReportedFinding extends Omit<CheckFinding, 'path'> {
-  /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
-  field?: string;
-  file?: string;
-  line?: number;
-}
 
 /** `manifest`: where the spec was read from; undefined for a cluster. */
 export interface CheckedSpec {
@@ -108,5 +98,104 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
 }
 
 /** As kubectl prints it, `deployment/checkout`, after its namespace if it has one. */
-export const objectName = ({ kind, name, namespace }: Pick<Subject, 'kind' | 'name' | 'namespace'>): string =>
+export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind' | 'name' | 'namespace'>): string =>
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
+
+/** Most severe first. In a finished pod nothing runs: only its surroundings are judged. */
+export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
+  const applied: readonly Rule[] = spec.isFinished ? surroundingRules : rules;
+  return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
+}
+
+const rules = [...stopRules, ...serviceRules, ...surroundingRules];
+
+export function judge({ spec, manifest }: CheckedSpec) {
+  const file = manifest?.file;
+  const found = findingsOf(spec);
+  const findings = found.map(({ path, ...finding }) => ({
+    ...finding,
+    /** In kubectl's notation: `spec.template.spec.containers[0].lifecycle.preStop`. */
+    field: path.length > 0 ? fieldOf(path) : undefined,
+    file,
+    line: manifest?.lineOf(path),
+  }));
+  const unknowns = unknownsOf(spec);
+  /** What the spec cannot show. */
+  const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
+  return { ...spec.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
+}
+
+/** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
+function answerOf(
+  findings: readonly CheckFinding[],
+  unknowns: readonly WeighedUnknown[],
+): { judgement: Judgement; sentence: string } {
+  const problems = findings.filter(isProblem).length;
+  if (problems > 0) return { judgement: 'problems', sentence: plural(problems, 'problem') };
+  const decisive = unknowns.find(({ isDecisive }) => isDecisive);
+  if (!decisive) return { judgement: 'no-problem-found', sentence: 'no problem found' };
+  return { judgement: 'cannot-tell', sentence: `cannot tell: ${decisive.what} (${decisive.because})` };
+}
+
+const fieldOf = (path: Path): string =>
+  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+
+const rankOf = ({ severity }: CheckFinding): number => severities.indexOf(severity);
+
+/** `isDecisive`: while this is unknown, the check may not say "no problem found". */
+type WeighedUnknown = Unknown & { isDecisive?: boolean };
+
+function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
+  const unread = spec.unread.map((unknown): WeighedUnknown => ({ ...unknown, isDecisive: true }));
+  if (spec.isFinished) return unread;
+  const { subject, containers, services, notRunningNow = false, mayHaveOtherServices } = spec;
+  const mayHaveClients = mayHaveOtherServices && services.length === 0 && !['Job', 'CronJob'].includes(subject.kind);
+  const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);
+  return [
+    ...when(notRunningNow, {
+      what: 'what a deletion now would stop',
+      because: 'none of its containers runs at this moment',
+    }),
+    ...when(containers.length === 0, {
+      what: 'how its containers stop',
+      because: 'its spec holds no container with a name',
+      isDecisive: true,
+    }),
+    ...signalled(spec).flatMap((one) => [...signalUnknown(spec, one), ...hookUnknown(one)]),
+    ...when(mayHaveClients, { what: 'whether clients lose requests', because: 'no Service in these files selects it' }),
+    ...unread,
+  ];
+}
+
+function signalUnknown(spec: ShutdownSpec, one: ContainerSpec): WeighedUnknown[] {
+  const handling = handlingOf(spec, one);
+  const { name: container, inspection } = one;
+  const signal = `SIG${stopSignalOf(one)}`;
+  const what = `whether ${container} handles ${signal}`;
+  // Reported whatever the command shows: the user asked for an inspection, and it failed.
+  const isDecisive = handling.kind === 'depends' || handling.kind === 'unknown';
+  const unread: WeighedUnknown[] =
+    inspection?.kind === 'unreadable' ? [{ container, what, because: inspection.because, isDecisive }] : [];
+  if (handling.kind === 'handles')
+    return [
+      ...unread,
+      { container, what: `how long ${container} takes after ${signal}`, because: `it has ${handling.how}` },
+    ];
+  if (unread.length > 0) return unread;
+  if (handling.kind === 'depends') return [{ container, what, because: handling.because, isDecisive: true }];
+  if (handling.kind !== 'unknown') return [];
+  const program = handling.program === undefined ? 'its program is in the image' : `\`${handling.program}\` decides`;
+  return [{ container, what, because: `${program}; check --inspect or one deletion shows it` }];
+}
+
+function hookUnknown({ name, hook }: ContainerSpec): WeighedUnknown[] {
+  if (!hook || hook.isPlainSleep || hook.kind === 'tcpSocket') return [];
+  const atLeast = hook.minSeconds === undefined ? '' : `, at least ${hook.minSeconds}s`;
+  return [
+    {
+      container: name,
+      what: `how long the preStop hook of ${name} takes${atLeast}`,
+      because: hook.kind === 'exec' ? `it runs ${hook.command[0] ?? 'a command'}` : 'it waits for an HTTP answer',
+    },
+  ];
+}

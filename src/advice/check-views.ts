@@ -18,32 +18,26 @@ export const checkViews = (asTable: boolean): Views<CheckReport> => ({
 });
 
 function checkText(report: CheckReport, pen: Pen, columns: number, asTable: boolean): string[] {
-  const [only] = report.checks;
-  const body =
-    report.checks.length === 1 && only && !asTable
-      ? card(only, pen, columns)
-      : [
-          ...table(report.checks, pen),
-          '',
-          ...report.checks.filter(needsAttention).flatMap((checked) => [...card(checked, pen, columns), '']),
-        ];
-  const gates = report.verdict.gates
-    .filter(({ passed }) => !passed)
-    .map(({ name }) => pen.paint('bad', `gate failed: ${forTerminal(name)}`));
-  const errors = report.errors.map(
-    ({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`,
-  );
-  const lines = [...body, ...gates, ...errors, `${mark(report, pen)} ${forTerminal(report.summary)}`];
+  const { checks, errors, verdict, summary } = report;
+  const isCard = checks.length === 1 && !asTable;
+  const attention = checks.filter(({ judgement }) => isCard || judgement !== 'no-problem-found');
+  const lines = [
+    ...(isCard ? [] : [...table(checks, pen), '']),
+    ...attention.flatMap((checked) => [...card(checked, pen, columns), ...(isCard ? [] : [''])]),
+    ...verdict.gates
+      .filter(({ passed }) => !passed)
+      .map(({ name }) => pen.paint('bad', `gate failed: ${forTerminal(name)}`)),
+    ...errors.map(({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`),
+    `${mark(report, pen)} ${forTerminal(summary)}`,
+  ];
   return lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
 }
 
-const needsAttention = ({ judgement }: CheckedObject): boolean => judgement !== 'no-problem-found';
-
 /** Never a green tick: a check runs nothing, so it proves nothing. */
 function mark({ checks, errors }: CheckReport, pen: Pen): string {
-  if (errors.length > 0 || checks.some(({ judgement }) => judgement === 'problems'))
-    return pen.paint('bad', pen.symbol('bad'));
-  const isUndecided = checks.length === 0 || checks.some(({ judgement }) => judgement === 'cannot-tell');
+  const judgements = new Set(checks.map(({ judgement }) => judgement));
+  if (errors.length > 0 || judgements.has('problems')) return pen.paint('bad', pen.symbol('bad'));
+  const isUndecided = checks.length === 0 || judgements.has('cannot-tell');
   return isUndecided ? pen.paint('warning', pen.symbol('unknown')) : pen.paint('info', pen.symbol('info'));
 }
 
@@ -51,21 +45,21 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const ink = checked.judgement === 'problems' ? 'bad' : checked.judgement === 'cannot-tell' ? 'warning' : 'info';
   const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
   const head = `${pen.paint(ink, forTerminal(checked.sentence))}  ${forTerminal(objectName(checked) + place)}`;
-  const label = (text: string): string => `  ${text.padEnd(12)}`;
+  const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
   const findings = checked.findings.flatMap((finding) => [
-    ...wrapped(label(finding.severity === 'info' ? 'note' : 'problem'), sentenceOf(finding), columns),
-    ...(finding.advice === undefined ? [] : wrapped(label(''), `→ ${forTerminal(finding.advice)}`, columns)),
+    ...row(finding.severity === 'info' ? 'note' : 'problem', sentenceOf(finding)),
+    ...(finding.advice === undefined ? [] : row('', `→ ${finding.advice}`)),
   ]);
   const unknowns = checked.cannotTell.flatMap(({ what, because }, index) =>
-    wrapped(label(index === 0 ? 'cannot tell' : ''), forTerminal(`${what} (${because})`), columns),
+    row(index === 0 ? 'cannot tell' : '', `${what} (${because})`),
   );
   const [first] = problemsOf(checked);
-  const details = first ? [`${label('details')}kubectl podexit explain ${first.code}`] : [];
+  const details = first ? [`  details     kubectl podexit explain ${first.code}`] : [];
   return [head, ...findings, ...unknowns, ...details];
 }
 
 const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
-  forTerminal(`${message}${file === undefined ? '' : ` (${file}:${line})`}`);
+  `${message}${file === undefined ? '' : ` (${file}:${line})`}`;
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
   if (checks.length === 0) return [];
@@ -149,32 +143,24 @@ function checkJunit({ checks, errors, verdict }: CheckReport): string {
     ...verdict.gates.map(({ name, passed, message }) => testCase('gate', name, checkFails && !passed ? [message] : [])),
     ...errors.map(({ file, line, message }) => testCase('input', `${file}:${line}`, [message])),
   ];
-  const failures = cases.filter(({ children = [] }) => children.some(({ name }) => name === 'failure')).length;
+  const failures = cases.filter(({ children }) => children.some(({ name }) => name === 'failure')).length;
   const totals = { tests: cases.length, failures, errors: 0 };
   const suite: XmlElement = { name: 'testsuite', attributes: { name: 'podexit check', ...totals }, children: cases };
   return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
 }
 
-function objectCase(checked: CheckedObject, checkFails: boolean): XmlElement {
+function objectCase(checked: CheckedObject, checkFails: boolean) {
   const problems = problemsOf(checked).map(
     ({ code, message, file, line }) => `${file === undefined ? '' : `${file}:${line}: `}${code}: ${message}`,
   );
   const open = checked.cannotTell.map(({ what, because }) => `cannot tell: ${what} (${because})`);
-  const output: XmlElement = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
-  return testCase(checked.kind.toLowerCase(), objectName(checked), checkFails ? problems : [], [output]);
+  const output = { name: 'system-out', lines: [checked.sentence, ...problems, ...open] };
+  return testCase(checked.kind.toLowerCase(), objectName(checked), checkFails ? problems : [], output);
 }
 
-function testCase(
-  classname: string,
-  name: string,
-  failures: readonly string[],
-  more: readonly XmlElement[] = [],
-): XmlElement {
+function testCase(classname: string, name: string, failures: readonly string[], output?: XmlElement) {
   const lines = failures.flatMap((text) => text.split('\n'));
   const failure = { name: 'failure', attributes: { message: lines[0] ?? '' }, lines };
-  return {
-    name: 'testcase',
-    attributes: { classname, name },
-    children: lines.length === 0 ? more : [failure, ...more],
-  };
+  const children: XmlElement[] = [...(lines.length > 0 ? [failure] : []), ...(output ? [output] : [])];
+  return { name: 'testcase', attributes: { classname, name }, children };
 }

@@ -8,16 +8,14 @@ import { connectCluster, type Ports } from '../run/ports.ts';
 import { createDeadline } from '../run/time-limit.ts';
 import { resolveTarget } from '../run/choose-pod.ts';
 import type { Pick, Target } from '../run/target.ts';
-import { checkReportOf, type CheckedSpec, type CheckReport } from './check-report.ts';
+import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
 import { checkViews } from './check-views.ts';
 import type { FailOn } from './finding.ts';
-import { judge } from './judge.ts';
 import { specOfLivePod } from './live-pod.ts';
 import { readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload, specsOf } from './read-workload.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import { specOfWorkload, specsOf, type ShutdownSpec } from './shutdown-spec.ts';
 
 export type CheckSource =
   | { kind: 'files'; names: readonly string[] }

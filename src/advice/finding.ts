@@ -1,8 +1,9 @@
 /** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
-import type { ContainerSpec, Path, ShutdownSpec } from './shutdown-spec.ts';
+import type { ContainerSpec, Path } from './container-spec.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
-/** Codes that only a check uses, besides those of an exit report. Explained in verdict/explain/findings.ts. */
+/** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
 export const checkOnlyCodes = [
   'shell-as-pid-1',
   'no-signal-handler',
@@ -49,7 +50,7 @@ export type Rule = (spec: ShutdownSpec) => CheckFinding[];
 
 /** Containers that get a stop signal when the pod is deleted. */
 export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
-  containers.filter(({ runs, kind }) => runs && kind !== 'init');
+  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** A rule about each container that gets a stop signal. */
 export const ofContainer =

@@ -7,8 +7,9 @@ import { execIn, type ExecResult } from '../kube/exec.ts';
 import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
 import { signalled } from './finding.ts';
-import { stopSignalOf } from './rules/signals.ts';
-import type { Inspection, ShutdownSpec } from './shutdown-spec.ts';
+import { stopSignalOf } from './rules/stop.ts';
+import type { Inspection } from './container-spec.ts';
+import type { ShutdownSpec } from './shutdown-spec.ts';
 
 /** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
 const neededPermissions = 'get and create of pods/exec';
@@ -37,18 +38,18 @@ export function inspectionOf(
   if (status.kind === 'refused') return unreadable(whyRefused(status));
   if (status.kind === 'failed') return unreadable(whyFailed(status.message));
   const masks = masksIn(status.stdout.toString('utf8'));
-  if (!masks) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
+  if (masks.size < 3) return unreadable('/proc/1/status shows no signal masks: a sandboxed runtime');
   const number = numberOfSignal(`SIG${signal}`);
   if (number === undefined) return unreadable(`its place in the signal masks is not known for SIG${signal}`);
   const words = cmdline.kind === 'done' ? cmdline.stdout.toString('utf8').split('\0').filter(Boolean) : [];
   const command = words.join(' ').slice(0, 120);
-  const has = (mask: bigint): boolean => ((mask >> BigInt(number - 1)) & 1n) === 1n;
+  const has = (mask: 'Blk' | 'Ign' | 'Cgt'): boolean => (((masks.get(mask) ?? 0n) >> BigInt(number - 1)) & 1n) === 1n;
   const read = (handling: SignalHandling): Inspection => ({ kind: 'read', command, handling });
   const because = `PID 1 is \`${command}\``;
-  if (has(masks.caught)) return read({ kind: 'handles', how: 'a signal handler (read from /proc/1/status)' });
-  if (has(masks.blocked))
+  if (has('Cgt')) return read({ kind: 'handles', how: 'a signal handler (read from /proc/1/status)' });
+  if (has('Blk'))
     return read({ kind: 'depends', because: 'PID 1 blocks the signal: it may wait for it with sigwait or signalfd' });
-  if (has(masks.ignored)) return read({ kind: 'ignores', because: `${because} and ignores it` });
+  if (has('Ign')) return read({ kind: 'ignores', because: `${because} and ignores it` });
   const isShell = shellLineOf(words) !== undefined || /^(-|.*\/)?(ba|da|a|z|k)?sh$/.test(words[0] ?? '');
   return read(isShell ? { kind: 'shell', because } : { kind: 'ignores', because: `${because} without a handler` });
 }
@@ -66,13 +67,8 @@ const catIsMissing =
 const whyFailed = (message: string): string =>
   catIsMissing.test(message) ? 'the container has no cat (a distroless image)' : `cat failed: ${message.slice(0, 200)}`;
 
-function masksIn(status: string): { blocked: bigint; ignored: bigint; caught: bigint } | undefined {
-  const mask = (name: string): bigint | undefined => {
-    const [, hex] = new RegExp(`^${name}:\\s*([0-9a-fA-F]{8,16})$`, 'm').exec(status) ?? [];
-    return hex === undefined ? undefined : BigInt(`0x${hex}`);
-  };
-  const [blocked, ignored, caught] = [mask('SigBlk'), mask('SigIgn'), mask('SigCgt')];
-  return blocked === undefined || ignored === undefined || caught === undefined
-    ? undefined
-    : { blocked, ignored, caught };
-}
+/** The signals that PID 1 blocks (`Blk`), ignores and catches, as bit masks. */
+const masksIn = (status: string): Map<string | undefined, bigint> => {
+  const found = status.matchAll(/^Sig(Blk|Ign|Cgt):\s*([0-9a-fA-F]{8,16})$/gm);
+  return new Map([...found].map(([, name, hex]) => [name, BigInt(`0x${hex}`)]));
+};

@@ -4,9 +4,8 @@ import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
-import { containersOf } from './read-pod-spec.ts';
-import { readyIn, serviceNameOf, specOfWorkload, type Neighbours } from './read-workload.ts';
-import type { BudgetSpec, ServiceSpec, ShutdownSpec } from './shutdown-spec.ts';
+import { readyIn, serviceNameOf, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
+import { specOfWorkload, type ShutdownSpec } from './shutdown-spec.ts';
 
 export function specOfLivePod(
   pod: V1Pod,
@@ -16,12 +15,12 @@ export function specOfLivePod(
   const narrowed = narrowPod(pod);
   const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   // A waiting container may still start, and so may one that has no status yet.
-  const mayRun = (name: string): boolean => statusOf(narrowed, name)?.state.terminated === undefined || isRestarted;
+  const isOver = (name: string): boolean => statusOf(narrowed, name)?.state.terminated !== undefined && !isRestarted;
   const spec = specOfWorkload(pod, neighbours, graceSeconds);
   const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
   return {
     ...spec,
-    containers: containersOf(pod.spec, spec.podPath, mayRun),
+    containers: spec.containers.map((one) => ({ ...one, isOver: isOver(one.name) })),
     services: servicesBehind(spec.services, neighbours, narrowed.metadata.uid),
     budgets: spec.budgets.map((budget) => ({ ...budget, ruling: rulingOf(budget, narrowed, spec.budgets.length > 1) })),
     isFinished: isFinished(narrowed),
@@ -42,16 +41,12 @@ const hasReady =
  * Services with the pod among their ready endpoints, also Services without a selector. If slices may not be read: the
  * Services that select the pod. A pod in no slice has no clients to lose.
  */
-function servicesBehind(
-  selecting: readonly ServiceSpec[],
-  { services, slices }: Neighbours,
-  uid: string,
-): readonly ServiceSpec[] {
+function servicesBehind(selecting: ServiceSpec[], { services, slices }: Neighbours, uid: string): ServiceSpec[] {
   if (!slices) return selecting;
   return [...new Set(slices.filter(hasReady(uid)).map(serviceNameOf))].map((name) => {
-    const known = services.find((one) => one.name === name) ?? { publishNotReadyAddresses: false };
+    const known = services.find((one) => one.name === name) ?? serviceOf({ metadata: { name } });
     // If the Service does not select the pod, its slices are managed elsewhere and its ports say nothing about the pod.
-    const service = selecting.find((one) => one.name === name) ?? { ...known, name, targetPorts: [] };
+    const service = selecting.find((one) => one.name === name) ?? { ...known, targetPorts: [] };
     const ownSlices = slices.filter((slice) => serviceNameOf(slice) === name);
     return { ...service, otherReady: otherReady(ownSlices, uid) };
   });

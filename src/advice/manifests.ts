@@ -9,7 +9,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
 import { asObject, isPresent, isObject } from '../model/observe/read.ts';
-import type { Path } from './shutdown-spec.ts';
+import type { Path } from './container-spec.ts';
 
 export interface Manifest {
   object: KubernetesObject;

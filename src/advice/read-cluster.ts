@@ -9,7 +9,7 @@ import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
 import { readPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
 import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
-import { budgetOf, serviceOf, type Neighbours } from './read-workload.ts';
+import { budgetOf, serviceOf, type Neighbours } from './neighbours.ts';
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */
 export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
@@ -28,7 +28,6 @@ export async function readNamespace(cluster: Cluster): Promise<Neighbours> {
     services: services.map(serviceOf),
     budgets: ((budgets ?? []) as V1PodDisruptionBudget[]).map(budgetOf),
     slices: slices?.map(narrowSlice),
-    autoscaled: new Set(),
     unread,
     mayHaveOtherServices: false,
   };

@@ -2,125 +2,140 @@
  * What a spec says about a pod's shutdown. Live pods, workloads and manifests are all read into this model, so that
  * the rules of `check` and `fix` see the same data. Plain data, no clock.
  */
-import type { LabelSelector } from '../run/selectors.ts';
-import type { CommandLine, SignalHandling } from '../model/observe/command-line.ts';
+import type { KubernetesObject, V1PodTemplateSpec } from '@kubernetes/client-node';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  asText,
+  stringMap,
+} from '../model/observe/read.ts';
+import { matches } from '../run/selectors.ts';
+import { templatePaths } from '../verdict/fix.ts';
+import { containersOf, type Path } from './container-spec.ts';
+import type { Manifest } from './manifests.ts';
+import {
+  amountOf,
+  neighboursIn,
+  readyIn,
+  serviceNameOf,
+  type BudgetSpec,
+  type Neighbours,
+  type ServiceSpec,
+} from './neighbours.ts';
 
-/** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
-export type Path = readonly (string | number)[];
-
-/** The object that is judged. */
-export interface Subject {
-  kind: string;
-  name: string;
-  namespace?: string;
-}
-
-export interface Hook {
-  kind: 'exec' | 'httpGet' | 'sleep' | 'tcpSocket';
-  /** Empty unless `kind` is exec. */
-  command: readonly string[];
-  /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
-  minSeconds?: number;
-  /** The hook only sleeps for `minSeconds`. */
-  isPlainSleep: boolean;
-}
-
-export interface ProbeSpec {
-  /** The probe's own grace period for the restarts that it causes, in seconds. */
-  graceSeconds?: number;
-}
-
-/** What `check --inspect` read from PID 1. */
-export type Inspection =
-  { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
-
-export interface ContainerSpec {
-  name: string;
-  /** A sidecar is an init container with restartPolicy Always. */
-  kind: 'main' | 'sidecar' | 'init';
-  path: Path;
-  image: string;
-  command: CommandLine;
-  hook?: Hook;
-  readiness?: ProbeSpec;
-  liveness?: ProbeSpec;
-  ports: readonly { name?: string; port: number; protocol: string; hostPort?: number }[];
-  /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
-  stopSignal?: string;
-  inspection?: Inspection;
-  /** False only in a live pod, for a container that has terminated and is not restarted. */
-  runs: boolean;
-}
-
-/** An object that selects pods by their labels. */
-export interface Selecting {
-  name: string;
-  namespace?: string;
-  /** Undefined: it selects no pod. */
-  selector?: LabelSelector;
-  /** It also selects pods of other workloads. */
-  isShared?: boolean;
-}
-
-/** The number or the name of a container's port. */
-export interface TargetPort {
-  port: number | string;
-  protocol: string;
-}
-
-export interface ServiceSpec extends Selecting {
-  targetPorts: readonly TargetPort[];
-  publishNotReadyAddresses: boolean;
-  /** Other endpoints that are ready now; only for a live pod. */
-  otherReady?: number;
-}
-
-export interface BudgetSpec extends Selecting {
-  minAvailable?: number | string;
-  maxUnavailable?: number | string;
-  /** Policy AlwaysAllow: pods that are not ready may always be evicted. */
-  evictsUnready: boolean;
-  /** Pods, according to its status; only in a cluster. `desired`: as many healthy ones must stay. */
-  counts: { allowed: number; healthy: number; desired: number };
-  /** What the API server would answer to an eviction of the live pod. */
-  ruling?: { refused: boolean; because?: string; text: string };
-}
-
-/** How a rollout replaces the pods of a workload. */
-export interface UpdateSpec {
-  kind: 'RollingUpdate' | 'Recreate' | 'OnDelete';
-  maxUnavailable?: number | string;
-  maxSurge?: number | string;
-}
-
-export interface ShutdownSpec {
-  subject: Subject;
-  /** The path of the pod's spec in the object. */
-  podPath: Path;
-  /** The requested grace period, else the spec's, else 30. */
-  graceSeconds: number;
-  /** terminationGracePeriodSeconds as written in the spec. */
-  specGraceSeconds?: number;
-  containers: readonly ContainerSpec[];
-  /** shareProcessNamespace: no container has PID 1, so a signal without a handler ends it. */
-  sharesProcesses: boolean;
-  hostNetwork: boolean;
-  /** Undefined for kinds without replicas, and if an autoscaler sets them. */
-  replicas?: number;
-  update?: UpdateSpec;
-  services: readonly ServiceSpec[];
-  budgets: readonly BudgetSpec[];
-  finalizers: readonly string[];
-  /** A pod that no controller owns. */
-  isUnmanaged: boolean;
+export interface ShutdownSpec extends ReturnType<typeof specOfWorkload> {
   /** The pod has finished: deleting it stops nothing. */
-  isFinished: boolean;
+  isFinished?: boolean;
   /** No container of the live pod runs at this moment. */
   notRunningNow?: boolean;
   /** The node's Ready condition if it is not True; only for a live pod. */
   nodeNotReady?: { node: string; status: string };
-  /** What could not be read, so it is not judged. */
-  unread: readonly { what: string; because: string }[];
-  /** The spec is from files; the cluster may have Services that are not in them. */
-  mayHaveOtherServices: boolean;
 }
+
+/** Kinds with pods, and the path of the pod or its template in each. */
+const podPaths: Readonly<Record<string, Path>> = {
+  ...templatePaths,
+  Pod: [],
+  ReplicationController: ['spec', 'template'],
+  Job: ['spec', 'template'],
+};
+
+export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
+
+/** `graceSeconds`: of the deletion to predict; by default the spec's. */
+export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number) {
+  const { kind = '', metadata } = object;
+  const templatePath = podPaths[kind] ?? [];
+  const template = templatePath.reduce<unknown>((value, key) => asObject(value)[key], object) as V1PodTemplateSpec;
+  const podPath = [...templatePath, 'spec'];
+  const pod = asObject(template.spec);
+  const namespace = asString(metadata?.namespace);
+  const labels = stringMap(template.metadata?.labels, () => true) ?? {};
+  // A manifest without a namespace may be applied to any.
+  const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
+    (namespace === undefined || other === undefined || namespace === other) &&
+    selector !== undefined &&
+    matches(selector, labels);
+  const replicas = replicasOf(object, neighbours);
+  const specGraceSeconds = asSeconds(pod['terminationGracePeriodSeconds']);
+  return {
+    subject: { kind, name: asText(metadata?.name), namespace },
+    /** The path of the pod's spec in the object. */
+    podPath,
+    /** The requested grace period, else the spec's, else 30. */
+    graceSeconds: graceSeconds ?? specGraceSeconds ?? 30,
+    /** terminationGracePeriodSeconds as written in the spec. */
+    specGraceSeconds,
+    containers: containersOf(pod, podPath),
+    /** No container has PID 1, so a signal without a handler ends it. */
+    sharesProcesses: pod['shareProcessNamespace'] === true,
+    hostNetwork: pod['hostNetwork'] === true,
+    replicas,
+    rollout: rolloutOf(object),
+    services: neighbours.services.filter(selectsPod).map((service) => withSharing(service, replicas, neighbours)),
+    budgets: neighbours.budgets.filter(selectsPod),
+    finalizers: kind === 'Pod' ? asStrings(metadata?.finalizers) : [],
+    /** A pod that no controller owns. */
+    isUnmanaged: kind === 'Pod' && asArray(metadata?.ownerReferences).length === 0,
+    unread: neighbours.unread,
+    mayHaveOtherServices: neighbours.mayHaveOtherServices,
+  };
+}
+
+/** More ready endpoints than replicas: pods of another workload are behind the Service too. */
+function withSharing(service: ServiceSpec, replicas: number | undefined, { slices }: Neighbours): ServiceSpec {
+  if (!slices || replicas === undefined) return service;
+  const endpoints = slices.filter((slice) => serviceNameOf(slice) === service.name).flatMap(readyIn);
+  const pods = new Set(endpoints.map((endpoint) => endpoint.targetRef?.uid ?? endpoint));
+  return { ...service, isShared: pods.size > replicas };
+}
+
+/** The default is 1. Undefined for kinds without replicas, and if an autoscaler sets them. */
+function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): number | undefined {
+  const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController'];
+  if (!scalable.includes(object.kind ?? '')) return undefined;
+  if (autoscaled?.has(`${object.kind}/${object.metadata?.name}`)) return undefined;
+  return asNumber(asObject(asObject(object)['spec'])['replicas']) ?? 1;
+}
+
+/** How a rollout replaces the pods of a Deployment: only there, it may start new pods before it stops old ones. */
+function rolloutOf(object: KubernetesObject) {
+  if (object.kind !== 'Deployment') return undefined;
+  const { type, rollingUpdate } = asObject(asObject(asObject(object)['spec'])['strategy']);
+  const { maxUnavailable, maxSurge } = type === 'Recreate' ? {} : asObject(rollingUpdate);
+  return {
+    isRecreate: type === 'Recreate',
+    maxUnavailable: amountOf(maxUnavailable) ?? '25%',
+    maxSurge: amountOf(maxSurge) ?? '25%',
+  };
+}
+
+/** The workloads of a set of manifests, judged with the Services, budgets and autoscalers in the same set. */
+export function specsOf(
+  manifests: readonly Manifest[],
+  graceSeconds?: number,
+): { manifest: Manifest; spec: ShutdownSpec }[] {
+  const neighbours = neighboursIn(manifests.map(({ object }) => object));
+  const found = manifests
+    .filter(({ object }) => hasPods(object))
+    .map((manifest) => ({ manifest, spec: specOfWorkload(manifest.object, neighbours, graceSeconds) }));
+  const lasting = found.map(({ spec }) => spec).filter(isLasting);
+  /** Marks a Service or a budget with lasting pods of several workloads. */
+  const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => {
+    const selected = lasting.filter(({ services, budgets }) => [...services, ...budgets].includes(one));
+    // Folders often hold a copy of a workload for each environment.
+    const names = new Set(selected.map(({ subject: { kind, name } }) => kind + name));
+    return { ...one, isShared: names.size > 1 };
+  };
+  return found.map(({ manifest, spec }) => ({
+    manifest,
+    spec: { ...spec, services: spec.services.map(marked), budgets: spec.budgets.map(marked) },
+  }));
+}
+
+const isLasting = ({ subject: { kind }, replicas }: ShutdownSpec): boolean =>
+  replicas !== 0 && !/Job$|^Pod$/.test(kind);

@@ -2,20 +2,13 @@
 import type { Command } from 'commander';
 import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
-import { readConfig } from './config.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
 import { parseDuration, usageError } from './usage.ts';
-import { findingsIn, policyFrom } from './pipeline-flags.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, wholeNumber, type Flags } from './options.ts';
+import { findingsIn, policyFrom, readConfig } from './pipeline-flags.ts';
+import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-
-interface CheckFlags extends Flags {
-  filename?: string[];
-  all?: boolean;
-  inspect?: boolean;
-}
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `
 Examples:
@@ -56,7 +49,7 @@ export const addCheck: AddCommand = (program, ports, setExitCode) => {
     .option('--no-config', 'read no config file')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   hideLimits(check);
-  addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: CheckFlags) => {
+  addConnectionFlags(addDocumentFlags(check, otherFormats.check)).action(async (words: string[], flags: Flags) => {
     const { check: run } = await import('../advice/check.ts');
     setExitCode(await run(await optionsOf(words, flags, ports), ports));
   });
@@ -73,11 +66,11 @@ function hideLimits(check: Command): void {
     check.addOption(check.createOption(flag).hideHelp());
 }
 
-async function optionsOf(words: readonly string[], flags: CheckFlags, { version }: Ports): Promise<CheckOptions> {
+async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
   // Loaded only now: whatever a command's flags load makes every start slower.
   const { failOnWords } = await import('../advice/finding.ts');
   const { words: inFile } = await readConfig(flags.config);
-  const { seconds } = decideGrace({ gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds') });
+  const { seconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(
     (name) => (flags[name] ?? inFile[name]) !== undefined,
   );
@@ -99,7 +92,7 @@ async function optionsOf(words: readonly string[], flags: CheckFlags, { version 
   };
 }
 
-function sourceOf(words: readonly string[], flags: CheckFlags): CheckSource {
+function sourceOf(words: readonly string[], flags: Flags): CheckSource {
   const { filename: names = [], all = false } = flags;
   const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
   if (others.length > 1)

@@ -1,5 +1,6 @@
 /** What the program and its commands give each other. */
 import type { Command } from 'commander';
+import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** The whole program: from a command line (without node and script) to an exit code. */
@@ -8,3 +9,83 @@ export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 /** Adds a command to the program. The command reports its exit code with `setExitCode`; `main` runs another one. */
 export type AddCommand = (program: Command, ports: Ports, setExitCode: SetExitCode, main: Main) => void;
 type SetExitCode = (code: number) => void;
+
+/** The flags of all commands, as commander parses them. A command reads only the flags that it has. */
+export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'version'>, GateFlags {
+  requestTimeout?: string;
+
+  selector?: string;
+  fieldSelector?: string;
+  pick?: string;
+
+  gracePeriod?: string;
+  now?: boolean;
+  force?: boolean;
+  evict?: boolean;
+  retryEvict?: boolean;
+  ignoreNotFound?: boolean;
+  dryRun?: string;
+  yes?: boolean;
+  interactive?: boolean;
+  wait?: string;
+  cascade?: string;
+
+  attach?: boolean;
+  allTerminating?: boolean;
+  timeout?: string;
+  waitReplacement?: boolean;
+  record?: string;
+  v?: string;
+
+  output?: string;
+  report?: string[];
+  color?: string;
+  ascii?: boolean;
+  /** --logs: true, --no-logs: false, neither: undefined. The same for other flags that have a `--no-` form. */
+  logs?: boolean;
+  timestamps?: string;
+
+  probe?: string[];
+  probeRate?: string;
+  probeTimeout?: string;
+  probeMethod?: string;
+  probeHeader?: string[];
+  probeExpect?: string;
+  probeKeepalive?: boolean;
+  probeCa?: string;
+  probeInsecure?: boolean;
+
+  github?: boolean;
+  otlp?: string;
+  /** --config FILE; --no-config: false. */
+  config?: string | boolean;
+
+  // Of `check`, `fix` and `why`.
+  filename?: string[];
+  all?: boolean;
+  inspect?: boolean;
+  diff?: boolean;
+  from?: string[];
+  auditLog?: string[];
+
+  // Of `rollout` and `demo`.
+  restart?: boolean;
+  image?: string;
+  list?: boolean;
+  fixed?: boolean;
+  serve?: boolean;
+  port?: string;
+  writeKubeconfig?: string;
+}
+
+/** The gates as texts; a config file has them too. */
+export interface GateFlags {
+  maxDuration?: string;
+  maxGraceUsed?: string;
+  minDrainLead?: string;
+  /** The default is 0 if requests were sent. */
+  maxLost?: string;
+  /** Each word may contain several, separated by commas. */
+  failOn?: string[];
+  warnOnly?: boolean;
+}

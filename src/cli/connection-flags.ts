@@ -1,12 +1,8 @@
 /** kubectl's connection flags (cli-runtime config_flags.go), as one table: same names, same meanings. */
 import { Option, type Command } from 'commander';
 import type { ConnectOptions } from '../kube/connect-options.ts';
+import type { Flags } from './command.ts';
 import { parseDuration } from './usage.ts';
-
-/** As commander parses them. */
-export interface ConnectionFlags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'version'> {
-  requestTimeout?: string;
-}
 
 /** `list`: may be repeated. `ignored`: accepted, since kubectl users have it in aliases, but without an effect. */
 type Row = readonly [flags: string, about: string, kind?: 'list' | 'ignored'];
@@ -48,7 +44,7 @@ export function addConnectionFlags(command: Command): Command {
 
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
-export function connectionOf(flags: ConnectionFlags, version: string): ConnectOptions {
+export function connectionOf(flags: Flags, version: string): ConnectOptions {
   const { requestTimeout } = flags;
   // Empty means unset, as in kubectl: usually it comes from an unset variable in a script.
   const given = Object.entries(flags).filter(([name, value]) => connectOptionNames.has(name) && (value ?? '') !== '');

@@ -1,26 +1,9 @@
 /** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
 import type { Command } from 'commander';
-import { picks } from '../run/target.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { oneOf, usageError } from './usage.ts';
-import { parseAnyTarget, type SelectorFlags } from './target.ts';
-
-export interface DeleteFlags extends SelectorFlags {
-  pick?: string;
-  attach?: boolean;
-  allTerminating?: boolean;
-  evict?: boolean;
-  retryEvict?: boolean;
-  ignoreNotFound?: boolean;
-  dryRun?: string;
-  interactive?: boolean;
-  yes?: boolean;
-  wait?: string;
-  cascade?: string;
-  output?: string;
-  record?: string;
-  report?: string[];
-}
+import { usageError, valueOf, wholeNumber } from './usage.ts';
+import type { Flags } from './command.ts';
+import { parseAnyTarget } from './target.ts';
 
 /** The flags that choose a pod; `check` has them too. */
 export function addTargetFlags(command: Command): Command {
@@ -52,74 +35,62 @@ const leaveOne = 'Leave out one of the two.';
 type Chosen = Pick<TraceOptions, 'target' | 'ignoreNotFound' | 'interactive' | 'retryEvict' | 'mode' | 'pick' | 'once'>;
 
 /** Throws usageError for flags that contradict each other, or that podexit refuses. */
-export function deletionOptions(words: readonly string[], flags: DeleteFlags): Chosen {
+export function deletionOptions(words: readonly string[], flags: Flags): Chosen {
+  const { attach, allTerminating, evict = false, retryEvict = false, ignoreNotFound = false } = flags;
   if (flags.cascade !== undefined)
     throw usageError(
       'cascade',
       '--cascade is not supported: a pod has no dependents',
       'Leave it out; to delete an owner with its pods use kubectl delete, and trace them with --attach.',
     );
-  const isDefault = (name: keyof typeof deletionFlags): boolean =>
-    (name === 'dryRun' && flags.dryRun === 'none') || (name === 'wait' && flags.wait === 'true');
-  const deletionFlag = firstGiven(flags, deletionFlags, isDefault);
-  if ((flags.attach || flags.allTerminating) && deletionFlag !== undefined)
+  const deletionFlag = deletionFlagIn(flags);
+  if ((attach || allTerminating) && deletionFlag)
     throw usageError(
       'attach',
-      `--${flags.attach ? 'attach' : 'all-terminating'} never deletes and cannot be combined with ${deletionFlag}`,
+      `--${attach ? 'attach' : 'all-terminating'} never deletes and cannot be combined with ${deletionFlag}`,
       leaveOne,
     );
-  if (flags.retryEvict && !flags.evict)
+  if (retryEvict && !evict)
     throw usageError('evict', '--retry-evict needs --evict', 'A plain deletion respects no budget.');
-  const onePodFlag = flags.allTerminating ? firstGiven(flags, onePodFlags) : undefined;
-  if (onePodFlag !== undefined)
+  const onePodFlag = flags.pick !== undefined ? '--pick' : ignoreNotFound && '--ignore-not-found';
+  if (allTerminating && onePodFlag)
     throw usageError('all-terminating', `${onePodFlag} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
-  if (target.kind === 'node') refuseDeletion(flags);
+  // Another command deletes the pods of a node, such as kubectl drain.
+  if (target.kind === 'node' && deletionFlag)
+    throw usageError(
+      'node',
+      `node/NAME deletes nothing and cannot be combined with ${deletionFlag}`,
+      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
+    );
   if (target.kind === 'pods' && flags.pick !== undefined)
     throw usageError('pick', '--pick chooses one pod, and several are named', leaveOne);
-  const attaches = flags.attach || flags.allTerminating || target.kind === 'node';
+  const attaches = attach || allTerminating || target.kind === 'node';
   return {
     target,
     pick: pickOf(flags),
-    mode: attaches ? 'attach' : flags.evict ? 'evict' : 'delete',
-    ignoreNotFound: flags.ignoreNotFound ?? false,
+    mode: attaches ? 'attach' : evict ? 'evict' : 'delete',
+    ignoreNotFound,
     interactive: flags.interactive ?? false,
-    retryEvict: flags.retryEvict ?? false,
+    retryEvict,
     once,
   };
 }
 
-export const pickOf = ({ pick }: DeleteFlags): TraceOptions['pick'] =>
-  pick === undefined ? undefined : oneOf(pick, picks, '--pick');
+/** The first flag that means nothing if nothing is deleted. */
+const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: Flags): string | false | undefined =>
+  (evict && '--evict') ||
+  (dryRun !== 'none' && '--dry-run') ||
+  (wait !== 'true' && '--wait') ||
+  (interactive && '--interactive');
 
-/** Flags that mean nothing if nothing is deleted. */
-const deletionFlags = { evict: '--evict', dryRun: '--dry-run', wait: '--wait', interactive: '--interactive' } as const;
-const onePodFlags = { pick: '--pick', ignoreNotFound: '--ignore-not-found' } as const;
+export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
+  pick === undefined ? undefined : valueOf(pick, '--pick');
 
-function firstGiven<K extends keyof DeleteFlags>(
-  flags: DeleteFlags,
-  names: Readonly<Record<K, string>>,
-  isDefault = (_name: K): boolean => false,
-): string | undefined {
-  const name = (Object.keys(names) as K[]).find((key) => flags[key] !== undefined && !isDefault(key));
-  return name && names[name];
-}
-
-/** Another command deletes the pods of a node, such as kubectl drain. */
-function refuseDeletion(flags: DeleteFlags): void {
-  const given = firstGiven(flags, deletionFlags);
-  if (given !== undefined)
-    throw usageError(
-      'node',
-      `node/NAME deletes nothing and cannot be combined with ${given}`,
-      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
-    );
-}
-
-function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: DeleteFlags): TraceOptions['once'] {
-  const how = oneOf(dryRun, ['none', 'client', 'server'], '--dry-run');
-  const waits = oneOf(wait, ['true', 'false'], '--wait') === 'true';
+function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flags): TraceOptions['once'] {
+  const how = valueOf(dryRun, '--dry-run');
+  const waits = valueOf(wait, '--wait') === 'true';
   if (how === 'none' && waits) return undefined;
   const flag = how === 'none' ? '--wait=false' : `--dry-run=${how}`;
   const asked = record !== undefined ? '--record' : report !== undefined ? '--report' : undefined;
@@ -132,17 +103,14 @@ function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Dele
   return { dryRun: how, nameOnly: output === 'name' };
 }
 
-interface Grace {
-  /** Sent with the request; null: the pod's own grace period. */
-  seconds: number | null;
-  /** Set by a flag: then it is requested even if the pod is already terminating. */
-  isExplicit: boolean;
-}
-
-/** kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. */
-export function decideGrace(flags: { gracePeriod?: number; now?: boolean; force?: boolean }): Grace {
-  const { gracePeriod, now, force } = flags;
-  const asked = gracePeriod !== undefined && gracePeriod >= 0 ? gracePeriod : undefined;
+/**
+ * kubectl's meaning of the three flags (kubectl delete.go): negative is unset, 0 without --force becomes 1. `seconds`:
+ * null for the pod's own grace period. `isExplicit`: a flag sets it, so it is requested even if the pod is already
+ * terminating.
+ */
+export function decideGrace({ gracePeriod, now, force }: Flags): { seconds: number | null; isExplicit: boolean } {
+  const given = wholeNumber(gracePeriod, '--grace-period', 'seconds');
+  const asked = given !== undefined && given >= 0 ? given : undefined;
   const together = (names: string, hint: string): Error =>
     usageError('grace', `${names} cannot be used together`, hint);
   if (now && asked !== undefined)

@@ -1,9 +1,8 @@
 /** The flags of `demo`. Its cluster (demo.ts) is loaded only to run a scenario. */
 import { addDeleteFlags } from './delete-flags.ts';
-import type { DemoFlags } from './demo.ts';
 import { addTraceFlags } from './options.ts';
 import { givenFlags } from './words.ts';
-import type { AddCommand } from './command.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const demoExamples = `Examples:
   kubectl podexit demo                         the first scenario
@@ -29,9 +28,9 @@ export const addDemo: AddCommand = (program, ports, setExitCode, main) => {
   const traced = addTraceFlags(addDeleteFlags(demo));
   // Parsed but hidden, so that demo.ts can explain why they are refused.
   for (const option of traced.options) if (refusedFlags.has(option.long ?? '')) option.hideHelp();
-  traced.action(async (scenario: string | undefined, flags: DemoFlags) => {
+  traced.action(async (scenario: string | undefined, flags: Flags) => {
     const { runDemo } = await import('./demo.ts');
     const given = givenFlags(demo).filter((word) => !/^--(list|fixed|serve|port|write-kubeconfig)\b/.test(word));
-    setExitCode(await runDemo({ main, scenario, flags, given }, ports));
+    setExitCode(await runDemo(main, scenario, flags, given, ports));
   });
 };

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Help } from 'commander';
 import { secondEndpoint, startBalancer } from '../demo/balancer.ts';
-import { systemClock } from '../demo/clock.ts';
 import { startLoopback, type Loopback } from '../demo/loopback.ts';
 import type { Scenario } from '../demo/scenario.ts';
 import {
@@ -17,33 +16,24 @@ import {
 import { PodexitError } from '../errors.ts';
 import type { Output, Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
-import type { Main } from './command.ts';
-import { wholeNumber, type Flags } from './options.ts';
-import { usageError } from './usage.ts';
+import type { Flags, Main } from './command.ts';
+import { usageError, wholeNumber } from './usage.ts';
 import { shellQuoted } from './words.ts';
-
-interface DemoCommand {
-  /** Runs the command line. Passed in, so that the demo does not bundle a second copy of the program. */
-  main: Main;
-  scenario?: string;
-  flags: DemoFlags;
-  /** The user's flags, as words: the command gets them unchanged. */
-  given: readonly string[];
-}
-
-export type DemoFlags = Flags & {
-  list?: boolean;
-  fixed?: boolean;
-  serve?: boolean;
-  port?: string;
-  writeKubeconfig?: string;
-};
 
 /** How long a served cluster shows the end before it starts over. */
 const playAgainAfterMs = 15_000;
 
-/** Returns the exit code of the command. Throws PodexitError `demo.scenario` and `demo.port`. */
-export async function runDemo({ main, scenario, flags, given }: DemoCommand, ports: Ports): Promise<number> {
+/**
+ * Returns the exit code of the command. Throws PodexitError `demo.scenario` and `demo.port`. `given`: the user's flags, as
+ * words, for the command that `main` runs. `main` is passed in, so that the demo does not bundle a second program.
+ */
+export async function runDemo(
+  main: Main,
+  scenario: string | undefined,
+  flags: Flags,
+  given: readonly string[],
+  ports: Ports,
+): Promise<number> {
   if (flags.list) {
     listScenarios(ports.stdout);
     return 0;
@@ -70,7 +60,7 @@ export async function runDemo({ main, scenario, flags, given }: DemoCommand, por
   const { lateBalancerMs: lateMs, secondEndpointOf: service } = shipped;
   if (service !== undefined) server.write('endpointslices', 'ADDED', secondEndpoint(server.namespace, service));
   const pod = { name: server.pod, requests: server.requests, truth: () => server.truth() };
-  const balancer = lateMs === undefined ? undefined : await startBalancer({ clock: systemClock, lateMs, pod });
+  const balancer = lateMs === undefined ? undefined : await startBalancer({ lateMs, pod });
   try {
     if (flags.serve) return await serve(server, { words, about, file: flags.writeKubeconfig }, ports);
     const probe = balancer === undefined ? [] : ['--probe', balancer.url];
@@ -96,7 +86,7 @@ function chosen(name: string, fixed: boolean): ShippedScenario {
 const notChosen = (message: string, hint: string, possible: readonly ShippedScenario[]): PodexitError =>
   new PodexitError('demo.scenario', message, `${hint}: ${possible.map(({ name }) => name).join(', ')}`);
 
-async function startServer(scenario: Scenario, { port, serve }: DemoFlags): Promise<Loopback> {
+async function startServer(scenario: Scenario, { port, serve }: Flags): Promise<Loopback> {
   const wanted = wholeNumber(port, '--port') ?? 0;
   try {
     return await startLoopback({ scenario, port: wanted, playAgainAfterMs: serve ? playAgainAfterMs : undefined });
@@ -119,7 +109,7 @@ function flagsFor({ rows }: Scenario, pod: string): string[] {
 async function trace(
   main: Main,
   server: Loopback,
-  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: DemoFlags },
+  { words, about, shipped, flags }: { words: string[]; about: string; shipped: ShippedScenario; flags: Flags },
   { stderr, ...ports }: Ports,
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -144,7 +134,7 @@ async function trace(
 const demoIsOver = "This demo's cluster has ended: the commands above no longer reach it.\n";
 
 /** One line for each, so that the report above stays on a small screen. */
-function tryNext(shipped: ShippedScenario, { fixed }: DemoFlags): string {
+function tryNext(shipped: ShippedScenario, { fixed }: Flags): string {
   const next = scenarioAfter(shipped)?.name;
   const commands = [shipped.fixed !== undefined && !fixed && `${shipped.name} --fixed`, next].filter(Boolean);
   return `Try next:\n${commands.map((command) => `  kubectl podexit demo ${command}\n`).join('')}`;

@@ -1,17 +1,10 @@
 /** `fix`: prints a patch for the problems that a check finds. */
 import type { FixOptions } from '../advice/fix/fix.ts';
-import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { oneOf, usageError } from './usage.ts';
 import { verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-
-interface FixFlags extends ConnectionFlags {
-  filename?: string[];
-  output?: string;
-  diff?: boolean;
-  v?: string;
-}
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit fix deployment/checkout                a strategic merge patch
@@ -38,7 +31,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
     .option('--diff', 'a unified diff of the manifests instead')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(fix).action(async (words: string[], flags: FixFlags) => {
+  addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
     const options: FixOptions = {
       source: sourceOf(words, flags.filename ?? []),

@@ -2,12 +2,8 @@
 import type { RecommendFailOn } from '../advice/history/recommend-command.ts';
 import { collect } from './connection-flags.ts';
 import { oneOf, severalOf, usageError } from './usage.ts';
-import { addDocumentFlags, documentOptions, otherFormats, type OutputFlags } from './options.ts';
-import type { AddCommand } from './command.ts';
-
-interface HistoryFlags extends OutputFlags {
-  failOn?: string[];
-}
+import { addDocumentFlags, documentOptions, otherFormats } from './options.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const compareExamples = `Examples:
   kubectl podexit compare before.json after.json                  two reports
@@ -31,7 +27,7 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
     .description('compare two exits or rollouts')
     .addHelpText('before', compareExamples)
     .option('--fail-on <what>', 'worse: exit 5 if anything got worse', collect);
-  addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: HistoryFlags) => {
+  addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: Flags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');
@@ -55,7 +51,7 @@ export const addRecommend: AddCommand = (program, ports, setExitCode) => {
     .description('find the grace period that a workload needs')
     .addHelpText('before', recommendExamples)
     .option('--fail-on <what,…>', `${recommendFailures.join(', ')}: exit 5 if so; may be repeated`, collect);
-  addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: HistoryFlags) => {
+  addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');

@@ -11,34 +11,15 @@ import {
   type Format,
 } from '../run/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { connectionOf, collect, type ConnectionFlags } from './connection-flags.ts';
-import { deletionOptions, decideGrace, type DeleteFlags } from './delete-flags.ts';
-import { parseDuration, oneOf, usageError } from './usage.ts';
+import { connectionOf, collect } from './connection-flags.ts';
+import { deletionOptions, decideGrace } from './delete-flags.ts';
+import type { Flags } from './command.ts';
+import { parseDuration, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Ports } from '../run/ports.ts';
-import { addPipelineFlags, policyFrom, publishFrom, type PipelineFlags } from './pipeline-flags.ts';
-import { addProbeFlags, type ProbeFlags } from './probe-flags.ts';
+import { addPipelineFlags, policyFrom, publishFrom } from './pipeline-flags.ts';
+import { addProbeFlags } from './probe-flags.ts';
 import { shownCommand } from './words.ts';
 import type { Command } from 'commander';
-
-/** As commander parses them, like all flags here. */
-export interface OutputFlags {
-  output?: string;
-  report?: string[];
-  color?: string;
-  ascii?: boolean;
-}
-
-export interface Flags extends ConnectionFlags, DeleteFlags, OutputFlags, PipelineFlags, ProbeFlags {
-  gracePeriod?: string;
-  now?: boolean;
-  force?: boolean;
-  timeout?: string;
-  waitReplacement?: boolean;
-  /** --logs: true, --no-logs: false, neither: undefined. */
-  logs?: boolean;
-  timestamps?: string;
-  v?: string;
-}
 
 /** All but the probes. `target`: the words that name it. Throws PodexitError for invalid or contradictory flags. */
 export async function traceOptions(
@@ -47,11 +28,7 @@ export async function traceOptions(
   flags: Flags,
   { version, stdout }: Ports,
 ): Promise<TraceOptions> {
-  const grace = decideGrace({
-    gracePeriod: wholeNumber(flags.gracePeriod, '--grace-period', 'seconds'),
-    now: flags.now,
-    force: flags.force,
-  });
+  const grace = decideGrace(flags);
   const chosen = deletionOptions(target, flags);
   const isNode = chosen.target.kind === 'node';
   const attachFlag =
@@ -108,18 +85,10 @@ function recordingOf(file: string | undefined): string | undefined {
 export const lookOf = (flags: Flags): LookOptions => ({
   color: colorFrom(flags),
   ascii: flags.ascii ?? false,
-  timestamps: oneOf(flags.timestamps ?? 'utc', ['relative', 'local', 'utc'], '--timestamps'),
+  timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
   logs: flags.logs === true,
   verbose: verbosityOf(flags) > 0,
 });
-
-/** `unit`: what the number counts, unless the flag's name says it. */
-export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,10}$/.test(text))
-    throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
-  return Number(text);
-}
 
 /** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {
@@ -144,7 +113,7 @@ export function addTraceFlags(command: Command): Command {
 const addLook = (command: Command): Command =>
   command.option('--color <when>', 'auto, always or never').option('--ascii', 'draw without Unicode');
 
-const colorFrom = ({ color = 'auto' }: OutputFlags) => oneOf(color, ['auto', 'always', 'never'], '--color');
+const colorFrom = ({ color = 'auto' }: Flags) => valueOf(color, '--color');
 
 /** The help for `--logs` and `--no-logs` of a trace. */
 const logHelp = {
@@ -191,7 +160,7 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export async function documentOptions(flags: OutputFlags, others: readonly string[]): Promise<OutputOptions> {
+export async function documentOptions(flags: Flags, others: readonly string[]): Promise<OutputOptions> {
   // Loaded only now: whatever a command's flags load makes every start slower.
   const { assertFormat, reportFileOf } = await import('../advice/output.ts');
   assertFormat(flags.output, others);

@@ -4,21 +4,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/target.ts';
 import { collect } from './connection-flags.ts';
+import type { Flags } from './command.ts';
 import { parseDuration, usageError } from './usage.ts';
-
-export interface ProbeFlags {
-  probe?: string[];
-  probeRate?: string;
-  probeTimeout?: string;
-  probeMethod?: string;
-  probeHeader?: string[];
-  probeExpect?: string;
-  /** --no-probe-keepalive: false. */
-  probeKeepalive?: boolean;
-  probeCa?: string;
-  probeInsecure?: boolean;
-  maxLost?: string;
-}
 
 export function addProbeFlags(command: Command): Command {
   return command
@@ -49,7 +36,7 @@ export function addProbeFlags(command: Command): Command {
 
 /** Throws PodexitError `usage.probe` for invalid flags. `env` may contain PODEXIT_PROBE_HEADERS. */
 export async function probesFrom(
-  flags: ProbeFlags,
+  flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ProbeSettings[]> {
   const { probe: targets = [] } = flags;
@@ -74,13 +61,11 @@ export async function probesFrom(
 }
 
 /** Refuses these flags without a target. */
-function refuseAlone(flags: ProbeFlags): [] {
-  const names = ['Rate', 'Timeout', 'Method', 'Header', 'Expect', 'Keepalive', 'Ca', 'Insecure'] as const;
-  const given = names.find((name) => flags[`probe${name}`] !== undefined);
-  if (given !== undefined)
-    throw wrong(`--probe-${given.toLowerCase()} needs --probe`, 'Say what is to be asked: --probe URL');
-  if (flags.maxLost !== undefined) throw wrong('--max-lost needs --probe', 'Say what is to be asked: --probe URL');
-  return [];
+function refuseAlone(flags: Flags): [] {
+  const given = Object.entries(flags).find(([name, value]) => /^(probe.|maxLost)/.test(name) && value !== undefined);
+  if (given === undefined) return [];
+  const flag = given[0].replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+  throw wrong(`--${flag} needs --probe`, 'Say what is to be asked: --probe URL');
 }
 
 function rateOf(text: string): number {

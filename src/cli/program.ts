@@ -1,15 +1,14 @@
 /** The command tree. Commander parses; the result becomes typed options and a call into the run. */
-import { CommanderError, type Command } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { traceOnePod } from '../run/trace-pod.ts';
-import { traceOptions, addTraceFlags, type Flags } from './options.ts';
+import { traceOptions, addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
 import { probesFrom } from './probe-flags.ts';
-import type { AddCommand, Main } from './command.ts';
-import { CommandWithNeededFlags } from './needed-flags.ts';
+import type { AddCommand, Flags, Main } from './command.ts';
 import { commandFirst, splitAtDashes, wordsForCommander } from './words.ts';
 import { usageError } from './usage.ts';
 
@@ -68,6 +67,33 @@ export async function buildProgram(
     if (needsAll || argv.includes(name)) (await load())(program, ports, setExitCode, main);
   return program;
 }
+
+/** A command with only those of its flags that a command line may set: all 75 together slow each start. */
+class CommandWithNeededFlags extends Command {
+  readonly #words: readonly string[] | undefined;
+
+  /** `words`: of the command line; undefined: the command gets all its flags. */
+  constructor(name: string, words: readonly string[] | undefined) {
+    super(name);
+    this.#words = words;
+  }
+
+  override createCommand(name = ''): Command {
+    return new CommandWithNeededFlags(name, this.#words);
+  }
+
+  override addOption(option: Option): this {
+    return this.#words?.some((word) => maySet(word, option)) === false ? this : super.addOption(option);
+  }
+}
+
+/** `--flag`, `--no-flag`, `--flag=VALUE`, or any switches and short flags that share a dash: `-yn shop`. */
+function maySet(word: string, { long, short }: Option): boolean {
+  if (!word.startsWith('--')) return short !== undefined && word.startsWith('-') && word.includes(short.slice(1));
+  return nameOf(word) === nameOf(long ?? '');
+}
+
+const nameOf = (flag: string): string => flag.replace(/^--(?:no-)?/, '').replace(/=[^]*$/, '');
 
 /** `-h` also after other switches that share its dash. */
 const helpWords = /^(help|options|--help|-\w*h)$/;

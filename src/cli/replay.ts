@@ -1,7 +1,7 @@
 /** `replay FILE [POD]`: shows a recorded run again. */
-import { formatFrom, lookOf, reportsOf, addOutputFlags, type Flags } from './options.ts';
+import { formatFrom, lookOf, reportsOf, addOutputFlags } from './options.ts';
 import { policyFrom, addPipelineFlags, publishFrom } from './pipeline-flags.ts';
-import type { AddCommand } from './command.ts';
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit web-0 --record exit.ndjson           record an exit

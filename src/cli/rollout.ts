@@ -1,16 +1,11 @@
 /** `rollout`: follows the next rollout of a workload to its end, or starts one. */
 import type { RolloutStart } from '../rollout/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
-import { traceOptions, addTraceFlags, type Flags } from './options.ts';
+import { traceOptions, addTraceFlags } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
 import { splitAtDashes } from './words.ts';
 import { usageError } from './usage.ts';
-import type { AddCommand } from './command.ts';
-
-interface RolloutFlags extends Flags {
-  restart?: boolean;
-  image?: string;
-}
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit rollout deployment/checkout                     wait for the next one
@@ -30,7 +25,7 @@ export const addRollout: AddCommand = (program, ports, setExitCode) => {
     .addHelpText('before', examples)
     .option('--restart', 'start it: kubectl rollout restart')
     .option('--image <container=image>', 'start it: kubectl set image');
-  addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: RolloutFlags) => {
+  addConnectionFlags(addTraceFlags(rollout)).action(async (words: string[], flags: Flags) => {
     const [named, command] = splitAtDashes(program, words);
     const options = await traceOptions(rollout, named, { ...flags, allTerminating: true }, ports);
     const { target } = options;
@@ -43,7 +38,7 @@ export const addRollout: AddCommand = (program, ports, setExitCode) => {
 };
 
 /** Throws usageError if there are several ways. */
-function startOf({ restart, image }: RolloutFlags, command: readonly string[]): RolloutStart | undefined {
+function startOf({ restart, image }: Flags, command: readonly string[]): RolloutStart | undefined {
   const ways: RolloutStart[] = [
     ...(restart ? [{ kind: 'restart' as const }] : []),
     ...(image === undefined ? [] : [{ kind: 'image' as const, image }]),

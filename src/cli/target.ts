@@ -1,5 +1,6 @@
 /** Parses the words that name the target: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
 import { workloadKinds, type AnyTarget, type Target, type WorkloadResource } from '../run/target.ts';
+import type { Flags } from './command.ts';
 import { usageError } from './usage.ts';
 
 /** kubectl's names for a kind: singular, plural, short; each with or without the API group after it. */
@@ -13,10 +14,7 @@ const types: Record<WorkloadResource | 'pods', readonly string[]> = {
   services: ['service', 'services', 'svc'],
 };
 
-export interface SelectorFlags {
-  selector?: string;
-  fieldSelector?: string;
-}
+type SelectorFlags = Pick<Flags, 'selector' | 'fieldSelector'>;
 
 /**
  * Reads words as `kubectl delete` does: pods by name, `TYPE NAME…`, or `TYPE/NAME…`; also a node. Throws usageError

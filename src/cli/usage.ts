@@ -1,5 +1,6 @@
 /** Parses values of flags, and describes invalid ones. */
 import { PodexitError } from '../errors.ts';
+import { picks } from '../run/target.ts';
 
 /** The hint of an error that has no better one. */
 export const seeHelp = 'See: kubectl podexit --help';
@@ -16,9 +17,30 @@ export function oneOf<T extends string>(text: string, values: readonly T[], flag
   return found;
 }
 
+/** The values of flags that have a few; completion offers them. */
+export const flagValues = {
+  '--color': ['auto', 'always', 'never'],
+  '--timestamps': ['relative', 'local', 'utc'],
+  '--pick': picks,
+  '--dry-run': ['none', 'client', 'server'],
+  '--wait': ['true', 'false'],
+  '--otlp': ['always', 'auto', 'never'],
+} as const;
+
+export const valueOf = <F extends keyof typeof flagValues>(text: string, flag: F): (typeof flagValues)[F][number] =>
+  oneOf(text, flagValues[flag], flag);
+
 /** The values of a flag that may be repeated, and may contain several separated by commas. */
 export const severalOf = <T extends string>(texts: readonly string[] = [], values: readonly T[], flag: string): T[] =>
   texts.flatMap((text) => text.split(',')).map((word) => oneOf(word, values, flag));
+
+/** `unit`: what the number counts, unless the flag's name says it. */
+export function wholeNumber(text: string | undefined, flag: string, unit = ''): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,10}$/.test(text))
+    throw usageError('number', `${flag} takes a whole number${unit && ` of ${unit}`}, not "${text.slice(0, 80)}"`);
+  return Number(text);
+}
 
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 

@@ -1,17 +1,10 @@
 /** `why [POD]`: explains a past exit. */
 import type { WhyOptions } from '../advice/why/why.ts';
-import { addConnectionFlags, collect, connectionOf, type ConnectionFlags } from './connection-flags.ts';
+import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { severalOf } from './usage.ts';
-import { addDocumentFlags, documentOptions, otherFormats, verbosityOf, type OutputFlags } from './options.ts';
+import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
 import { parseTarget } from './target.ts';
-import type { AddCommand } from './command.ts';
-
-interface WhyFlags extends ConnectionFlags, OutputFlags {
-  from?: string[];
-  auditLog?: string[];
-  failOn?: string[];
-  v?: string;
-}
+import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
   kubectl podexit why -n shop                             the pods that ended recently, worst first
@@ -39,7 +32,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
     .optionsGroup('Pipelines:')
     .option('--fail-on <outcome,…>', `exit 5 for these outcomes: ${failOutcomes.join(', ')}`, collect)
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
-  addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: WhyFlags) => {
+  addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: Flags) => {
     const { why: run } = await import('../advice/why/why.ts');
     const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-reports.ts');
     const options = {

@@ -4,19 +4,17 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock } from './clock.ts';
 import type { RequestLog } from './http/exchange.ts';
 import type { Truth } from './scenario.ts';
 
 export interface BalancerOptions {
-  clock: Clock;
   /** How long the balancer still sends requests to the pod after its deletion, in ms. */
   lateMs: number;
   /** The played pod, as the embedded API server knows it. */
   pod: { name: string; requests: readonly RequestLog[]; truth(): Truth[] };
 }
 
-export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Promise<{ url: string; close(): void }> {
+export async function startBalancer({ lateMs, pod }: BalancerOptions): Promise<{ url: string; close(): void }> {
   let turn = 0;
   const podSockets = new WeakSet<Socket>();
   const server = createServer(({ socket }, response) => {
@@ -27,10 +25,10 @@ export async function startBalancer({ clock, lateMs, pod }: BalancerOptions): Pr
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     const acceptedAt = deletedAt(pod.requests);
-    const stillRoutes = acceptedAt === undefined || clock.now() < acceptedAt + lateMs;
+    const stillRoutes = acceptedAt === undefined || Date.now() < acceptedAt + lateMs;
     // Half of the connections go to the pod.
     if (!stillRoutes || ![1, 2].includes((turn += 1) % 4)) return;
-    if (clock.now() >= signalledAt(pod)) socket.resetAndDestroy();
+    if (Date.now() >= signalledAt(pod)) socket.resetAndDestroy();
     else podSockets.add(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

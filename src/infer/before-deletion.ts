@@ -2,14 +2,13 @@
  * The container before the deletion. Did it still run? A late list may show its exit, or only an Event its start. Was the
  * kubelet already stopping it (SIGNALS.md §4, trap 20)? Then grace, hook and signal are not those of the deletion.
  */
-import { millisecondsOf, signalLag } from '../model/assumptions.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerStatus, Pod } from '../model/kube.ts';
 import {
   conditionOf,
   containersOf,
   isFinished,
   isRunning,
-  runtimeOf,
   statusesOf,
   statusOf,
   type ContainerSpec,
@@ -17,46 +16,37 @@ import {
 import { noContainerFacts } from '../model/reduce/notes.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import { minimumGrace, type DeletionContext, type InferContext } from './context.ts';
-import { isWitnessed, ranAtDeletion, type Deletion } from './deletion.ts';
-import { isBefore, type Estimate } from './estimate.ts';
+import { eventsAbout, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
+import { minimumGrace, type ContainerContext, type DeletionContext } from './context.ts';
+import { ranAtDeletion, type Deletion } from './deletion.ts';
+import { isBefore } from './estimate.ts';
 
 /**
  * Whether a container ran until the deletion, if it is terminated in the first state with deletionTimestamp that we saw
  * (`status`). If that is not the first one written (trap 2), the deletion may have ended it. 'perhaps': unknown.
  */
-export function ranUntilEnd(
-  context: InferContext,
-  spec: ContainerSpec,
-  { status, ended }: { status: ContainerStatus | undefined; ended: Estimate | undefined },
-): boolean | 'perhaps' {
-  const { trace, deletion, kubelet } = context;
-  if (!status?.state.terminated || isWitnessed(trace, deletion.facts)) return false;
-  if (endedBeforeDeletion(context, spec, ended)) return false;
+export function ranUntilEnd(container: ContainerContext): boolean | 'perhaps' {
+  const { deletion, kubelet, status, ended } = container;
+  if (!status?.state.terminated || deletion.isWitnessed) return false;
+  if (endedBeforeDeletion(container)) return false;
   if (!ended) return 'perhaps';
   if (isBefore(deletion.accepted, ended) || (kubelet.noticed && isBefore(kubelet.noticed, ended))) return true;
-  return isFinished(deletion.pod) && ranAtDeletion(deletion) && wasLastToEnd(context, status) ? true : 'perhaps';
+  return isFinished(deletion.pod) && ranAtDeletion(deletion) && wasLastToEnd(deletion, status) ? true : 'perhaps';
 }
 
 /**
  * Whether the container was started after the deletion: the kubelet does not cancel a sync under way, but stops its
  * containers afterwards (SIGNALS.md §2 S2). A container that never ran has no startedAt (trap 24).
  */
-export function wasStartedLate(
-  { deletion }: InferContext,
-  spec: ContainerSpec,
-  { startedLate, terminated }: ContainerFacts,
-): boolean {
+export function wasStartedLate({ status, facts: { startedLate, terminated } }: ContainerContext): boolean {
   if (startedLate) return true;
-  const first = statusIn(deletion, spec);
-  const runs = [first?.state.running, first?.state.terminated, first?.lastState?.terminated];
+  const runs = [status?.state.running, status?.state.terminated, status?.lastState?.terminated];
   const started = terminated?.value.startedAt;
   return parseFloor(started) !== undefined && runs.every((run) => run?.startedAt !== started);
 }
 
 /** By its exit time, its kind, or because the kubelet wrote the final status before it knew of the deletion. */
-function endedBeforeDeletion({ deletion }: InferContext, spec: ContainerSpec, ended: Estimate | undefined): boolean {
+function endedBeforeDeletion({ deletion, spec, ended }: ContainerContext): boolean {
   const { metadata, status } = deletion.pod;
   const { observedGeneration: seen = Infinity } = status;
   const isUnaware = isFinished(deletion.pod) && seen < (metadata.generation ?? 0);
@@ -76,8 +66,7 @@ const haveMainsRun = (pod: Pod): boolean =>
   );
 
 /** Whether this container's exit finished the pod: all have an exit time, none in a later second, and none is restarted. */
-function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): boolean {
-  const pod = deletion.pod;
+function wasLastToEnd({ pod }: Deletion, { state }: ContainerStatus): boolean {
   const end = parseFloor(state.terminated?.finishedAt)?.lo ?? -Infinity;
   return (
     pod.spec.restartPolicy === 'Never' &&
@@ -86,7 +75,7 @@ function wasLastToEnd({ deletion }: InferContext, { state }: ContainerStatus): b
 }
 
 /** Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"). */
-export const mayHaveRestarted = ({ trace, deletion }: InferContext, spec: ContainerSpec): boolean =>
+export const mayHaveRestarted = ({ trace, deletion, spec }: ContainerContext): boolean =>
   deletion.grace === 0 && wasStartedSince(trace, deletion.pod, spec.name);
 
 /** A container's facts. If only an Event reports its last start: without exit and log end of the run before. */
@@ -108,15 +97,13 @@ export function factsOfLastRun({ trace, deletion, network }: DeletionContext, na
 }
 
 /** The Started Event, if it is later, on the kubelet's clock, than the last exit that a status reports. */
-function startSince({ events }: Trace, pod: Pod, name: string): Occurrence | undefined {
+function startSince(trace: Trace, pod: Pod, name: string): Occurrence | undefined {
   const status = statusOf(pod, name);
   if (isFinished(pod) || isRunning(status?.state)) return undefined;
   const ends = [status?.state.terminated, status?.lastState?.terminated].map(
     (end) => parseFloor(end?.finishedAt)?.hi ?? -Infinity,
   );
-  return events.find(
-    ({ reason, about, time }) => reason === 'Started' && about.container === name && time.lo >= Math.max(...ends),
-  );
+  return eventsAbout(trace, 'Started', name).find(({ time }) => time.lo >= Math.max(...ends));
 }
 
 export const wasStartedSince = (trace: Trace, pod: Pod, name: string): boolean =>
@@ -155,16 +142,15 @@ export function mayBeKubeletsOwn(trace: Trace, deletion: Deletion, { about, time
 /** `at`: node ms. */
 function hadEndedForGood(trace: Trace, deletion: Deletion, spec: ContainerSpec, at: number): boolean {
   const finished = parseFloor(trace.containers.get(spec.name)?.terminated?.value.finishedAt);
-  const hasEnded = statusIn(deletion, spec)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= at;
+  const hasEnded =
+    statusOf(deletion.pod, spec.name)?.state.terminated !== undefined || (finished?.hi ?? Infinity) <= at;
   return hasEnded && !willStart(deletion, spec);
 }
 
-const statusIn = ({ pod }: Deletion, { name }: ContainerSpec): ContainerStatus | undefined => statusOf(pod, name);
-
 /** Whether a container waits for its start, or has failed and will be restarted. Until then the pod's sidecars go on. */
-export function willStart(deletion: Deletion, spec: ContainerSpec): boolean {
-  const { state, restartCount = 0 } = statusIn(deletion, spec) ?? {};
-  const isRestarted = deletion.pod.spec.restartPolicy === 'OnFailure' || restartCount > 0;
+export function willStart({ pod }: Deletion, spec: ContainerSpec): boolean {
+  const { state, restartCount = 0 } = statusOf(pod, spec.name) ?? {};
+  const isRestarted = pod.spec.restartPolicy === 'OnFailure' || restartCount > 0;
   return state?.waiting !== undefined || (isRestarted && (state?.terminated?.exitCode ?? 0) !== 0);
 }
 
@@ -173,31 +159,23 @@ const restartsAll = ({ pod }: Deletion): boolean => pod.spec.restartPolicy === '
 
 /**
  * Whether the kubelet may have been stopping the container before the deletion. `noMainRunning`: all main containers had
- * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing"). `ended`: its exit, if reported.
+ * ended before it, and then the kubelet stops the sidecars (SIGNALS.md §2.2 "Killing").
  */
-export function mayBeStopped(
-  context: InferContext,
-  spec: ContainerSpec,
-  { noMainRunning, ended }: { noMainRunning: boolean; ended: Estimate | undefined },
-): boolean {
-  const { trace, deletion } = context;
+export function mayBeStopped(container: ContainerContext, noMainRunning: boolean): boolean {
+  const { trace, deletion, spec, killings } = container;
   return (
-    wasStoppedByKubelet(trace, firstKillingAt(context, spec)) ||
+    wasStoppedByKubelet(trace, killings[0]?.time.hi ?? Infinity) ||
     (spec.kind === 'sidecar' && noMainRunning && !restartsAll(deletion)) ||
-    trace.events.some((event) => isOlderKill(context, spec, event) && mayBeOfLastRun(context, spec, event, ended))
+    eventsAbout(trace, 'Killing', spec.name).some(
+      (event) => isOlderKill(container, event) && mayBeOfLastRun(container, event),
+    )
   );
 }
 
-/** Node ms. */
-const firstKillingAt = ({ kubelet }: InferContext, { name }: ContainerSpec): number =>
-  kubelet.killings.get(name)?.[0]?.time.hi ?? Infinity;
-
 /** Whether a Killing of the container has another cause than the deletion: a probe, say. */
-function isOlderKill({ kubelet }: InferContext, { name }: ContainerSpec, event: Occurrence): boolean {
-  if (event.reason !== 'Killing' || event.about.kind !== 'Pod' || event.about.container !== name) return false;
-  const killings = kubelet.killings.get(name) ?? [];
+function isOlderKill({ killings }: ContainerContext, event: Occurrence): boolean {
   const isOfDeletion = killings.some(({ id, count }) => id === event.id && count === event.count);
-  return !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
+  return event.about.kind === 'Pod' && !isOfDeletion && event.time.lo <= (killings[0]?.time.lo ?? Infinity);
 }
 
 /**
@@ -205,32 +183,27 @@ function isOlderKill({ kubelet }: InferContext, { name }: ContainerSpec, event: 
  * order of the Events decides, or that the run went on for longer than such a kill takes.
  */
 function mayBeOfLastRun(
-  context: InferContext,
-  spec: ContainerSpec,
+  { trace, network, spec, status, ended, ...container }: ContainerContext,
   killing: Occurrence,
-  ended: Estimate | undefined,
 ): boolean {
-  const { trace, deletion, network } = context;
   // The status of the exit may be that of a later run.
   const started = [
-    statusIn(deletion, spec)?.state.running?.startedAt,
+    status?.state.running?.startedAt,
     trace.containers.get(spec.name)?.terminated?.value.startedAt,
   ].flatMap((stamp) => parseFloor(stamp) ?? []);
   if (started.some(({ lo }) => killing.time.lo < lo && killing.time.hi <= lo)) return false;
   if (started.every(({ hi }) => killing.time.lo >= hi)) return true;
   const alive = Math.max(network.read('accepted').node.lo, ended?.node.lo ?? -Infinity);
-  return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(deletion.pod);
+  return !wasStartedAfter(trace, spec, killing) && alive <= killing.time.hi + longestKill(container);
 }
 
-const wasStartedAfter = ({ events }: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
-  events.some(
-    ({ reason, about, time, isOld, seq }) =>
-      reason === 'Started' && about.container === name && (time.lo > killing.time.hi || (!isOld && seq > killing.seq)),
+const wasStartedAfter = (trace: Trace, { name }: ContainerSpec, killing: Occurrence): boolean =>
+  eventsAbout(trace, 'Started', name).some(
+    ({ time, isOld, seq }) => time.lo > killing.time.hi || (!isOld && seq > killing.seq),
   );
 
 /** The longest that a kill by the kubelet takes, ms. The grace of a probe is not observed: the pod's is assumed. */
-function longestKill(pod: Pod): number {
-  const { terminationGracePeriodSeconds: grace = 30, runtimeClassName } = pod.spec;
-  const lag = millisecondsOf(signalLag(runtimeClassName, runtimeOf(pod)));
-  return Math.max(minimumGrace, grace * second) + minimumGrace + second + lag;
+function longestKill({ deletion, lag }: Pick<ContainerContext, 'deletion' | 'lag'>): number {
+  const { terminationGracePeriodSeconds: grace = 30 } = deletion.pod.spec;
+  return Math.max(minimumGrace, grace * second) + minimumGrace + second + millisecondsOf(lag);
 }

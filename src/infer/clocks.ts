@@ -181,16 +181,13 @@ export function withDoubt(
   earlier: readonly Occurrence[],
 ): RemoteClock {
   const ends = lateEnds(trace, deletion);
+  const since = deletion.accepted.client.lo;
   const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
-  const signs = [...arrivedLive.map(asCausedBy(deletion)), ...ends];
+  // The bound on the clock if the Killing was caused by the deletion.
+  const signs = [...arrivedLive.map(({ time, seq }): Bound => ({ at: since, value: time.hi - since, seq })), ...ends];
   const doubt = signs.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
   return doubt ? { ...clock, doubt: { at: doubt.at, seq: doubt.seq } } : clock;
 }
-
-/** The bound on the clock if the Killing was caused by the deletion. */
-const asCausedBy =
-  ({ accepted }: Deletion) =>
-  ({ time, seq }: Occurrence): Bound => ({ at: accepted.client.lo, value: time.hi - accepted.client.lo, seq });
 
 /**
  * The bounds on the clock if nothing was late. A log ends with its container, and the statuses come a second or two after
@@ -201,8 +198,9 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
   const finished = all.flatMap(({ terminated }) => parseFloor(terminated?.value.finishedAt)?.hi ?? []);
   const last = Math.max(...finished);
   // A node that is cut off, or paused, reports everything late.
-  const isNotReady = trace.nodeReady.some(({ value, at }) => value !== 'True' && at >= deletion.facts.seenAt);
-  return isNotReady ? [] : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
+  return isNotReadyBy(trace, deletion, Infinity)
+    ? []
+    : all.flatMap((facts) => lateEnd(trace, facts, { last, since: deletion.facts.seenAt }));
 }
 
 /** The earliest that a container's log can have ended cleanly. A log still open when the status arrives ends after that. */

@@ -6,7 +6,7 @@ import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import { numberOfSignal, stopSignalOfImage } from '../model/stop-signal.ts';
-import type { ContainerFacts, Fact, LogFacts, Trace } from '../model/trace.ts';
+import { eventsAbout, type ContainerFacts, type Fact, type LogFacts, type Trace } from '../model/trace.ts';
 import { arrival, deliverableSince, deliveryLagOf } from './arrival.ts';
 import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
@@ -130,7 +130,7 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
   const { value: end } = facts.terminated ?? {};
   const status = statusOf(trace.pod?.value, spec.name);
   if (!end || !ended) {
-    const seemsRunning = isRunning(status?.state) || mayHaveRestarted(stop, spec);
+    const seemsRunning = isRunning(status?.state) || mayHaveRestarted(stop);
     return !end && seemsRunning && wasLeftRunning(stop) ? 'abandoned' : 'unknown';
   }
   if (end.exitCode === 0) return 'completed';
@@ -167,7 +167,7 @@ export const mayBeItsKubelets = ({ trace, deletion }: DeletionContext): boolean 
 /** Whether the kubelet stopped this container of a static pod, as the manifest is gone: then there is a Killing. */
 export const wasStoppedAsStatic = (context: DeletionContext, { name }: Pick<ContainerSpec, 'name'>): boolean =>
   mayBeItsKubelets(context) &&
-  context.trace.events.some((event) => isStopKilling(event) && event.about.container === name && !event.isOld);
+  eventsAbout(context.trace, 'Killing', name).some((event) => isStopKilling(event) && !event.isOld);
 
 /**
  * Whether an exit code is that of the stop signal. If the API does not name the signal, it is the image's (SIGNALS.md

@@ -11,6 +11,7 @@ import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStarted
 import { exitOf, isMadeUp, knownStopSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
   stopTimeout,
+  type ContainerContext,
   type ContainerExit,
   type ExitFacts,
   type HookFacts,
@@ -20,55 +21,69 @@ import {
 import { isBefore, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { hookFacts } from './hook.ts';
-import { constrainExitByKill, constrainKill, isAfterGrace, isDoubtfulKill, isLogRead, isSilentKill } from './kill.ts';
 import { moment } from './pod-network.ts';
-import { constrainSignal, mayHaveEndedUnsignalled, type SignalBasis } from './stop-signal.ts';
+import {
+  constrainExitByKill,
+  constrainKill,
+  constrainSignal,
+  isAfterGrace,
+  isDoubtfulKill,
+  isLogRead,
+  isSilentKill,
+  mayHaveEndedUnsignalled,
+  type SignalBasis,
+} from './signals.ts';
 import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
 
-interface SidecarTurn {
-  /** When all containers that the sidecar waits for had ended (SIGNALS.md §2 S7). */
-  readonly turn?: Estimate;
-  /** No main container was running when the deletion came. */
-  readonly noMainRunning: boolean;
+/** What is known of a container before it is inferred whether and when the kubelet stopped it. */
+export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {
+  const { deletion, kubelet, network } = context;
+  const facts = factsOfLastRun(context, spec.name);
+  const end = facts.terminated?.value;
+  const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
+  const at = moment('exit', spec.name);
+  return {
+    ...context,
+    spec,
+    facts,
+    status: statusOf(deletion.pod, spec.name),
+    killings: kubelet.killings.get(spec.name) ?? [],
+    ended: isReported && network.has(at) ? network.read(at) : undefined,
+    lag: signalLag(deletion.pod.spec.runtimeClassName, runtimeOf(deletion.pod)),
+  };
 }
 
+/**
+ * `turn`: when all containers that a sidecar waits for had ended (SIGNALS.md §2 S7). `noMainRunning`: no main container was
+ * running when the deletion came.
+ */
 export function containerExit(
   context: InferContext,
   spec: ContainerSpec,
-  { turn, noMainRunning }: SidecarTurn = { noMainRunning: false },
+  turn?: Estimate,
+  noMainRunning = false,
 ): ContainerExit {
-  const { deletion, kubelet, network } = context;
-  const { name } = spec;
-  const facts = factsOfLastRun(context, name);
-  const killings = kubelet.killings.get(name) ?? [];
-  const pod = deletion.pod;
-  const status = statusOf(pod, name);
-  const end = facts.terminated?.value;
-  const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
-  const at = moment('exit', name);
-  const ended = isReported && network.has(at) ? network.read(at) : undefined;
-  const startedLate = wasStartedLate(context, spec, facts);
+  const container = containerContext(context, spec);
+  const { deletion, network, facts, killings, status, ended } = container;
+  const startedLate = wasStartedLate(container);
   const isStatic = wasStoppedAsStatic(context, spec);
   const ran =
     // Nothing runs in a Succeeded pod, even if a container status still says so.
-    (isRunning(status?.state) && pod.status.phase !== 'Succeeded') ||
+    (isRunning(status?.state) && deletion.pod.status.phase !== 'Succeeded') ||
     killings.length > 0 ||
     startedLate ||
-    mayHaveRestarted(context, spec) ||
-    ranUntilEnd(context, spec, { status, ended });
+    mayHaveRestarted(container) ||
+    ranUntilEnd(container);
   const base = { spec, facts, ran: ran !== false || isStatic, killings, assumes: [] };
   if (!base.ran) return { ...base, outcome: 'not-running' };
   // It ended before the deletion, but its status still said running.
   if (killings.length === 0 && !isStatic && ended && isBefore(ended, deletion.accepted))
     return { ...base, ran: false, outcome: 'not-running' };
-  const start = constrainStopStart(context, name, killings, startedLate);
-  const lag = signalLag(pod.spec.runtimeClassName, runtimeOf(pod));
-  const stop: Stop = { ...context, ...start, spec, facts, status, killings, ended, lag, turn };
+  const stop: Stop = { ...container, ...constrainStopStart(container, startedLate), turn };
   const stopping = isStatic ? undefined : stoppingOf(stop);
   if (!isStatic && ran === 'perhaps')
     return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
-  if (isStatic || mayBeStopped(context, spec, { noMainRunning, ended }))
-    return { ...base, stopping, ...exitOfEarlierStop(stop) };
+  if (isStatic || mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
   const { exit } = network.withRollback(
     () => {
@@ -78,7 +93,7 @@ export function containerExit(
     },
     ({ decision }) => decision.isExitByStop && decision.kill !== 'silent',
   );
-  return { ...base, stopping, ...exit, served: servedOf(context, name) };
+  return { ...base, stopping, ...exit, served: servedOf(context, spec.name) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */

@@ -1,5 +1,6 @@
 /** The inputs of the inference (trace, deletion, kubelet, network) and its results, as types. */
 import { driftOver, type AssumptionName } from '../model/assumptions.ts';
+import type { ContainerStatus } from '../model/kube.ts';
 import type { HookKind } from '../model/observe/container.ts';
 import type { ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome, PreStopReport, TriggerKind } from '../model/report.ts';
@@ -35,6 +36,19 @@ export interface InferContext extends DeletionContext {
   readonly kubelet: Kubelet;
   /** A container of the pod outlived its deadline: kubelet or runtime were late, perhaps for all containers. */
   readonly isLate: boolean;
+}
+
+/** A container of the deleted pod, before it is inferred whether and when the kubelet stopped it. */
+export interface ContainerContext extends InferContext {
+  readonly spec: ContainerSpec;
+  readonly facts: ContainerFacts;
+  /** In the first state with deletionTimestamp. */
+  readonly status: ContainerStatus | undefined;
+  readonly killings: readonly Occurrence[];
+  /** The exit, if a status reported it. */
+  readonly ended: Estimate | undefined;
+  /** The assumption that bounds how long the runtime takes to deliver a signal. */
+  readonly lag: AssumptionName;
 }
 
 /** What is known of a container's preStop hook. */

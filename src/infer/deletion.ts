@@ -14,6 +14,11 @@ export interface Deletion {
   readonly facts: DeletionFacts;
   /** The first state that was seen with a deletionTimestamp. */
   readonly pod: Pod;
+  /**
+   * We saw the very write that set deletionTimestamp, not a later state (trap 2). An answer to us is that write even if
+   * the watch is late, unless a gap hides what came before.
+   */
+  readonly isWitnessed: boolean;
   /** Our request, if it caused the deletion. */
   readonly ours?: RequestFacts;
   /** When `ours` was sent. */
@@ -46,6 +51,7 @@ export function deletionOf(trace: Trace): Deletion | undefined {
   return {
     facts,
     pod: facts.first.value,
+    isWitnessed: isWitnessed(trace, facts),
     ours,
     requested: ours && sentAt(ours),
     deletedByOther: request?.answer && !ours ? request : undefined,
@@ -164,11 +170,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
   return { lo: asked, hi: asked + second };
 }
 
-/**
- * Whether we saw the very write that set deletionTimestamp, not a later state (trap 2). An answer to us is that write
- * even if the watch is late, unless a gap hides what came before.
- */
-export function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
+/** See `Deletion.isWitnessed`. */
+function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
   const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
     stream === 'pod' && from <= first.at && first.at <= to;
   const isTimely = deliverableSince(trace, 'pod', first.at) === first.at;

@@ -71,9 +71,8 @@ export const isBefore = (a: Estimate, b: Estimate): boolean => a.client.hi < b.c
 export function between(start: Estimate, end: Estimate): Span {
   const client = lapse(start.client, end.client);
   const node = lapse(start.node, end.node);
-  const lo = Math.max(...[client.lo, node.lo].filter((one) => !Number.isNaN(one)), 0);
-  const hi = Math.min(...[client.hi, node.hi].filter((one) => !Number.isNaN(one)));
-  return { lo: Math.min(lo, hi), hi };
+  const hi = Math.min(client.hi, node.hi);
+  return { lo: Math.min(Math.max(client.lo, node.lo), hi), hi };
 }
 
 export const cite = (...lists: (readonly number[])[]): readonly number[] =>

@@ -61,16 +61,11 @@ export function clockGaps(network: PodNetwork): TimelineGap[] {
 /** Joins gaps of one stream that follow each other without a pause. */
 function joined(gaps: readonly Fact<Gap>[]): Gap[] {
   const all: Gap[] = [];
-  const lastOf = new Map<string, number>();
   for (const { value } of gaps) {
-    const key = `${value.stream}/${value.container ?? ''}`;
-    const index = lastOf.get(key) ?? -1;
+    const index = all.findLastIndex((gap) => gap.stream === value.stream && gap.container === value.container);
     const last = all[index];
-    if (last === undefined || last.cause !== value.cause || last.to !== value.from) {
-      lastOf.set(key, all.push(value) - 1);
-      continue;
-    }
-    all[index] = { ...last, to: value.to };
+    if (last?.cause === value.cause && last.to === value.from) all[index] = { ...last, to: value.to };
+    else all.push(value);
   }
   return all;
 }

@@ -3,7 +3,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import { lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
+import { eventsAbout, lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
@@ -30,8 +30,9 @@ export function hookFacts(stop: Stop): HookFacts | undefined {
   if (!hook) return undefined;
   const { kind, handler } = hook;
   const [start, end] = [moment('stop-start', spec.name), moment('hook-end', spec.name)];
-  const { failure, hasUnclearFailure } = failureOf(stop);
-  const { outcome, mayHaveDied } = constrainHookEnd({ ...stop, ...hook, start, end, failure, hasUnclearFailure });
+  const found = failureOf(stop);
+  const { failure } = found;
+  const { outcome, mayHaveDied } = constrainHookEnd({ ...stop, ...hook, ...found, start, end });
   // Only other containers have a Killing: this one may have ended before, so that its hook never ran (trap 7).
   const mayHaveBeenSkipped =
     killings.length === 0 &&
@@ -100,7 +101,7 @@ function sleepEnd(stop: HookStop): Result {
     return { outcome: 'unknown' };
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
-  const resumed = pauseEndOf(stop, { from: stopStart.node.lo + min, to: stopStart.node.hi + max });
+  const resumed = pauseEndOf(stop, { lo: stopStart.node.lo + min, hi: stopStart.node.hi + max });
   const isBounded = !resumed && !isPauseHidden(stop);
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });
@@ -232,15 +233,13 @@ const mayEventArrive = ({ trace, ended }: Stop): boolean =>
  */
 function failureOf(stop: Stop): Pick<HookStop, 'failure' | 'hasUnclearFailure'> {
   const { trace, deletion, network, spec, stopStart, killings } = stop;
-  const about = (reason: string): Occurrence[] =>
-    trace.events.filter((event) => event.reason === reason && event.about.container === spec.name);
-  const all = about('FailedPreStopHook');
+  const all = eventsAbout(trace, 'FailedPreStopHook', spec.name);
   if (!stop.isStartOpen) {
     const failure = all.find((event) => event.time.hi >= stopStart.node.lo && !arrivedBefore(event, killings[0]));
     return { failure, hasUnclearFailure: false };
   }
   const since = deletedAtLatest(stop);
-  const hasNoOtherKill = about('Killing').every((killing) => killings.includes(killing));
+  const hasNoOtherKill = eventsAbout(trace, 'Killing', spec.name).every((killing) => killings.includes(killing));
   const possible = all.filter((event) => belongs(deletion, event, network.toClient('node', event.time, event.at + 1)));
   const failure = possible.find(
     ({ time, isOld, count, seq }) =>

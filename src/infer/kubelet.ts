@@ -7,16 +7,8 @@ import { arrival } from './arrival.ts';
 import { mayBeKubeletsOwn } from './before-deletion.ts';
 import { withDoubt } from './clocks.ts';
 import type { DeletionContext, Kubelet } from './context.ts';
-import {
-  belongs,
-  isAfterNotice,
-  isWitnessed,
-  loweredGraces,
-  ranAtDeletion,
-  type Deletion,
-  type Grace,
-} from './deletion.ts';
-import { cite, noLaterThan, onBothClocks, onClient, type Estimate } from './estimate.ts';
+import { belongs, isAfterNotice, loweredGraces, ranAtDeletion, type Deletion, type Grace } from './deletion.ts';
+import { cite, noLaterThan, onBothClocks, onClient, unbounded, type Estimate } from './estimate.ts';
 import { moment } from './pod-network.ts';
 import { isKubeletStart, isStopKilling, startsNewAttempt } from './stop.ts';
 
@@ -52,7 +44,7 @@ function withCause(clock: RemoteClock, event: Occurrence, deletion: Deletion): R
 /** What the kubelet knew and when. The Killings must be in the network. */
 export function kubeletOf(context: DeletionContext, killings: Kubelet['killings']): Kubelet {
   const noticed = constrainNoticed(context, killings);
-  return { killings, noticed, grace: graceOf(context, [...killings.values()], noticed) };
+  return { killings, noticed, grace: graceOf(context, killings, noticed) };
 }
 
 /**
@@ -74,8 +66,8 @@ function firstOf(
 }
 
 function byContainer(events: readonly Occurrence[]): Map<string, Occurrence[]> {
-  const names = new Set(events.map(({ about }) => about.container ?? ''));
-  return new Map([...names].map((name) => [name, events.filter(({ about }) => (about.container ?? '') === name)]));
+  const nameOf = ({ about }: Occurrence): string => about.container ?? '';
+  return new Map(events.map((event) => [nameOf(event), events.filter((other) => nameOf(other) === nameOf(event))]));
 }
 
 /** By what had arrived until then, as the clock may have been set since. */
@@ -122,24 +114,20 @@ const earlier = (a: Estimate, b: Estimate): Estimate => ({
  * The grace in force when the kubelet started. A later, shorter DELETE does not affect a running kill (trap 3). Its
  * grace counts as possible if it may have come before the kubelet's start, or before another attempt.
  */
-function graceOf(
-  context: DeletionContext,
-  killings: readonly (readonly Occurrence[])[],
-  noticed: Estimate | undefined,
-): Kubelet['grace'] {
+function graceOf(context: DeletionContext, killings: Kubelet['killings'], noticed = unbounded): Kubelet['grace'] {
   const { trace, deletion } = context;
-  const isRetried =
-    killings.some(({ length }) => length > 1) || trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
+  const all = [...killings.values()].flat();
+  const isRetried = all.length > killings.size || trace.events.some((event) => startsNewAttempt(event) && !event.isOld);
   const first = Math.max(1, deletion.grace);
   const lowered = loweredGraces(trace, deletion);
-  const since = noticed?.client ?? { lo: -Infinity, hi: Infinity };
+  const since = noticed.client;
   const mayCount = (grace: Grace): boolean =>
-    !isAfterStart(context, killings.flat(), grace) && loweredSince(context, grace) <= since.hi;
+    !isAfterStart(context, all, grace) && loweredSince(context, grace) <= since.hi;
   const possible = lowered.filter((grace) => isRetried || mayCount(grace));
   const certain = lowered.filter(({ at }) => at + 1 <= since.lo);
   const minOf = (graces: Grace[]): number => Math.min(first, ...graces.map(({ value }) => Math.max(1, value.grace)));
-  const likely = Math.max(minOf(certain), unseenGrace(trace, deletion));
-  return { min: minOf(possible), max: mayHaveBeenLonger(trace, deletion) ? Infinity : likely, likely };
+  const likely = Math.max(minOf(certain), unseenGrace(deletion));
+  return { min: minOf(possible), max: mayHaveBeenLonger(deletion) ? Infinity : likely, likely };
 }
 
 /**
@@ -153,15 +141,14 @@ function isAfterStart(context: DeletionContext, killings: readonly Occurrence[],
 }
 
 /** The pod's own grace (s), if it may have been in force before the first one that we saw (trap 2). Else 0. */
-const unseenGrace = (trace: Trace, deletion: Deletion): number =>
-  isWitnessed(trace, deletion.facts) ? 0 : (ownGrace(deletion) ?? 0);
+const unseenGrace = (deletion: Deletion): number => (deletion.isWitnessed ? 0 : (ownGrace(deletion) ?? 0));
 
 /**
  * Whether an unseen earlier grace may have been longer than the pod's own: if the one that we saw is another one, it may
  * have replaced a longer request, and if it is 0, it may be the kubelet's last DELETE (SIGNALS.md §1 "Repeat delete").
  */
-const mayHaveBeenLonger = (trace: Trace, deletion: Deletion): boolean =>
-  !isWitnessed(trace, deletion.facts) && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
+const mayHaveBeenLonger = (deletion: Deletion): boolean =>
+  !deletion.isWitnessed && (deletion.grace === 0 || deletion.grace !== ownGrace(deletion));
 
 const ownGrace = ({ pod }: Deletion): number | undefined => pod.spec.terminationGracePeriodSeconds;
 

@@ -24,17 +24,11 @@ export function marksOf(exit: PodExit): TimelineMark[] {
   return marks.filter(({ at }) => capAtNow(trace, at));
 }
 
-interface Extra {
-  subject?: string | undefined;
-  note?: string | undefined;
-  provisional?: boolean;
-}
-
 /** Returns no mark if the moment is not known. */
 function mark(
   name: MarkName,
   at: Estimate | undefined,
-  { subject, note, provisional = false }: Extra = {},
+  { subject, note, provisional = false }: Partial<Pick<TimelineMark, 'subject' | 'note' | 'provisional'>> = {},
 ): TimelineMark[] {
   if (!at) return [];
   const id = subject === undefined ? name : `${name}/${subject}`;

@@ -19,9 +19,10 @@ import { Network, type Constraint } from './network.ts';
  * - `grace-end`: the grace ends, counted from `grace-start`; `hook-grace`: the same for the hook, of whichever attempt;
  * - `hook-failure`: FailedPreStopHook, which need not be when the hook ended.
  */
-export type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
-type HookMoment = 'hook-end' | 'hook-grace' | 'hook-failure';
-type StopMoment = 'stop-signal' | 'kill' | 'exit' | 'served';
+type MomentName =
+  | ('stopping' | 'stop-start' | 'grace-start' | 'grace-end')
+  | ('hook-end' | 'hook-grace' | 'hook-failure')
+  | ('stop-signal' | 'kill' | 'exit' | 'served');
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
@@ -39,9 +40,7 @@ export class PodNetwork extends Network {
   /** Clocks that were set during the run. Timestamps of these clocks are never compared with each other. */
   readonly stepped: { readonly node?: RemoteClock; readonly api?: RemoteClock };
   /** Timestamps of moments by the node's clock, exactly: two of them are compared without an allowance for drift. */
-  readonly #nodeStamps = new Map<string, Span>();
-  /** Earlier values of those, for withRollback. */
-  readonly #undoStamps: [moment: string, stamp: Span][] = [];
+  #nodeStamps: ReadonlyMap<string, Span> = new Map();
 
   constructor(references: References, { node, api }: { readonly node: RemoteClock; readonly api: RemoteClock }) {
     super(['client', 'node'], ['client', 'node', 'api']);
@@ -128,9 +127,9 @@ export class PodNetwork extends Network {
   }
 
   override withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
-    this.#undoStamps.length = 0;
+    const stamps = this.#nodeStamps;
     const result = super.withRollback(trial, isKept);
-    if (!isKept(result)) for (const [name, stamp] of this.#undoStamps.reverse()) this.#nodeStamps.set(name, stamp);
+    if (!isKept(result)) this.#nodeStamps = stamps;
     return result;
   }
 
@@ -142,8 +141,8 @@ export class PodNetwork extends Network {
 
   #narrowNodeStamp(name: string, stamp: Span): void {
     const before = this.#nodeStamps.get(name) ?? anyTime;
-    this.#undoStamps.push([name, before]);
-    this.#nodeStamps.set(name, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
+    const both = { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) };
+    this.#nodeStamps = new Map(this.#nodeStamps).set(name, both);
   }
 
   #onNode(name: string): Span {

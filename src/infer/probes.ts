@@ -1,6 +1,6 @@
 /** Results of traffic probes, as numbers: counts, stretches of failures and latencies. Pure, so a replay gives the same. */
-import { quantile, sumOf, type LatencyHistogram } from '../model/probe-numbers.ts';
-import type { NotMeasuredReason, ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
+import { quantile, sumByKey, sumOf } from '../model/probe-numbers.ts';
+import type { ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';
@@ -39,24 +39,21 @@ export const isMostlyUnmeasured = (result: ProbeResult): boolean => unmeasuredBy
 export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const windows = lossProbes(results).flatMap((result) => result.windows);
   if (windows.length === 0) return [];
-  const [first, last] = [Math.min(...windows.map(({ start }) => start)), Math.max(...windows.map(({ end }) => end))];
-  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => ({
-    id: name,
-    name,
-    at: {
-      earliest: at,
-      latest: at + 1,
-      basis: 'observed',
-      evidence: windows
-        .flatMap(({ stretches }) => stretches)
-        .filter((stretch) => stretch.first <= at && at <= stretch.last)
-        .slice(0, 1)
-        .map(({ seq }) => seq),
-      shown: at,
-    },
-    provisional: false,
-  });
-  return [of('first-failure', first), of('last-failure', last)];
+  const stretches = windows.flatMap((window) => window.stretches);
+  const of = (name: 'first-failure' | 'last-failure', at: number): Mark => {
+    const stretch = stretches.find(({ first, last }) => first <= at && at <= last);
+    const evidence = stretch ? [stretch.seq] : [];
+    return {
+      id: name,
+      name,
+      at: { earliest: at, latest: at + 1, basis: 'observed', evidence, shown: at },
+      provisional: false,
+    };
+  };
+  return [
+    of('first-failure', Math.min(...windows.map(({ start }) => start))),
+    of('last-failure', Math.max(...windows.map(({ end }) => end))),
+  ];
 }
 
 /** The report of one probe. */
@@ -150,31 +147,28 @@ function refusedAfter(slices: readonly Fact<ProbeCounts>[], answered: number): P
 }
 
 function notMeasuredOf(counts: readonly ProbeCounts[]): ProbeResult['notMeasured'] {
-  const all = new Map<NotMeasuredReason, number>();
-  for (const { reason, count } of counts.flatMap(({ notMeasured }) => notMeasured ?? []))
-    all.set(reason, (all.get(reason) ?? 0) + count);
-  return [...all].map(([reason, count]) => ({ reason, count }));
+  const all = counts.flatMap(({ notMeasured = [] }) =>
+    notMeasured.map(({ reason, count }) => [reason, count] as const),
+  );
+  return [...sumByKey(all)].map(([reason, count]) => ({ reason, count }));
 }
 
 /** A slice belongs to the part in which its middle lies, so a border is off by at most a quarter of a second. */
-function latenciesOf(slices: readonly Fact<ProbeCounts>[], moments: ProbeMoments): ProbeReport['latencyMs'] {
-  const { requested = Infinity, removed = Infinity } = moments;
-  const parts = {
-    before: new Map<number, number>(),
-    during: new Map<number, number>(),
-    after: new Map<number, number>(),
+function latenciesOf(
+  slices: readonly Fact<ProbeCounts>[],
+  { requested = Infinity, removed = Infinity }: ProbeMoments,
+): ProbeReport['latencyMs'] {
+  const within = (from: number, to: number): LatencyQuantiles | undefined => {
+    const own = slices.filter(({ value, at }) => (value.since + at) / 2 >= from && (value.since + at) / 2 < to);
+    const histogram = sumByKey(own.flatMap(({ value }) => value.latency));
+    const [p50, p99] = [quantile(histogram, 0.5), quantile(histogram, 0.99)];
+    return p50 === undefined || p99 === undefined ? undefined : { p50, p99 };
   };
-  for (const { value, at } of slices) {
-    const middle = (value.since + at) / 2;
-    const part = parts[middle < requested ? 'before' : middle < removed ? 'during' : 'after'];
-    for (const [bucket, count] of value.latency) part.set(bucket, (part.get(bucket) ?? 0) + count);
-  }
-  return { before: quantilesOf(parts.before), during: quantilesOf(parts.during), after: quantilesOf(parts.after) };
-}
-
-function quantilesOf(histogram: LatencyHistogram): LatencyQuantiles | undefined {
-  const [p50, p99] = [quantile(histogram, 0.5), quantile(histogram, 0.99)];
-  return p50 === undefined || p99 === undefined ? undefined : { p50, p99 };
+  return {
+    before: within(-Infinity, requested),
+    during: within(requested, removed),
+    after: within(Math.max(requested, removed), Infinity),
+  };
 }
 
 /** Observations carry whole milliseconds, rounded down. */

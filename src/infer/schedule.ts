@@ -29,28 +29,28 @@ export function scheduleOf(
   const links = linksBetween(marks, exit);
   const into = groupBy(links, ({ to }) => to.id);
   const outOf = groupBy(links, ({ from }) => from.id);
-  const latest = new Map<string, number>();
-  const latestOf = (mark: TimelineMark): number => {
-    const cached = latest.get(mark.id);
-    if (cached !== undefined) return cached;
+  const latestOf = oncePerMark((mark): number => {
     const { lo, hi } = spanOf(mark.at, window);
-    latest.set(mark.id, hi);
     const before = (outOf.get(mark.id) ?? []).map(({ to, min }) => latestOf(to) - min);
-    latest.set(mark.id, Math.max(lo, Math.min(hi, ...before)));
-    return latest.get(mark.id) ?? hi;
-  };
-  const schedule = new Map<string, number>();
-  const place = (mark: TimelineMark): number => {
-    const placed = schedule.get(mark.id);
-    if (placed !== undefined) return placed;
+    return Math.max(lo, Math.min(hi, ...before));
+  });
+  const place = oncePerMark((mark): number => {
     const causes = (into.get(mark.id) ?? []).map(({ from, min, max }) => ({ at: place(from), min, max }));
     const lo = Math.max(spanOf(mark.at, window).lo, ...causes.map(({ at, min }) => at + min));
     const hi = Math.min(latestOf(mark), ...causes.map(({ at, max }) => at + max));
-    const at = clamp(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) });
-    schedule.set(mark.id, Math.min(at, Math.max(latestOf(mark), spanOf(mark.at, window).lo)));
-    return schedule.get(mark.id) ?? at;
-  };
+    return Math.min(clamp(likely(mark, arrivals, window), { lo, hi: Math.max(lo, hi) }), latestOf(mark));
+  });
   return new Map(marks.map((mark, index) => [unplaced[index]?.at ?? mark.at, place(mark)]));
+}
+
+/** Computes a value for each mark once. Links have no cycles: they lead from causes to effects. */
+function oncePerMark(compute: (mark: TimelineMark) => number): (mark: TimelineMark) => number {
+  const known = new Map<string, number>();
+  return (mark) => {
+    const value = known.get(mark.id) ?? compute(mark);
+    known.set(mark.id, value);
+    return value;
+  };
 }
 
 /** The place of a moment without causes and effects. */
@@ -124,11 +124,7 @@ const clamp = (value: number, { lo, hi }: Span): number => Math.min(Math.max(val
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
   return groups;
 }
 

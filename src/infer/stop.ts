@@ -2,28 +2,18 @@
  * When the kubelet started to stop a container, when its grace started, and whether there was another attempt: a failed
  * kill or a kubelet restart starts everything again (SIGNALS.md §2 S1, S5, S11, trap 36).
  */
-import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
-import type { ContainerStatus } from '../model/kube.ts';
-import { hookOf, type ContainerSpec } from '../model/pod.ts';
-import { atMost, second, widthOf } from '../model/span.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import { graceSpan, minimumGrace, stopTimeout, type InferContext } from './context.ts';
+import { millisecondsOf } from '../model/assumptions.ts';
+import { hookOf } from '../model/pod.ts';
+import { atMost, second, widthOf, type Span } from '../model/span.ts';
+import type { Occurrence, Trace } from '../model/trace.ts';
+import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 
 /** A container that the kubelet stops: what is known before its hook, signal and exit are inferred. */
-export interface Stop extends InferContext {
-  readonly spec: ContainerSpec;
-  readonly facts: ContainerFacts;
-  /** In the first state with deletionTimestamp. */
-  readonly status: ContainerStatus | undefined;
+export interface Stop extends ContainerContext {
   readonly stopStart: Estimate;
-  readonly killings: readonly Occurrence[];
-  /** The exit, if a status reported it. */
-  readonly ended: Estimate | undefined;
-  /** The assumption that bounds how long the runtime takes to deliver a signal. */
-  readonly lag: AssumptionName;
   /** Only the acceptance of the deletion bounds the start from below. */
   readonly isStartOpen: boolean;
   /** For a sidecar: when all containers that it waits for had ended (SIGNALS.md §2 S7). */
@@ -36,12 +26,10 @@ export interface Stop extends InferContext {
  * (`mayBeNew`).
  */
 export function constrainStopStart(
-  { trace, kubelet, network }: InferContext,
-  container: string,
-  killings: readonly Occurrence[],
+  { trace, kubelet, network, spec, killings }: ContainerContext,
   mayBeNew: boolean,
 ): Pick<Stop, 'stopStart' | 'isStartOpen'> {
-  const at = moment('stop-start', container);
+  const at = moment('stop-start', spec.name);
   const [first] = killings;
   const isRestarted = trace.events.some(
     (event) => isKubeletStart(event) && !event.isOld && (!first || event.time.lo <= first.time.hi),
@@ -49,7 +37,7 @@ export function constrainStopStart(
   network.follows('accepted', at, {}, { because: 'the kubelet acts on the deletion (§2 S1)' });
   if (first) {
     const max = isRestarted ? Infinity : 0;
-    network.follows(at, moment('stopping', container), { max }, { because: 'Killing is made as it begins (§2 S5)' });
+    network.follows(at, moment('stopping', spec.name), { max }, { because: 'Killing is made as it begins (§2 S5)' });
   } else if (kubelet.noticed && !mayBeNew && !isAcknowledgedByProbe(trace)) {
     network.notAfter(at, kubelet.noticed, 'the kubelet knew of the deletion (§2 S3)');
   }
@@ -94,12 +82,8 @@ export function constrainGraceStart(stop: Stop): Estimate {
   const start = last ? latest : moment('stop-start', spec.name);
   network.follows(start, at, { max }, { because: 'the grace counts from here (§2 S1)' });
   const grace = graceSpan(kubelet);
-  network.follows(
-    at,
-    moment('grace-end', spec.name),
-    { min: grace.lo, max: grace.hi },
-    { because: 'the grace (§2 S1)' },
-  );
+  const graceEnd = moment('grace-end', spec.name);
+  network.follows(at, graceEnd, { min: grace.lo, max: grace.hi }, { because: 'the grace (§2 S1)' });
   return network.read(at, max === 0 ? latestStart.basis : 'inferred');
 }
 
@@ -159,13 +143,11 @@ export function sawRetry(stop: Stop): boolean {
   );
 }
 
-type Outlived = Pick<Stop, 'kubelet' | 'spec' | 'facts' | 'ended' | 'lag'>;
-
 /**
  * Whether the container outlived hook, minimum grace and kill, so that kubelet or runtime cannot have been on time.
  * `start`: when the kubelet started to stop it.
  */
-export function outlivedDeadline(container: Outlived, start: Estimate): boolean {
+export function outlivedDeadline(container: ContainerContext, start: Estimate): boolean {
   const { kubelet, ended, lag } = container;
   const longer = mayTakeLonger(container) ? minimumGrace + second : 0;
   const deadline = stopTimeout(kubelet, 'max') + 2 * millisecondsOf(lag) + longer;
@@ -173,7 +155,7 @@ export function outlivedDeadline(container: Outlived, start: Estimate): boolean 
 }
 
 /** After a hook or a wait for its turn, SIGKILL may come as late as the minimum grace; and a killed process may die slowly. */
-const mayTakeLonger = ({ spec, facts }: Outlived): boolean =>
+const mayTakeLonger = ({ spec, facts }: ContainerContext): boolean =>
   spec.kind === 'sidecar' || hookOf(spec.container) !== undefined || facts.terminated?.value.exitCode === sigkillCode;
 
 /** A Killing with which the kubelet starts to stop a container of the pod, not one after a failed probe or hook. */
@@ -186,29 +168,20 @@ export const isKubeletStart = (event: Occurrence): boolean =>
 export const startsNewAttempt = (event: Occurrence): boolean =>
   event.reason === 'FailedKillPod' || isKubeletStart(event);
 
-interface PauseEnd {
-  /** Node clock, ms. */
-  readonly at: number;
-  /** The log line that shows it. */
-  readonly evidence: readonly number[];
-}
-
 /**
  * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a
- * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due`: node clock.
+ * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due` and the result:
+ * node clock, ms.
  */
-export function pauseEndOf(
-  { trace, spec, facts }: Stop,
-  due: { readonly from: number; readonly to: number },
-): PauseEnd | undefined {
+export function pauseEndOf({ trace, spec, facts }: Stop, due: Span): { at: number; evidence: number[] } | undefined {
   const { listedRenewal, renewals } = trace.nodeSigns;
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
-  const line = lines.find(({ value }) => value >= due.from);
-  if (line && line.value > due.to) return { at: line.value, evidence: [line.seq] };
+  const line = lines.find(({ value }) => value >= due.lo);
+  if (line && line.value > due.hi) return { at: line.value, evidence: [line.seq] };
   const renewed = [listedRenewal, ...renewals].flatMap((renewal) => renewal?.value.stamp ?? []);
   const at = renewed.findLast(
-    (stamp, index) => stamp > due.to && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
+    (stamp, index) => stamp > due.hi && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
   );
   return at === undefined ? undefined : { at, evidence: [] };
 }

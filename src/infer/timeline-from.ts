@@ -114,11 +114,10 @@ const endpointOf = ({ unroutedAt, removedAt, ...endpoint }: EndpointExit, interv
   removedAt: removedAt && intervals.of(removedAt),
 });
 
-function replacementOf({ name, uid, ...moments }: Replacement, intervals: Intervals): ReplacementTimeline {
-  const { createdAt, scheduledAt, startedAt, readyAt } = moments;
+function replacementOf(replacement: Replacement, intervals: Intervals): ReplacementTimeline {
+  const { createdAt, scheduledAt, startedAt, readyAt } = replacement;
   return {
-    name,
-    uid,
+    ...replacement,
     createdAt: intervals.of(createdAt),
     scheduledAt: scheduledAt && intervals.of(scheduledAt),
     startedAt: startedAt && intervals.of(startedAt),
@@ -149,8 +148,7 @@ function workloadOf(trace: Trace, pod: Pod): Workload | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const owner = trace.owners.get(controller.uid);
-  const references = owner?.last.value.metadata.ownerReferences ?? [];
-  const parent = references.find((reference) => reference.controller === true) ?? references[0];
+  const parent = owner && controllerOf(owner.last.value);
   if (parent) return { kind: parent.kind, name: parent.name, replicas: replicasOf(trace.owners.get(parent.uid)) };
   const deployment = owner ? undefined : deploymentNamed(pod, controller.name);
   if (controller.kind === 'ReplicaSet' && deployment !== undefined) return { kind: 'Deployment', name: deployment };

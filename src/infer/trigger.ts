@@ -14,7 +14,7 @@ import {
   type Trace,
 } from '../model/trace.ts';
 import type { Trigger } from './context.ts';
-import { isWitnessed, type Deletion } from './deletion.ts';
+import type { Deletion } from './deletion.ts';
 import {
   arrivedInTime,
   rolloutEvidence,
@@ -65,24 +65,21 @@ const conditionKinds = new Map<string, { readonly kind: TriggerKind; readonly ev
  * The condition is a cause only if it was there when deletionTimestamp was set (trap 26): an eviction of a terminating
  * pod adds it too, but changes nothing else.
  */
-const byCondition: Rule = (trace, { facts, pod }) => {
+const byCondition: Rule = (trace, deletion) => {
+  const { facts, pod } = deletion;
   const condition = conditionOf(pod, 'DisruptionTarget');
   const reason = condition?.status === 'True' ? (condition.reason ?? '') : '';
   const { kind, event } = conditionKinds.get(reason) ?? {};
-  if (!kind || (condition && isAddedLater(trace, condition, kind))) return undefined;
+  if (!kind || (condition && isAddedLater(trace, deletion, condition, kind))) return undefined;
   const events = trace.events.filter(
     (one) => one.about.kind === 'Pod' && one.reason === event && !one.message.startsWith('Cancelling'),
   );
-  const seen = trace.disruption?.value === reason ? trace.disruption : undefined;
+  const seen = trace.disruption?.value === reason ? [trace.disruption.seq] : [];
   const drained = kind === 'eviction-api' ? trace.cordoned : undefined;
+  const shown = [...events, ...(drained ? [drained] : [])].map(({ seq }) => seq);
   return {
     kind,
-    evidence: [
-      ...(seen ? [seen.seq] : []),
-      facts.seenSeq,
-      ...events.map(({ seq }) => seq),
-      ...(drained ? [drained.seq] : []),
-    ],
+    evidence: [...seen, facts.seenSeq, ...shown],
     note: drained && 'its node is unschedulable, as for a drain',
   };
 };
@@ -91,9 +88,14 @@ const byCondition: Rule = (trace, { facts, pod }) => {
  * Whether the condition was added after deletionTimestamp. If we did not see that write, the condition's own timestamp
  * decides. An eviction's comes from the same clock as deletionTimestamp, another one from a controller's.
  */
-function isAddedLater(trace: Trace, { lastTransitionTime }: Condition, kind: TriggerKind): boolean {
+function isAddedLater(
+  trace: Trace,
+  { isWitnessed }: Deletion,
+  { lastTransitionTime }: Condition,
+  kind: TriggerKind,
+): boolean {
   const since = parseTime(lastTransitionTime);
-  if (since === undefined || (trace.deletion && isWitnessed(trace, trace.deletion))) return false;
+  if (since === undefined || isWitnessed) return false;
   return since > deletionRequestedAt(trace) + (kind === 'eviction-api' ? 0 : deliveryLag);
 }
 
@@ -182,27 +184,27 @@ function byController(trace: Trace, { facts, pod }: Deletion): Trigger | undefin
   const shown = [...(event ? [event] : []), ...(unnamed?.facts ?? lowered?.facts ?? [])];
   const evidence = [facts.seenSeq, ...new Set(shown.map(({ seq }) => seq))];
   const scaled = owner && scaledDown(trace, pod, owner, event);
-  if (controller.kind === 'ReplicaSet') {
-    const trigger = byReplicaSet(trace, pod, { deployment: parentOf(trace, owner), scaled, evidence });
-    return withAutoscaler(trace, owner, trigger);
-  }
-  const hasPlaces = controller.kind === 'StatefulSet' || controller.kind === 'DaemonSet';
-  const template = scaled && hasPlaces ? undefined : otherTemplate(trace, pod, facts.seenAt + deliveryLag);
-  if (template) return { kind: 'rollout', evidence: [...evidence, ...template] };
-  return withAutoscaler(trace, owner, scaled ? { kind: 'scale-down', evidence: [...evidence, scaled.seq] } : undefined);
+  const trigger =
+    controller.kind === 'ReplicaSet'
+      ? byReplicaSet(trace, pod, parentOf(trace, owner), scaled)
+      : byOtherController(trace, pod, controller.kind, scaled);
+  return trigger && withAutoscaler(trace, owner, { ...trigger, evidence: [...evidence, ...trigger.evidence] });
+}
+
+function byOtherController(trace: Trace, pod: Pod, kind: string, scaled: Seen | undefined): Trigger | undefined {
+  const hasPlaces = kind === 'StatefulSet' || kind === 'DaemonSet';
+  const template = scaled && hasPlaces ? undefined : otherTemplate(trace, pod);
+  if (template) return { kind: 'rollout', evidence: template };
+  return scaled && { kind: 'scale-down', evidence: [scaled.seq] };
 }
 
 /**
  * Names the autoscaler of a scale-down. Its Event has the new number, but not of which workload (`SuccessfulRescale` in
  * podautoscaler/horizontal.go): that number must match, around the deletion, for one autoscaler only.
  */
-function withAutoscaler(
-  trace: Trace,
-  owner: OwnerFacts | undefined,
-  trigger: Trigger | undefined,
-): Trigger | undefined {
+function withAutoscaler(trace: Trace, owner: OwnerFacts | undefined, trigger: Trigger): Trigger {
   const workload = parentOf(trace, owner) ?? owner;
-  if (trigger?.kind !== 'scale-down' || !workload) return trigger;
+  if (trigger.kind !== 'scale-down' || !workload) return trigger;
   const setters = trace.events.filter(
     (event) =>
       event.reason === 'SuccessfulRescale' &&
@@ -238,28 +240,25 @@ const countNamed = (trace: Trace, owner: string): number =>
       .map(({ message }) => message),
   ).size;
 
-interface ReplicaSetFacts {
-  readonly deployment: OwnerFacts | undefined;
-  readonly scaled: Seen | undefined;
-  readonly evidence: readonly number[];
-}
-
 /**
  * A rollout can be stuck for hours, and then deletes no pod. Only pods of its template that start around the deletion
  * show that it went on. If there was a scale-down too, the later of the two is the cause, if we saw that.
  */
-function byReplicaSet(trace: Trace, pod: Pod, { deployment, scaled, evidence }: ReplicaSetFacts): Trigger | undefined {
+function byReplicaSet(
+  trace: Trace,
+  pod: Pod,
+  deployment: OwnerFacts | undefined,
+  scaled: Seen | undefined,
+): Trigger | undefined {
   const rollout = rolloutEvidence(trace, pod);
   if (!scaled) {
-    const seqs =
-      rollout?.seqs ?? (deployment && otherTemplate(trace, pod, (trace.deletion?.seenAt ?? 0) + deliveryLag));
-    return seqs && { kind: 'rollout', evidence: [...evidence, ...seqs] };
+    const evidence = rollout?.seqs ?? (deployment && otherTemplate(trace, pod));
+    return evidence && { kind: 'rollout', evidence };
   }
-  if (!rollout) return { kind: 'scale-down', evidence: [...evidence, scaled.seq] };
-  const seenAt = trace.deletion?.seenAt ?? -Infinity;
-  const last = rollout.ready.find(({ at }) => at >= scaled.at && at <= seenAt);
-  if (last) return { kind: 'rollout', evidence: [...evidence, ...rollout.seqs, last.seq] };
-  return { kind: 'unknown', evidence: [...evidence, scaled.seq, ...rollout.seqs] };
+  if (!rollout) return { kind: 'scale-down', evidence: [scaled.seq] };
+  const last = rollout.ready.find((ready) => ready.at >= scaled.at && arrivedInTime(ready, trace, 0));
+  if (last) return { kind: 'rollout', evidence: [...rollout.seqs, last.seq] };
+  return { kind: 'unknown', evidence: [scaled.seq, ...rollout.seqs] };
 }
 
 /** The owner of the owner: for a ReplicaSet, its Deployment. */

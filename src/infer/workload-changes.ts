@@ -12,7 +12,7 @@ import type { Fact, Occurrence, OwnerFacts, Seen, SiblingFacts, Trace } from '..
 /** Streams are not ordered among each other: the cause of a write can arrive this much later than the write (ms). */
 export const deliveryLag = millisecondsOf('delivery-lag');
 
-export const arrivedInTime = <T>(fact: Fact<T> | undefined, trace: Trace, delay = deliveryLag): Fact<T> | undefined =>
+export const arrivedInTime = <F extends Seen>(fact: F | undefined, trace: Trace, delay = deliveryLag): F | undefined =>
   fact && trace.deletion && fact.at <= trace.deletion.seenAt + delay ? fact : undefined;
 
 /** A controller reacts to a change within this time (ms). */
@@ -57,35 +57,29 @@ export function deletedBy(trace: Trace): Occurrence | undefined {
 }
 
 /** The observations that show another template than the pod's, if any. */
-export function otherTemplate(trace: Trace, pod: Pod, until: number): readonly number[] | undefined {
+export function otherTemplate(trace: Trace, pod: Pod): readonly number[] | undefined {
   const controller = controllerOf(pod);
   if (!controller) return undefined;
   const seqs = [
-    ...(controller.kind === 'ReplicaSet' ? scaledBeside(trace, controller.name, until) : []),
+    ...(controller.kind === 'ReplicaSet' ? scaledBeside(trace, controller.name) : []),
     ...[...trace.siblings.values()].filter((one) => isOfNewerTemplate(one, pod)).map(({ seen }) => seen.seq),
     ...revised(trace.owners.get(controller.uid), pod),
   ];
   return seqs.length > 0 ? seqs : undefined;
 }
 
-/** Pods of a newer template that start around the deletion. */
-interface RolloutEvidence {
-  readonly seqs: readonly number[];
-  /** When we saw such pods become ready. */
-  readonly ready: readonly Fact<true>[];
-}
-
-/** Undefined if no such pod starts: a template that has long been there without new pods deletes no pod. */
-export function rolloutEvidence(trace: Trace, pod: Pod): RolloutEvidence | undefined {
+/**
+ * Pods of a newer template that start around the deletion, and when we saw such pods become `ready`. Undefined if no such
+ * pod starts: a template that has long been there without new pods deletes no pod.
+ */
+export function rolloutEvidence(trace: Trace, pod: Pod) {
   const controller = controllerOf(pod);
-  const until = (trace.deletion?.seenAt ?? 0) + deliveryLag;
-  const events = controller ? scaledBeside(trace, controller.name, until, (event) => isRecent(event, trace)) : [];
+  const events = controller ? scaledBeside(trace, controller.name, (event) => isRecent(event, trace)) : [];
   const newer = [...trace.siblings.values()].filter((sibling) => isOfNewerTemplate(sibling, pod));
   const ready = newer.flatMap((sibling) => becameReady(sibling, trace) ?? []);
   const started = newer.flatMap((sibling) => {
-    if (isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace) || wasReadied(sibling, trace))
-      return [sibling.seen.seq];
-    return becameReady(sibling, trace)?.seq ?? [];
+    const isNew = isStampNearRequest(sibling.pod.metadata.creationTimestamp, trace) || wasReadied(sibling, trace);
+    return isNew ? sibling.seen.seq : (becameReady(sibling, trace)?.seq ?? []);
   });
   const seqs = [...events, ...started];
   return seqs.length > 0 ? { seqs, ready } : undefined;
@@ -111,14 +105,9 @@ const isRecent = ({ isOld, at, created, time, count }: Occurrence, trace: Trace)
  * The Deployment last scaled up another ReplicaSet than the pod's own (in an earlier rollout, its own came last): that
  * Event, if it `counts`, and those about scaling down its own. None if a later scale-up may be lost.
  */
-function scaledBeside(
-  trace: Trace,
-  ownSet: string,
-  until: number,
-  counts: (event: Occurrence) => boolean = () => true,
-): number[] {
+function scaledBeside(trace: Trace, ownSet: string, counts = (_event: Occurrence) => true): number[] {
   const scalings = scalingsOf(trace);
-  const grown = scalings.filter(({ way, event }) => way === 'up' && event.at <= until);
+  const grown = scalings.filter(({ way, event }) => way === 'up' && arrivedInTime(event, trace));
   const newest = grown.sort((a, b) => a.event.time.lo - b.event.time.lo).at(-1);
   if (!newest || newest.set === ownSet || isHiddenSince(trace, newest) || !counts(newest.event)) return [];
   const shrunk = scalings.filter(({ way, set }) => way === 'down' && set === ownSet);

@@ -1,7 +1,6 @@
 import type { RawObservation } from '../model/observation.ts';
 import type { Body } from './http/body.ts';
-import type { Reply } from './http/exchange.ts';
-import type { Upgraded } from './http/upgrade.ts';
+import type { Reply, Upgraded } from './http/exchange.ts';
 import type { Env } from './env.ts';
 
 /** A connection to one API server, as one user. Made by `connect`, shared by every stream, closed once. */
@@ -71,18 +70,15 @@ export interface ApiRequest {
   onSent?(sentAt: number): void;
 }
 
-interface Answered {
+export interface StreamedResponse extends Reply {
   /** The server's clock, from the answer's `Date` header: at most one raw observation. */
   dated: RawObservation[];
+  /** For a 401 inside the body: true if there are new credentials to try. */
+  renew(): boolean | Promise<boolean>;
 }
 
 /** `at`: when the whole body had arrived. */
-export interface ApiResponse extends Omit<Reply, 'body'>, Answered {
+export interface ApiResponse extends Omit<StreamedResponse, 'body' | 'renew'> {
   /** The parsed JSON; undefined if it is not JSON. */
   body: unknown;
-}
-
-export interface StreamedResponse extends Reply, Answered {
-  /** For a 401 inside the body: true if there are new credentials to try. */
-  renew(): Promise<boolean>;
 }

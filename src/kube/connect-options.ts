@@ -4,12 +4,10 @@ export interface ConnectOptions {
   context?: string;
   cluster?: string;
   user?: string;
-  /** --server */
   server?: string;
   token?: string;
   username?: string;
   password?: string;
-  /** --as */
   as?: string;
   asGroup?: readonly string[];
   asUid?: string;
@@ -28,40 +26,35 @@ export interface ConnectOptions {
 }
 
 /**
- * The connection flags of a run are repeated in the commands that podexit suggests. Without them a command would use
- * the current context, which may be another cluster with a pod of the same name.
+ * The flags that are repeated in the commands that podexit suggests. Without them a command would use the current
+ * context, which may be another cluster with a pod of the same name. Secrets are never repeated: the user has to give
+ * them again.
  */
-
-type RepeatedFlag = Exclude<
-  keyof ConnectOptions,
-  'token' | 'username' | 'password' | 'requestTimeoutMs' | 'namespace' | 'version'
->;
-
-/** kubectl's name of each flag. Secrets are never repeated: the user has to give them again. */
-const flags: Record<RepeatedFlag, string> = {
-  kubeconfig: '--kubeconfig',
-  context: '--context',
-  cluster: '--cluster',
-  user: '--user',
-  server: '--server',
-  certificateAuthority: '--certificate-authority',
-  clientCertificate: '--client-certificate',
-  clientKey: '--client-key',
-  tlsServerName: '--tls-server-name',
-  insecureSkipTlsVerify: '--insecure-skip-tls-verify',
-  as: '--as',
-  asGroup: '--as-group',
-  asUid: '--as-uid',
-  asUserExtra: '--as-user-extra',
-};
+const repeatedFlags = [
+  'kubeconfig',
+  'context',
+  'cluster',
+  'user',
+  'server',
+  'certificateAuthority',
+  'clientCertificate',
+  'clientKey',
+  'tlsServerName',
+  'insecureSkipTlsVerify',
+  'as',
+  'asGroup',
+  'asUid',
+  'asUserExtra',
+] as const;
 
 /** The flags that were given, as arguments of a program. */
 export const connectionArguments = (options: Partial<ConnectOptions>): string[] =>
-  Object.entries(flags).flatMap(([name, flag]) => {
-    const value = options[name as RepeatedFlag];
-    if (value === undefined || value === false) return [];
-    if (value === true) return [flag];
-    return (typeof value === 'string' ? [value] : value).map((one) => `${flag}=${one}`);
+  repeatedFlags.flatMap((name) => {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return [options[name] ?? []].flat().flatMap((value) => {
+      if (typeof value === 'string') return [`${flag}=${value}`];
+      return value ? [flag] : [];
+    });
   });
 
 /** The same for a shell, each with a space before it; empty if none was given. */

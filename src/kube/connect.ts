@@ -5,7 +5,8 @@ import { connectionFlagsOf, type ConnectOptions } from './connect-options.ts';
 import { resolveCredentials } from './credentials/resolve.ts';
 import { createClient, urlOf } from './http/client.ts';
 import { chooseProxy } from './http/proxy.ts';
-import { countingTransport, createTransport, createWire } from './http/transport.ts';
+import { upgrade } from './http/exchange.ts';
+import { createTransport, createWire } from './http/transport.ts';
 import { choose } from './kubeconfig/choose.ts';
 import type { ClusterEntry } from './kubeconfig/parse.ts';
 import { loadKubeconfig } from './kubeconfig/load.ts';
@@ -24,30 +25,32 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
   });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();
+  const { clean } = redactor;
   const base = readServer(cluster.server);
   const server = showUrl(base);
   const closing = new AbortController();
   // Each stream adds a listener; so many look like a leak to Node, which would warn.
   setMaxListeners(0, closing.signal);
-  const credentials = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
+  const identify = await resolveCredentials({ cluster, user, env, redactor, closed: closing.signal });
   const proxy = chooseProxy({ base, variables: env.variables, redactor, proxyUrl: cluster.proxyUrl });
-  const counts = { watches: 0, logs: 0, others: 0 };
-  const transport = countingTransport(await createTransport(base, proxy, env.variables), counts);
+  const transport = await createTransport(base, proxy, env.variables);
+  const counts = { watches: new Set<string>(), logs: 0, others: 0 };
   const memory: ClusterMemory = { reached: false, streamingLists: 'untried' };
   const client = createClient({
     base,
     transport,
-    credentials,
+    identify,
     userAgent: `kubectl-podexit/${options.version} (node)`,
     memory,
+    counts,
     env,
-    clean: (text) => redactor.clean(text),
+    clean,
     requestTimeoutMs: options.requestTimeoutMs,
   });
   const extra = env.variables['NODE_EXTRA_CA_CERTS'];
   if (extra && trustsPublicAuthorities(cluster))
     env.log(1, `the authorities in ${extra} are trusted too (NODE_EXTRA_CA_CERTS); kubectl does not read it`);
-  env.log(4, redactor.clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
+  env.log(4, clean(`cluster ${server}, context ${contextName ?? '(none)'}, namespace ${namespace}`));
   return {
     namespace,
     contextName,
@@ -57,18 +60,17 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     memory,
     ...client,
     async upgrade(path, query, signal) {
-      const { upgrade } = await import('./http/upgrade.ts');
       counts.others += 1;
       const wire = await createWire(base, proxy);
-      const { headers, tls } = await credentials.identify();
+      const { headers, tls } = await identify();
       return await upgrade(wire, { url: urlOf(base, path, query), headers, tls, signal });
     },
-    clean: (text) => redactor.clean(text),
+    clean,
     closed: closing.signal,
     close: () => {
       closing.abort();
       transport.destroy();
-      env.log(2, `${counts.watches} watches, ${counts.logs} logs, ${counts.others} other requests`);
+      env.log(2, `${counts.watches.size} watches, ${counts.logs} logs, ${counts.others} other requests`);
     },
   };
 }

@@ -1,15 +1,12 @@
-/** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What this folder needs from the process. The caller passes it in, so that nothing here is global. */
 export interface Env {
-  /** As in process.env. */
   variables: Variables;
   /** Where an exec credential plugin writes to the user. */
   stderr: { write(text: string): void };
   /** Whether a plugin can prompt the user. */
   stdinIsTty: boolean;
-  /** As in process.platform. */
   platform: string;
   /** Client clock: whole milliseconds since the epoch, rounded down, monotonic. */
   now(): number;

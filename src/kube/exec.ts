@@ -6,12 +6,6 @@ import type { Cluster } from './cluster.ts';
 import { parseJson } from './http/body.ts';
 import { podPath } from './resource-path.ts';
 
-export interface ExecRequest {
-  pod: string;
-  container: string;
-  command: readonly string[];
-}
-
 /** `failed`: the command ran and did not succeed, or could not be started; `refused`: the API server's status. */
 export type ExecResult =
   | { kind: 'done'; stdout: Buffer }
@@ -22,7 +16,10 @@ export type ExecResult =
 const timeoutMs = 10_000;
 
 /** Throws if the connection fails or the time runs out. */
-export async function execIn(cluster: Cluster, { pod, container, command }: ExecRequest): Promise<ExecResult> {
+export async function execIn(
+  cluster: Cluster,
+  { pod, container, command }: { pod: string; container: string; command: readonly string[] },
+): Promise<ExecResult> {
   const query = new URLSearchParams([
     ['container', container],
     ['stdout', 'true'],

@@ -1,14 +1,14 @@
 import { within, type Env } from './env.ts';
 
-/** A line without its line break, or how the stream of lines ended. */
-export type LineEvent =
-  /**
-   * `at`: when the chunk that completed the line was read, so that a slow consumer does not make later lines late.
-   * `since`: when its first bytes were read, which is much earlier on a slow link. `cut`: it was longer than `maxBytes`.
-   */
-  | { kind: 'line'; bytes: Buffer; cut: boolean; at: number; since: number }
-  /** `clean`: the response ended normally. An incomplete last line is dropped. */
-  | { kind: 'end'; clean: boolean };
+/**
+ * A line without its line break. `at`: when the chunk that completed the line was read, so that a slow consumer does not
+ * make later lines late. `since`: when its first bytes were read, which is much earlier on a slow link. `cut`: it was
+ * longer than `maxBytes`.
+ */
+type Line = { kind: 'line'; bytes: Buffer; cut: boolean; at: number; since: number };
+
+/** A line, or how the stream of lines ended. `clean`: normally. An incomplete last line is dropped. */
+export type LineEvent = Line | { kind: 'end'; clean: boolean };
 
 /**
  * The next line; undefined if none came in `ms` (a late one is not lost), or on abort. For a line that was already read
@@ -53,13 +53,13 @@ async function* linesOfChunks(
 const lineFeed = 0x0a;
 
 /** The lines that end in each chunk. A line that is too long ends where it is cut; the rest of it is skipped. */
-function createSplitter(maxBytes: number): (chunk: Buffer, at: number) => LineEvent[] {
+export function createSplitter(maxBytes: number): (chunk: Buffer, at: number) => Line[] {
   let parts: Buffer[] = [];
   let length = 0;
   let since: number | undefined;
   let isSkipping = false;
   return (chunk, at) => {
-    const lines: LineEvent[] = [];
+    const lines: Line[] = [];
     const end = (cut: boolean): void => {
       const [only = Buffer.alloc(0)] = parts;
       const bytes = parts.length > 1 ? Buffer.concat(parts) : only;

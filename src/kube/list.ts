@@ -98,7 +98,6 @@ function refusedList(answer: ApiResponse): ListResult {
 
 const isList = (body: unknown): boolean => asText(asObject(body)['kind']).endsWith('List');
 
-/** For an answer without a Status. */
 const noStatus = readRefusal(200, undefined);
 
 /** Without a Status: no answer, an answer that is too large or not a list, no version, or no end. */

@@ -2,6 +2,15 @@ import type { Deliver } from '../model/observation.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { takeLines } from './lines.ts';
 
+export interface LogOptions {
+  signal: AbortSignal;
+  deliver: Deliver;
+  /** Client ms: read what was written since then (the server's clock may differ). Absent: read from now on. */
+  since?: number | undefined;
+  /** Lines that chatter must not hide, e.g. those that name a stop signal. */
+  matters?: (text: string) => boolean;
+}
+
 /** What has been read of a log, over all its connections. */
 export interface LogProgress {
   /** The timestamp of the last line that was read, reported or not. */
@@ -22,11 +31,7 @@ export async function readLines(
   container: string,
   response: StreamedResponse,
   progress: LogProgress,
-  {
-    signal,
-    deliver,
-    matters = () => false,
-  }: { signal: AbortSignal; deliver: Deliver; matters?: (text: string) => boolean },
+  { signal, deliver, matters = () => false }: LogOptions,
 ): Promise<boolean> {
   const { env } = cluster;
   const limit = createLogLimit(reportIntervalMs, matters);
@@ -123,7 +128,6 @@ export function createLogLimit(intervalMs: number, matters: (text: string) => bo
     },
     /** Client ms at which the line held back is due; undefined if there is none. */
     due: (): number | undefined => (held === undefined ? undefined : nextAt),
-    /** The line held back. */
     release: (now: number): ReportedLine | undefined => (held === undefined ? undefined : report(held, now)),
   };
 }

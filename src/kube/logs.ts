@@ -1,10 +1,9 @@
-import type { Deliver } from '../model/observation.ts';
 import { metadataOf } from '../model/observe/read.ts';
 import type { Cluster, StreamedResponse } from './cluster.ts';
 import { backoffMs } from './decide.ts';
 import { readJson } from './http/body.ts';
 import { TransportFailure } from './http/failure.ts';
-import { readLines, type LogProgress } from './log-lines.ts';
+import { readLines, type LogOptions, type LogProgress } from './log-lines.ts';
 import { refusedBy } from './refused.ts';
 import { podPath } from './resource-path.ts';
 import { asText, isProxyPage, readRefusal, type Refusal } from './status.ts';
@@ -17,15 +16,6 @@ export interface LogTarget {
   container: string;
   /** The pod's uid; without it, any pod of that name is accepted. */
   uid?: string;
-}
-
-export interface LogOptions {
-  signal: AbortSignal;
-  deliver: Deliver;
-  /** Client ms: read what was written since then (the server's clock may differ). Absent: read from now on. */
-  since?: number | undefined;
-  /** Lines that chatter must not hide, e.g. those that name a stop signal. */
-  matters?: (text: string) => boolean;
 }
 
 const containerStartRetryMs = 1000;

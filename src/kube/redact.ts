@@ -1,21 +1,17 @@
-/**
- * Keeps credentials out of everything that is printed: known secrets by their value, unknown ones by their form. Both
- * are needed, because a server or a proxy may echo what it was sent.
- */
-export interface Redactor {
-  /** Hides this value and its base64 from now on. Ignores short values: no secrets, and they would garble the text. */
-  hide(secret: string | undefined): void;
-  /** The text without secrets. */
-  clean(text: string): string;
-}
+export type Redactor = ReturnType<typeof createRedactor>;
 
 const minSecretLength = 4;
 const mask = '<redacted>';
 
-export function createRedactor(): Redactor {
+/**
+ * Keeps credentials out of everything that is printed: known secrets by their value, unknown ones by their form. Both
+ * are needed, because a server or a proxy may echo what it was sent.
+ */
+export function createRedactor() {
   const secrets = new Set<string>();
   return {
-    hide(secret) {
+    /** Hides this value and its base64 from now on. Ignores short values: no secrets, and they would garble the text. */
+    hide: (secret: string | undefined): void => {
       const given = secret?.trim() ?? '';
       if (given.length < minSecretLength) return;
       secrets.add(given);
@@ -25,7 +21,7 @@ export function createRedactor(): Redactor {
       secrets.add(Buffer.from(value).toString('base64'));
       secrets.add(encodeURIComponent(value));
     },
-    clean(text) {
+    clean: (text: string): string => {
       let safe = text;
       for (const secret of secrets) safe = safe.replaceAll(secret, mask);
       return secretPatterns.reduce((known, [form, instead]) => known.replace(form, instead), safe);

@@ -1,4 +1,3 @@
-/** One permission, as a Role names it. */
 export interface Permission {
   verb: string;
   resource: string;

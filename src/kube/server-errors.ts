@@ -4,7 +4,6 @@ import type { Next, Outcome } from './decide.ts';
 import { isUntrusted, type TransportFailure } from './http/failure.ts';
 import { readPath, type WatchTarget } from './resource-path.ts';
 
-/** The error for a stream that cannot continue. */
 export function stopError(
   cluster: Cluster,
   because: Extract<Next, { next: 'stop' }>['because'],
@@ -16,7 +15,6 @@ export function stopError(
   return notReached(cluster, outcome.kind === 'unanswered' ? outcome.failure : undefined);
 }
 
-/** The credential plugin failed. */
 export const isExecFailure = (error: unknown): boolean =>
   error instanceof PodexitError && error.code === 'auth.exec-failed';
 
@@ -41,7 +39,6 @@ function oversized({ server }: Pick<Cluster, 'server'>): PodexitError {
   );
 }
 
-/** For an answer that does not come from Kubernetes. */
 export function notKubernetes({ server }: Pick<Cluster, 'server'>): PodexitError {
   return new PodexitError(
     'server.not-kubernetes',

@@ -24,7 +24,6 @@ interface Comparison {
   latest?: string;
   /** The answer covers all objects of the stream, not only a first page. */
   complete: boolean;
-  /** The server's Retry-After. */
   retryAfterMs?: number;
   dated: RawObservation[];
 }
@@ -135,7 +134,6 @@ export async function checkSilence(
   return { kind: 'dead' };
 }
 
-/** A server that lacks received changes for longer is not just behind. */
 const maxLagMs = 10_000;
 
 /** Whether the server has lacked received changes for longer than a server that is just behind. */
@@ -172,7 +170,6 @@ export function createSilence({ now, random }: Pick<Env, 'now' | 'random'>, heal
       Math.max(isDoubted ? askAfterMs.whenDoubted : askAfterMs.whenUndoubted, notBefore - now()),
     /** A line came: nothing before it can be missing. */
     lineCame,
-    /** The server answered. */
     answered: (): void => {
       questions = 0;
       lineCame();

@@ -4,7 +4,6 @@ import type { Cursor, Outcome } from './decide.ts';
 import { isNewer, newestOf, type Refusal } from './status.ts';
 import { isForeign, keyOf, type WatchTarget } from './resource-path.ts';
 
-/** The position and the counters of one stream. */
 export interface Position extends Omit<Cursor, 'reached'> {
   synced: boolean;
   /** Consecutive streaming lists that did not bring the whole state. */

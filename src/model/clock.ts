@@ -106,20 +106,18 @@ const isContradictory = ({ lower, upper }: RemoteClock): boolean =>
   lower.some((one) => upper.some((other) => one.value - other.value > driftOver(one.at - other.at)));
 
 /** In order of time: the first bound that contradicts the current piece begins a new one. */
-function split(clock: RemoteClock): readonly Piece[] {
-  const lower = clock.lower.map((bound) => ({ bound, fresh: { lower: [bound], upper: [] } }));
-  const upper = clock.upper.map((bound) => ({ bound, fresh: { lower: [], upper: [bound] } }));
-  const inOrder = [...lower, ...upper].sort((a, b) => a.bound.at - b.bound.at || a.bound.seq - b.bound.seq);
-  return inOrder.reduce<readonly Piece[]>((pieces, { bound: { at }, fresh }) => {
-    const last = pieces.at(-1);
-    const grown = last && {
-      lower: [...last.lower, ...fresh.lower],
-      upper: [...last.upper, ...fresh.upper],
-      from: last.from,
-      to: at,
-    };
-    return grown && !isContradictory(grown) ? pieces.with(-1, grown) : [...pieces, { ...fresh, from: at, to: at }];
-  }, []);
+function split({ lower, upper }: RemoteClock): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const inOrder = [...lower, ...upper].sort((a, b) => a.at - b.at || a.seq - b.seq);
+  for (const bound of inOrder) {
+    const { at } = bound;
+    const fresh = lower.includes(bound) ? { lower: [bound], upper: [] } : { lower: [], upper: [bound] };
+    const last = pieces.at(-1) ?? { ...unknownClock, from: at, to: at };
+    const grown = { lower: [...last.lower, ...fresh.lower], upper: [...last.upper, ...fresh.upper] };
+    if (isContradictory(grown)) pieces.push({ ...fresh, from: at, to: at });
+    else pieces.splice(-1, 1, { ...grown, from: last.from, to: at });
+  }
+  return pieces;
 }
 
 /**
@@ -176,9 +174,9 @@ export function withDates(causal: RemoteClock, groups: readonly DateGroup[]): Re
   // A single header against several is an error or a proxy's; several against several mean that the clock was set.
   const believed = possible.some(({ count }) => count > 1) ? possible.filter(({ count }) => count > 1) : possible;
   if (believed.length === 0) return causal;
-  const spans = believed.map(({ clock, to }) => offsetAt(clock, to));
-  const lowest = believed[indexOfLeast(spans.map(({ lo }) => lo))] as DateGroup;
-  const highest = believed[indexOfLeast(spans.map(({ hi }) => -hi))] as DateGroup;
+  const clocks = believed.map(({ clock, to }) => ({ clock, offset: offsetAt(clock, to) }));
+  const lowest = clocks.reduce((least, one) => (one.offset.lo < least.offset.lo ? one : least));
+  const highest = clocks.reduce((most, one) => (one.offset.hi > most.offset.hi ? one : most));
   const atLeast = lowest.clock.lower.reduce(noLessThan, causal);
   return highest.clock.upper.reduce(noMoreThan, atLeast);
 }
@@ -194,5 +192,3 @@ function isPossible({ clock, count, from, to }: DateGroup, causal: RemoteClock):
     causal.upper.filter(counts).every(({ at, value }) => offsetAt(clock, at).lo <= value)
   );
 }
-
-const indexOfLeast = (values: readonly number[]): number => values.indexOf(Math.min(...values));

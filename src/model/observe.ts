@@ -17,18 +17,14 @@ import type { LogLine, Observation, RawObservation, StreamName } from './observa
 import { narrowEvent } from './observe/event.ts';
 import { asObject, asString, compact } from './observe/read.ts';
 
-interface ObserveOptions {
-  /** Keep the text of log lines, to show it. */
-  logText: boolean;
-  /** Absent: taken from the raw observation. */
-  together?: boolean | undefined;
-}
-
-/** `seq` is the number that evidence refers to. */
+/**
+ * `seq` is the number that evidence refers to; `logText`: keep the text of log lines, to show it. Without `together`, the
+ * raw observation decides.
+ */
 export function observe(
   rawObservation: RawObservation,
   seq: number,
-  { logText, together = rawObservation.together }: ObserveOptions,
+  { logText, together = rawObservation.together }: { logText: boolean; together?: boolean | undefined },
 ): Observation {
   const place = together ? { seq, together } : { seq };
   switch (rawObservation.kind) {
@@ -37,12 +33,10 @@ export function observe(
     case 'changed':
       return { ...rawObservation, ...place, object: narrowers[rawObservation.stream](rawObservation.object) };
     case 'answered':
-    case 'looked':
-      return {
-        ...rawObservation,
-        ...place,
-        object: isPod(rawObservation.object) ? narrowPod(rawObservation.object) : undefined,
-      };
+    case 'looked': {
+      const { object } = rawObservation;
+      return { ...rawObservation, ...place, object: isPod(object) ? narrowPod(object) : undefined };
+    }
     case 'line':
       return { ...place, at: rawObservation.at, ...lineOf(rawObservation, logText) };
     default:

@@ -13,9 +13,6 @@ const minLatencyMs = 0.01;
 /** The bucket of ten minutes; higher latencies count as this. */
 const lastBucket = 368;
 
-/** Number of latencies per bucket. */
-export type LatencyHistogram = ReadonlyMap<number, number>;
-
 /** The bucket of a latency in ms. */
 export const bucketOf = (ms: number): number =>
   Math.min(lastBucket, Math.max(0, Math.round(Math.log(Math.max(ms, minLatencyMs) / minLatencyMs) / bucketGrowth)));
@@ -23,8 +20,11 @@ export const bucketOf = (ms: number): number =>
 /** The middle of a bucket, in ms, with three digits. */
 const latencyOf = (bucket: number): number => Number((minLatencyMs * Math.exp(bucket * bucketGrowth)).toPrecision(3));
 
-/** The latency (ms) that `share` of all answers did not exceed; undefined without answers. */
-export function quantile(histogram: LatencyHistogram, share: number): number | undefined {
+/**
+ * The latency (ms) that `share` of all answers did not exceed; undefined without answers. `histogram`: the number of
+ * latencies per bucket.
+ */
+export function quantile(histogram: ReadonlyMap<number, number>, share: number): number | undefined {
   const buckets = [...histogram].sort(([one], [other]) => one - other);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);
   let seen = 0;
@@ -33,4 +33,11 @@ export function quantile(histogram: LatencyHistogram, share: number): number | u
     if (seen >= share * total) return latencyOf(bucket);
   }
   return undefined;
+}
+
+/** The sum of the counts of each key, in the order of the first occurrence. */
+export function sumByKey<K>(counts: readonly (readonly [key: K, count: number])[]): Map<K, number> {
+  const sums = new Map<K, number>();
+  for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+  return sums;
 }

@@ -9,14 +9,14 @@
  * 5. Memory grows only with observations that concern the pod.
  */
 import type { Observation, ObservationKind, ObservationOf } from './observation.ts';
-import { foldDated, nodeReached } from './reduce/clocks.ts';
 import { foldChange, foldList } from './reduce/changes.ts';
-import { factOf, note, withContainer } from './reduce/notes.ts';
-import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
-import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
+import { foldDated, clockReached } from './reduce/clocks.ts';
 import { closeGaps, foldBehind, foldGap, foldLate, foldResumed } from './reduce/gaps.ts';
-import type { LogFacts, RequestFacts, Trace } from './trace.ts';
+import { factOf, note, withContainer } from './reduce/notes.ts';
+import { foldPod, foldSuccessor, gone } from './reduce/pod.ts';
+import { foldProbeCounts, foldProbeStarted } from './reduce/probes.ts';
 import { parseTime } from './stamps.ts';
+import type { LogFacts, RequestFacts, Trace } from './trace.ts';
 
 /** The trace after one more observation. Never mutates `trace`. */
 export function reduce(trace: Trace, observation: Observation): Trace {
@@ -107,14 +107,14 @@ function foldLine(trace: Trace, o: ObservationOf<'line'>): Trace {
   const known = trace.containers.get(o.container)?.log;
   const isNew = stamp > (known?.lastLine?.value ?? -Infinity);
   const isSignalLine = o.namesSignal && isNew && (known?.signalLines.length ?? 0) < maxSignalLines;
-  if (!isNew) return nodeReached(trace, stamp, o);
+  if (!isNew) return clockReached(trace, 'node', stamp, o);
   const next = withLog(trace, o.container, (log) => ({
     ...log,
     lastLine: factOf(stamp, o),
     signalLines: isSignalLine ? [...log.signalLines, factOf(stamp, o)] : log.signalLines,
   }));
   const what = isSignalLine ? `log line of ${o.container} that names a signal` : `log line of ${o.container}`;
-  return note(nodeReached(next, stamp, o), o, what);
+  return note(clockReached(next, 'node', stamp, o), o, what);
 }
 
 function foldLogEnd(trace: Trace, o: ObservationOf<'log-ended'>): Trace {

@@ -3,8 +3,8 @@
  * compares the JSON Schema in schema/ with these types.
  */
 import type { ContainerKind } from './kube.ts';
-import type { HookKind } from './observe/container.ts';
 import type { GapCause, Mode } from './observation.ts';
+import type { HookKind } from './observe/container.ts';
 import type { NotMeasuredReason, ProbeFailureKind, ProbeTally, ProbeVia } from './probe-observation.ts';
 
 /** RFC 3339, UTC, milliseconds, on the client's clock. */

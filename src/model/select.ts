@@ -3,9 +3,9 @@
  * owners and its Services, each with its meaning for this pod. Pure. Its siblings are left out: the pods of a run share
  * them (run/shared-facts.ts).
  */
-import type { Event } from './observe/event.ts';
 import type { KubeObject, Owner, Pod } from './kube.ts';
 import type { Observation, ObservationOf, StreamName } from './observation.ts';
+import type { Event } from './observe/event.ts';
 
 /** What must be known about a pod to find the observations that concern it. */
 export interface Subject {
@@ -62,20 +62,13 @@ export function concerning(subject: Subject, o: Observation): Observation[] {
       return o.uids.includes(subject.uid) ? [o] : [];
     case 'requested':
       return o.uid === subject.uid ? [o] : [];
-    case 'synced':
-    case 'resumed':
-    case 'refused':
-    case 'gap':
-      if ('pod' in o && !isFor(subject, o.pod)) return [];
-      return o.stream === 'pods' ? (['pod', 'siblings'] as const).map((stream) => ({ ...o, stream })) : [o];
-    case 'dated':
-    case 'interrupted':
     case 'probe-started':
-    case 'probe-counts':
-    case 'probe-ended':
       return [o];
     default:
-      return isFor(subject, o.pod) ? [o] : [];
+      if ('pod' in o && !isFor(subject, o.pod)) return [];
+      return 'stream' in o && o.stream === 'pods'
+        ? (['pod', 'siblings'] as const).map((stream) => ({ ...o, stream }))
+        : [o];
   }
 }
 

@@ -29,13 +29,14 @@ export function signalOfExitCode(code: number): string | undefined {
   return name === undefined ? undefined : `SIG${name}`;
 }
 
-/** The last part of an image's name without its digest: `nginx:1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
-const lastPart = (image: string): string => image.split('@', 1)[0]?.split('/').at(-1) ?? '';
+/** The last part of an image's name, without its digest: `nginx` and `1.27` of `docker.io/library/nginx:1.27@sha256:…`. */
+function lastPartOf(image: string): { name: string; tag: string } {
+  const [name = '', tag = ''] = (image.split('@', 1)[0]?.split('/').at(-1) ?? '').split(':');
+  return { name: name.toLowerCase(), tag };
+}
 
-/** The last part of a repository, without tag and digest: `nginx` of `docker.io/library/nginx:1.27@sha256:…`. */
-export const imageName = (image: string): string => lastPart(image).split(':', 1)[0]?.toLowerCase() ?? '';
-
-const tagOf = (image: string): string => lastPart(image).split(':')[1] ?? '';
+/** The last part of a repository, without tag and digest. */
+export const imageName = (image: string): string => lastPartOf(image).name;
 
 /** From their Dockerfiles, where it is not SIGTERM; `tag`: only of these variants. */
 const stopSignalsOfImages: readonly { image: string; tag?: RegExp; signal: string }[] = [
@@ -52,7 +53,6 @@ const stopSignalsOfImages: readonly { image: string; tag?: RegExp; signal: strin
  * show it (SIGNALS.md §2 S8).
  */
 export function stopSignalOfImage(image = ''): string | undefined {
-  const name = imageName(image);
-  const tag = tagOf(image);
+  const { name, tag } = lastPartOf(image);
   return stopSignalsOfImages.find((one) => one.image === name && (one.tag?.test(tag) ?? true))?.signal;
 }

@@ -4,10 +4,10 @@
  * changes nothing but the facts that it proves.
  */
 import { unknownClock, type RemoteClock, type DateGroup } from './clock.ts';
-import type { ContainerState, Stamp } from './observe/container.ts';
 import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
-import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
+import type { ContainerState, Stamp } from './observe/container.ts';
+import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
 import type { Span } from './span.ts';
 
 /** The number of an observation, and its arrival (client clock, ms, rounded down). */
@@ -284,3 +284,7 @@ export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
 
 export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
   refused.some(({ value }) => value.stream === stream);
+
+/** The Events with this reason about a container, oldest first. */
+export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>
+  events.filter((event) => event.reason === reason && event.about.container === container);

@@ -41,6 +41,7 @@ export interface OutgoingRequest {
   authority: string;
   scheme: 'http' | 'https';
   headers: Readonly<Record<string, string>>;
+  body?: Buffer;
 }
 
 /** An answer, as far as it is needed to judge it. */
@@ -90,6 +91,6 @@ export type Judge = (answer: Answer) => Result;
 export interface Connection {
   /** It can take another request. */
   readonly isUsable: boolean;
-  exchange(request: OutgoingRequest, body: Buffer | undefined, judge: Judge, settle: Settle): Cancel;
+  exchange(request: OutgoingRequest, judge: Judge, settle: Settle): Cancel;
   close(): void;
 }

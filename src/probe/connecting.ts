@@ -2,16 +2,16 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import type { ProbeConnection } from '../model/probe-observation.ts';
-import type { Cancel, Connection, ProbeClient, Settle } from './client.ts';
+import type { Cancel, Connection, Judge, OutgoingRequest, ProbeClient, Settle } from './client.ts';
 import { newLookup } from './lookups.ts';
 import { closedEarly, resultOfError } from './result.ts';
 
 export interface Speaker {
   address: Address;
+  request: OutgoingRequest;
+  judge: Judge;
   /** Speaks the negotiated protocol on an open connection. Only a kept connection has `resend` (see http2.ts). */
   speak(socket: Socket, protocol: string | false, resend?: (settle: Settle) => Cancel): Connection;
-  /** Sends this probe's request. */
-  ask(connection: Connection, settle: Settle): Cancel;
 }
 
 /** ms; a server may be closing a connection that is idle for longer, and then a request on it fails without a cause. */
@@ -101,7 +101,7 @@ function connectAndAsk(
 /** Node refuses some headers only when the protocol is known. */
 function ask(speaker: Speaker, connection: Connection, settle: Settle): Cancel {
   try {
-    return speaker.ask(connection, settle);
+    return connection.exchange(speaker.request, speaker.judge, settle);
   } catch (error) {
     settle(resultOfError(error as NodeJS.ErrnoException));
     return () => undefined;

@@ -2,7 +2,7 @@
  * gRPC's health protocol (grpc.health.v1.Health/Check) over Node's own HTTP/2. A gRPC library would hide what is
  * measured: it retries by itself, and while it backs off it fails calls that it never sent. Each message has one field.
  */
-import type { Answer, OutgoingRequest, ProbeClient } from './client.ts';
+import type { Answer, ProbeClient } from './client.ts';
 import { http2Connection } from './http2.ts';
 import { createConnectingClient } from './connecting.ts';
 import { failed, succeeded, unexpected, type Result } from './result.ts';
@@ -13,13 +13,13 @@ export function createGrpcClient(target: GrpcTarget, settings: ProbeSettings, us
   const scheme = isSecure ? 'https' : 'http';
   const authority = `${inBrackets(host)}:${port}`;
   const headers = { ...settings.headers, 'content-type': 'application/grpc', te: 'trailers', 'user-agent': userAgent };
-  const request: OutgoingRequest = { method: 'POST', path: '/grpc.health.v1.Health/Check', authority, scheme, headers };
-  const message = healthCheckRequest(target.service);
+  const body = healthCheckRequest(target.service);
   const tls = isSecure ? { ca: settings.ca, insecure: settings.insecure, protocols: ['h2'] } : undefined;
   return createConnectingClient({
     address: { host, port, tls },
+    request: { method: 'POST', path: '/grpc.health.v1.Health/Check', authority, scheme, headers, body },
+    judge: judgeHealth,
     speak: (socket, _protocol, resend) => http2Connection(socket, `${scheme}://${authority}`, resend),
-    ask: (connection, settle) => connection.exchange(request, message, judgeHealth, settle),
   });
 }
 

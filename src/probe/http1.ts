@@ -21,7 +21,7 @@ export function http1Connection(socket: Socket, isKept: boolean): Connection {
       if (socket.destroyed || !socket.writable || socket.readableEnded) return false;
       return isFresh || (agent !== undefined && Object.keys(agent.freeSockets).length > 0);
     },
-    exchange(outgoing, body, judge, settle) {
+    exchange(outgoing, judge, settle) {
       isFresh = false;
       const request = open(outgoing, socket, agent);
       let isDone = false;
@@ -39,7 +39,7 @@ export function http1Connection(socket: Socket, isKept: boolean): Connection {
         upgraded.destroy();
       });
       request.on('error', (error) => finish(resultOfError(error)));
-      request.end(body);
+      request.end(outgoing.body);
       return () => {
         request.destroy();
         socket.destroy();

@@ -34,8 +34,8 @@ export function http2Connection(socket: Socket, origin: string, resend: Resend |
     get isUsable() {
       return isUsable();
     },
-    exchange(request, body, judge, settle) {
-      const stream = session.request(headOf(request), { endStream: body === undefined });
+    exchange(request, judge, settle) {
+      const stream = session.request(headOf(request), { endStream: request.body === undefined });
       const answer = readAnswer(stream, judge);
       let cancelResent: Cancel | undefined;
       let isCancelled = false;
@@ -48,7 +48,7 @@ export function http2Connection(socket: Socket, origin: string, resend: Resend |
           return void (cancelResent = resend(settle));
         settle(resultOfError(broken ?? asReset(error) ?? closedEarly()));
       });
-      stream.end(body);
+      stream.end(request.body);
       return () => {
         isCancelled = true;
         stream.close(constants.NGHTTP2_CANCEL);

@@ -2,42 +2,10 @@
 import { PodexitError } from '../errors.ts';
 import type { ProbeVia } from '../model/probe-observation.ts';
 
-export interface HttpTarget {
-  kind: 'http';
-  url: URL;
-  shown: string;
-}
-
-export interface TcpTarget {
-  kind: 'tcp';
-  host: string;
-  port: number;
-  shown: string;
-}
-
-/** gRPC's health protocol (grpc.health.v1). `service` is empty for the server as a whole. */
-export interface GrpcTarget {
-  kind: 'grpc';
-  host: string;
-  port: number;
-  service: string;
-  isSecure: boolean;
-  shown: string;
-}
-
-/** Through the API server's proxy; `pod` is the pod whose exit is traced. */
-export interface ProxyTarget {
-  kind: 'service' | 'pod';
-  scheme: 'http' | 'https';
-  /** The Service's name; empty for `pod`. */
-  name: string;
-  /** A number or a port's name; without one the API server chooses. */
-  port?: string;
-  /** Begins with a slash, and includes the query. */
-  path: string;
-  shown: string;
-}
-
+export type HttpTarget = ReturnType<typeof httpTarget>;
+export type TcpTarget = ReturnType<typeof tcpTarget>;
+export type GrpcTarget = ReturnType<typeof grpcTarget>;
+export type ProxyTarget = ReturnType<typeof behindProxy>;
 export type ProbeTarget = HttpTarget | TcpTarget | GrpcTarget | ProxyTarget;
 
 /** How one target is probed: `--probe` and the flags that go with it. */
@@ -65,9 +33,6 @@ export interface ProbeSettings {
 export const keepsConnection = ({ target, keepalive }: ProbeSettings): boolean =>
   keepalive && (target.kind === 'http' || target.kind === 'grpc');
 
-export const isExpected = ({ expect }: ProbeSettings, status: number): boolean =>
-  expect.some(({ from, to }) => from <= status && status <= to);
-
 /** Throws PodexitError `usage.probe`. */
 export function parseTarget(text: string): ProbeTarget {
   if (/^https?:\/\//i.test(text)) return httpTarget(text);
@@ -80,23 +45,24 @@ export function parseTarget(text: string): ProbeTarget {
 export const viaOf = ({ kind }: ProbeTarget): ProbeVia =>
   kind === 'service' ? 'service-proxy' : kind === 'pod' ? 'pod-proxy' : 'url';
 
-function httpTarget(text: string): HttpTarget {
+function httpTarget(text: string) {
   const url = asUrl(text);
   url.hash = '';
-  return { kind: 'http', url, shown: shownUrl(url) };
+  return { kind: 'http' as const, url, shown: shownUrl(url) };
 }
 
-function tcpTarget(text: string): TcpTarget {
+function tcpTarget(text: string) {
   const { host, port } = hostAndPort(text, /^tcp:/i);
-  return { kind: 'tcp', host, port, shown: `tcp://${inBrackets(host)}:${port}` };
+  return { kind: 'tcp' as const, host, port, shown: `tcp://${inBrackets(host)}:${port}` };
 }
 
-function grpcTarget(text: string): GrpcTarget {
+/** gRPC's health protocol (grpc.health.v1). `service` is empty for the server as a whole. */
+function grpcTarget(text: string) {
   const { host, port, path } = hostAndPort(text, /^grpcs?:/i);
   const isSecure = /^grpcs:/i.test(text);
   const service = decoded(path.slice(1)) ?? wrong(text);
   const shown = `${isSecure ? 'grpcs' : 'grpc'}://${inBrackets(host)}:${port}${service === '' ? '' : `/${service}`}`;
-  return { kind: 'grpc', host, port, service, isSecure, shown };
+  return { kind: 'grpc' as const, host, port, service, isSecure, shown };
 }
 
 function decoded(text: string): string | undefined {
@@ -128,17 +94,15 @@ function proxyTarget(text: string): ProxyTarget | undefined {
   return kind === undefined || name === undefined ? undefined : behindProxy('service', name, scheme, port, path);
 }
 
-function behindProxy(
-  kind: ProxyTarget['kind'],
-  name: string,
-  scheme = 'http',
-  port: string | undefined,
-  rest = '/',
-): ProxyTarget {
+/**
+ * Through the API server's proxy; `pod` is the pod whose exit is traced, and has no `name`. `port`: a number or a port's
+ * name; without one the API server chooses.
+ */
+function behindProxy(kind: 'service' | 'pod', name: string, scheme = 'http', port: string | undefined, rest = '/') {
   const path = asPath(rest);
   const object = kind === 'pod' ? 'pod' : `service/${name}`;
   const shown = `${object}${port === undefined ? '' : `:${port}`}${withoutQuery(path)}`;
-  return { kind, scheme: scheme as ProxyTarget['scheme'], name, port, path, shown };
+  return { kind, scheme: scheme as 'http' | 'https', name, port, path, shown };
 }
 
 /** Normalized by URL: `..` and control characters cannot leave the proxy's path. */

@@ -6,7 +6,7 @@
 import { isMostlyUnmeasured } from '../infer/probes.ts';
 import { worstOf, requestsText } from '../verdict/loss.ts';
 import { isFinished } from '../model/pod.ts';
-import type { Finding, Severity } from '../model/report.ts';
+import type { Finding, Severity, TrafficJudgement } from '../model/report.ts';
 import type { Report } from '../verdict/report.ts';
 import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
 import type { Ink, Pen, SymbolName } from './palette.ts';
@@ -42,15 +42,15 @@ export function cardLines(report: Report, options: CardOptions): string[] {
   );
   const isGood = report.verdict.exitCode === 0;
   const head = [...answerLine(report, layout), ...placeLine(report, layout)];
-  const last = lastLine(report, layout);
+  const last = lastLine(pen, iconOf(report), report.answer.summary);
   const blank = isGood ? [] : [''];
   // What a user asked to measure has two lines of its own.
   const linesIfGood = maxLinesIfGood + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
   const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
-  const room = lineLimit - head.length - last.length - 2 * blank.length;
+  const room = lineLimit - head.length - 1 - 2 * blank.length;
   const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
   const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
-  return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, ...last];
+  return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, last];
 }
 
 /** Keeps the order. By rank, each row first gets its shortest form; then longer forms are used while lines are left. */
@@ -96,10 +96,8 @@ function answerLine(report: Report, { pen, width }: CardLayout): string[] {
 }
 
 /** The answer again on a single line, whatever its length: `| tail -1` prints all of it. */
-function lastLine(report: Report, { pen }: CardLayout): string[] {
-  const { symbol, ink } = iconOf(report);
-  return [`${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(report.answer.summary, 1000))}`];
-}
+export const lastLine = (pen: Pen, { symbol, ink }: Icon, sentence: string): string =>
+  `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(sentence, 1000))}`;
 
 /** `shop/checkout-6677656c54-258qr · deployment/checkout · gone after 6.9s` */
 function placeLine(report: Report, { pen, width }: CardLayout): string[] {
@@ -177,23 +175,26 @@ const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
 const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
   rowOf(label, rank, message, { head: signOf(pen, ...severitySigns[severity]) });
 
-const trafficSigns: Record<Report['answer']['traffic']['judgement'], readonly [string, SymbolName, Ink]> = {
-  safe: ['safe', 'good', 'good'],
-  'at-risk': ['at risk', 'warning', 'warning'],
-  lost: ['lost', 'bad', 'bad'],
-  'not-judged': ['not judged', 'none', 'dim'],
-};
-
 function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
   const { judgement, reason } = answer.traffic;
-  const [text, symbol, ink] = trafficSigns[judgement];
-  const head = `${pen.symbol(symbol)} ${text}${isUnmeasured(judgement, timeline.probes) ? ', not measured' : ''}: `;
-  return rowOf('traffic', 0, reason, { head: piece(ink, head), canCut: true });
+  const { ink, text } = trafficSign(pen, judgement, timeline.probes.length > 0);
+  return rowOf('traffic', 0, reason, { head: piece(ink, `${text}: `), canCut: true });
 }
 
-/** No probe sent requests (`--probe`), so it is unknown whether one was lost. */
-export const isUnmeasured = (judgement: string, probes: readonly unknown[]): boolean =>
-  judgement === 'at-risk' && probes.length === 0;
+const trafficInks = { safe: 'good', 'at-risk': 'warning', lost: 'bad' } as const;
+
+/** `▲ at risk, not measured`: without a probe (`--probe`) it is unknown whether a request was lost. */
+export function trafficSign(
+  pen: Pen,
+  judgement: TrafficJudgement,
+  isProbed: boolean,
+  notJudged: SymbolName = 'none',
+): Piece {
+  if (judgement === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
+  const look = trafficInks[judgement];
+  const unmeasured = judgement === 'at-risk' && !isProbed ? ', not measured' : '';
+  return piece(look, `${pen.symbol(look)} ${judgement.replace('-', ' ')}${unmeasured}`);
+}
 
 const maxRequestRows = 2;
 

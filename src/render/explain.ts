@@ -1,7 +1,15 @@
-/** Explanations as pages at the terminal. The texts are in verdict/explain. */
-import { figures, type Explanation } from '../verdict/explain/explanation.ts';
+/** Explanations as pages at the terminal. The texts are in docs/explain.md. */
 import { wrapWords } from './prose.ts';
-import { kindTitles, pluralOf, topicKinds, topics, type Topic, type TopicKind } from '../verdict/explain/topics.ts';
+import {
+  figures,
+  kinds,
+  pluralOf,
+  topicKinds,
+  topics,
+  type Explanation,
+  type Topic,
+  type TopicKind,
+} from '../verdict/explain.ts';
 
 const labels: readonly [key: keyof Explanation, label: string][] = [
   ['is', 'What'],
@@ -13,18 +21,6 @@ const labels: readonly [key: keyof Explanation, label: string][] = [
 
 /** Columns left of the text. */
 const margin = 8;
-
-const headings: Record<TopicKind, string> = {
-  outcome: 'outcome of an exit',
-  container: 'outcome of a container',
-  phase: 'phase',
-  mark: 'mark of a timeline',
-  trigger: 'what deleted the pod',
-  finding: 'finding',
-  gate: 'gate for pipelines',
-  gap: 'cause of a gap',
-  assumption: 'assumption',
-};
 
 /**
  * The text about a topic, a kind of topics or `figures`, or about all kinds if nothing is `asked`; undefined if nothing
@@ -49,12 +45,12 @@ export function explanation(
       return [`${bold(label)}${' '.repeat(margin - label.length)}${first}`, ...rest.map(behindMargin)];
     });
     const yaml = text.yaml?.split('\n').map(behindMargin) ?? [];
-    return `${bold(name)}  (${headings[kind]})\n\n${[...body, ...yaml].join('\n')}\n`;
+    return `${bold(name)}  (${kinds[kind].about})\n\n${[...body, ...yaml].join('\n')}\n`;
   };
   if (asked === undefined) {
     const namesOf = (kind: TopicKind) => topics.flatMap((topic) => (topic.kind === kind ? topic.name : []));
-    const kinds = topicKinds.map((kind) => entry(kindTitles[kind], namesOf(kind).join(', ')));
-    return `${[...kinds, entry('Figures', plainFigures)].join('\n')}${more}`;
+    const entries = topicKinds.map((kind) => entry(kinds[kind].title, namesOf(kind).join(', ')));
+    return `${[...entries, entry('Figures', plainFigures)].join('\n')}${more}`;
   }
   if (asked === 'figures') return `${bold('figures')}  (how to read them)\n\n${indented(plainFigures)}`;
   const found = topics.filter(({ name }) => name === asked);

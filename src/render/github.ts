@@ -30,7 +30,7 @@ export function githubSummary(report: Report, limit = summaryBytes): string {
   const cut = '*The rest was left out: a step summary holds no more.*\n';
   let text = '';
   for (const section of markdownSections(report)) {
-    if (bytes(text) + bytes(section) + bytes(cut) + 2 > limit) return `${text}${cut}`;
+    if (Buffer.byteLength(text + section + cut) + 2 > limit) return `${text}${cut}`;
     text += `${section}\n\n`;
   }
   return text;
@@ -41,5 +41,3 @@ function command(name: string, title: string, lines: readonly (string | undefine
   const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
   return `::${name} title=${forCommandProperty(`podexit ${title}`)}::${text}`;
 }
-
-const bytes = (text: string): number => new TextEncoder().encode(text).length;

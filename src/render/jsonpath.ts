@@ -1,7 +1,24 @@
-/** `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language. */
+/**
+ * `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language: text around `{path}`,
+ * `{"text"}`, `{range path}…{end}`.
+ */
 import { JSONPath } from 'jsonpath-plus';
-import { badTemplate, parseJsonPath, type JsonPathTemplate, type TemplatePart } from './jsonpath-template.ts';
+import { PodexitError } from '../errors.ts';
 import { forJson, forTerminal } from './safe-text.ts';
+
+/** `source`: as it is written in the template. `path`: for the library, from the report or from the current item. */
+interface Path {
+  readonly source: string;
+  readonly from: 'root' | 'here';
+  readonly path: string;
+}
+
+type TemplatePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'path' } & Path)
+  | ({ readonly kind: 'range'; readonly body: JsonPathTemplate } & Path);
+
+type JsonPathTemplate = readonly TemplatePart[];
 
 /**
  * The filled-in template: strings as they are, objects as JSON, several results of one path separated by spaces, nothing
@@ -15,13 +32,6 @@ export function renderJsonPath(report: object, template: string): string {
 /** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
 export function renderJsonPathAsJson(report: object, template: string): string {
   return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
-}
-
-/** Parses a template and checks its filters. Throws for every error that does not depend on the report. */
-export function readTemplate(template: string): JsonPathTemplate {
-  const parts = parseJsonPath(template);
-  assertFilters(parts);
-  return parts;
 }
 
 function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
@@ -60,15 +70,102 @@ function print(value: unknown): string {
   return forJson(JSON.stringify(value));
 }
 
-/** Throws a PodexitError (`output.jsonpath`) that names the path whose filter can never be evaluated. */
-function assertFilters(template: JsonPathTemplate): void {
-  for (const part of template) {
-    if (part.kind === 'text') continue;
-    for (const step of JSONPath.toPathArray(part.path)) assertStep(step, part.source);
-    if (part.kind === 'range') assertFilters(part.body);
-  }
+/**
+ * Parses a template and checks its filters, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that
+ * names the bad part.
+ */
+export function readTemplate(template: string): JsonPathTemplate {
+  if (template === '') throw badTemplate(template, 'the template is empty');
+  const tokens = Array.from(template.matchAll(textOrAction), ([source, body]) => ({ source, body: body?.trim() }));
+  const last = tokens.at(-1);
+  if (last?.body === undefined && last?.source.startsWith('{'))
+    throw badTemplate(last.source, 'the brace is never closed');
+  const parts = takeParts(tokens);
+  if (tokens.length > 0) throw badTemplate('{end}', 'there is no {range} that it could end');
+  return parts;
 }
 
+/** `body`: what is in the braces of an action; undefined for text. */
+interface Token {
+  readonly source: string;
+  readonly body: string | undefined;
+}
+
+/** Text, an action in braces (a brace inside quotes closes nothing), or at the end an action that is never closed. */
+const textOrAction = /[^{]+|\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}|\{.*/gs;
+
+function badTemplate(part: string, why: string): PodexitError {
+  return new PodexitError(
+    'output.jsonpath',
+    `The JSONPath template cannot be used at ${JSON.stringify(part)}: ${why}.`,
+    "Write it as kubectl has it, for example -o jsonpath='{.verdict.outcome}'.",
+  );
+}
+
+/** Takes the parts before the next `{end}` from the front of `tokens`. */
+function takeParts(tokens: Token[]): TemplatePart[] {
+  const parts: TemplatePart[] = [];
+  for (let token = tokens[0]; token && token.body !== 'end'; token = tokens[0]) {
+    tokens.shift();
+    const { source, body } = token;
+    if (body === undefined) parts.push({ kind: 'text', text: source });
+    else if (/^range\s/.test(body)) parts.push(takeRange(source, body, tokens));
+    else parts.push(parseAction(source, body));
+  }
+  return parts;
+}
+
+function takeRange(source: string, body: string, tokens: Token[]): TemplatePart {
+  const parts = takeParts(tokens);
+  if (!tokens.shift()) throw badTemplate(source, 'the range has no {end}');
+  return { kind: 'range', ...parsePath(source, body.slice(5).trim()), body: parts };
+}
+
+function parseAction(source: string, body: string): TemplatePart {
+  if (body === '') throw badTemplate(source, 'there is nothing in it');
+  if (/^["']/.test(body)) return { kind: 'text', text: unquote(source, body) };
+  return { kind: 'path', ...parsePath(source, body) };
+}
+
+/** `{.a}` starts at the current item, `{$.a}` at the report; `{@}` is the current item itself. */
+function parsePath(source: string, body: string): Path {
+  if (!/^[.[$@]/.test(body)) throw badTemplate(source, 'a path begins with a dot, $, @ or a bracket');
+  if (!balanced(body)) throw badTemplate(source, 'its brackets do not match');
+  const from = body.startsWith('$') ? 'root' : 'here';
+  const steps = body.replace(/^[$@]/, '');
+  if (steps !== '.' && /[^.]\.$|\.\.\./.test(steps)) throw badTemplate(source, 'a dot leads nowhere');
+  // The library has no negative indexes, but slices; a single dot is the object itself.
+  const path = `$${steps === '.' ? '' : steps}`.replace(/\[-(\d+)\]/g, (_all, index: string) => fromEnd(Number(index)));
+  for (const step of JSONPath.toPathArray(path)) assertStep(step, source);
+  return { source, from, path };
+}
+
+const fromEnd = (index: number): string => (index <= 1 ? '[-1:]' : `[-${index}:-${index - 1}]`);
+
+function balanced(body: string): boolean {
+  const opened: string[] = [];
+  for (const [mark] of body.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[[\]()"']/g)) {
+    if (mark === '[' || mark === '(') opened.push(mark);
+    else if (mark === ']' && opened.pop() !== '[') return false;
+    else if (mark === ')' && opened.pop() !== '(') return false;
+    else if (mark === '"' || mark === "'") return false;
+  }
+  return opened.length === 0;
+}
+
+const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\', '/': '/' };
+
+function unquote(source: string, body: string): string {
+  const quoted = /^(["'])((?:\\.|(?!\1)[^\\])*)\1$/s.exec(body);
+  if (quoted === null) throw badTemplate(source, 'the text in it has no closing quote');
+  return (quoted[2] ?? '').replace(/\\(.)/gs, (_all, character: string) => {
+    const unescaped = escapes[character];
+    if (unescaped === undefined) throw badTemplate(source, `\\${character} means nothing in it`);
+    return unescaped;
+  });
+}
+
+/** Throws if the filter of a step can never be evaluated. */
 function assertStep(step: string, source: string): void {
   if (step.startsWith('(')) throw badTemplate(source, 'an index is a number');
   if (step === '@other()') throw badTemplate(source, 'there is no type of this name');

@@ -1,5 +1,6 @@
 /** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
 import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
+import { byService } from '../verdict/drain-lead.ts';
 import { graceMs, markOf, signalName } from '../verdict/rule-input.ts';
 import { exitInk, exitText, hookText, otherReady, shareInk } from './mark-text.ts';
 import type { Ink, SymbolName } from './palette.ts';
@@ -89,14 +90,8 @@ function signalSentBy(container: ContainerTimeline, timeline: Timeline): number 
 }
 
 /** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
-export function serviceLanes(timeline: Timeline, now: number): Lane[] {
-  const nameOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
-  const names = [...new Set(timeline.endpoints.map(nameOf))];
-  return names.map((name) => {
-    const slices = timeline.endpoints.filter((endpoint) => nameOf(endpoint) === name);
-    return serviceLane(name, slices, timeline, now);
-  });
-}
+export const serviceLanes = (timeline: Timeline, now: number): Lane[] =>
+  byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now));
 
 function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
   const { zero } = timeline;

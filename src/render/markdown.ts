@@ -12,7 +12,7 @@ import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
 import { deletedText, ownerText, podText } from './pod-facts.ts';
 import { rolloutIcon, rolloutRows } from './rollout-card.ts';
-import { forMarkdown, forMarkdownCode, forTerminal } from './safe-text.ts';
+import { backticksAround, forMarkdown, forMarkdownCode, forTerminal } from './safe-text.ts';
 import { boundsText, offsetText } from './time-text.ts';
 
 export function renderMarkdown(report: Report): string {
@@ -85,7 +85,7 @@ function answerSection(report: Report): string {
 /** `advice`: what no patch can change, which comes first, as on the card. */
 function fixSection(fixes: readonly FixReport[], advice: readonly string[] = []): string {
   const patches = fixes.map(({ reason, command }) => {
-    const fence = '`'.repeat(Math.max(3, ...(command.match(/`+/g) ?? []).map((run) => run.length + 1)));
+    const fence = backticksAround(command, 3);
     const what = `${advice.length > 0 ? 'then ' : ''}${reason}`;
     return `${forMarkdown(what, 2000)}\n\n${fence}sh\n${forTerminal(command, 4000)}\n${fence}`;
   });

@@ -7,7 +7,7 @@ import { lengthText, secondsText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../verdict/rollout.ts';
 import { plural } from '../verdict/words.ts';
-import { iconOf, isUnmeasured, type CardOptions, type Icon } from './card.ts';
+import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from './palette.ts';
 import { partsOfTotal } from './pod-facts.ts';
@@ -47,30 +47,29 @@ export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags 
     '',
     ...rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
     '',
-    `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(numbers.sentence, 1000))}`,
+    lastLine(pen, { symbol, ink }, numbers.sentence),
   ];
 }
 
 /** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
 export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
-  const { outcomes, slowest, drain, graceUsed, graceMs, causes, worst, unseen, incomplete, pods, noReady, fix } =
-    numbers;
+  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, noReady, fix } = numbers;
   const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
   if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
   const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
   const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
     text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
   return [
-    ...row('rollout', incomplete),
+    ...row('rollout', numbers.incomplete),
     ...row('exits', counts.join(' · ')),
     ...row('slowest', slowest && slowestText(slowest)),
     ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
-    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf(graceMs))} of the grace period`),
+    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf(numbers.graceMs))} of the grace period`),
     ...trafficRows(numbers, pen),
     ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
     ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
     ...row('causes', topCauses.join(', ')),
-    ...worst.map(({ pod, summary }, index) => ({
+    ...numbers.worst.map(({ pod, summary }, index) => ({
       label: index === 0 ? 'worst' : '',
       pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
     })),
@@ -94,23 +93,14 @@ const shareOf =
       ? 'more than all'
       : shareText({ min: min * graceMs, max: max * graceMs, shown: shown * graceMs }, graceMs);
 
-const trafficSigns = {
-  lost: ['lost', 'bad'],
-  'at-risk': ['at risk', 'warning'],
-  safe: ['safe', 'good'],
-  'not-judged': ['not judged', 'unknown'],
-} as const;
-
 /** `▲ at risk: 6 of 6, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
   return traffic.map(({ judgement, pods: count, reason }, index) => {
-    const [word, symbol] = trafficSigns[judgement];
     const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
-    const ink = symbol === 'unknown' ? 'dim' : symbol;
     return {
       label: index === 0 ? 'traffic' : '',
       pieces: [
-        piece(ink, `${pen.symbol(symbol)} ${word}${isUnmeasured(judgement, requests) ? ', not measured' : ''}`),
+        trafficSign(pen, judgement, requests.length > 0, 'unknown'),
         plain(forTerminal(`: ${count} of ${plural(pods, 'pod')}${why}`, 1000)),
       ],
     };

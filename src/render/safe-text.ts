@@ -54,11 +54,14 @@ export function forMarkdown(text: string, limit = defaultLimit): string {
 /** A name as a Markdown code span, in which nothing is a mention, a link or markup; also inside a table's cell. */
 export function forMarkdownCode(text: string): string {
   const inert = forTerminal(text).replaceAll('|', '\\|');
-  const longest = Math.max(0, ...(inert.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = '`'.repeat(longest + 1);
+  const fence = backticksAround(inert);
   const pad = inert === '' || /^[` ]|[` ]$/.test(inert) ? ' ' : '';
   return `${fence}${pad}${inert}${pad}${fence}`;
 }
+
+/** More backticks than the text has in a row, at least `least`. */
+export const backticksAround = (text: string, least = 1): string =>
+  '`'.repeat(Math.max(least, ...(text.match(/`+/g) ?? []).map((run) => run.length + 1)));
 
 /** The message of a GitHub workflow command: one line, always. */
 export function forCommand(text: string, limit = 4 * defaultLimit): string {

@@ -54,10 +54,7 @@ export function createScreen(write: (text: string) => void, window: Window, pen:
       const text =
         isKnown && region.length > 0 && next.length > 0 && fits
           ? inserted(above, region.length) + changed(pen, region, next)
-          : isKnown &&
-              above.length === 0 &&
-              next.length === region.length &&
-              next.every((cells, at) => isSame(cells, region[at]))
+          : isKnown && above.length + region.length + next.length === 0
             ? ''
             : beginSync + whole(above, next) + endSync;
       region = next;
@@ -91,9 +88,6 @@ const cellsOf = (line: Line): Cells =>
       return width === 0 ? [] : [{ ink, text: character }, ...(width > 1 ? [{ ink, text: '' }] : [])];
     }),
   );
-
-const isSame = (a: Cells | undefined, b: Cells | undefined): boolean =>
-  a !== undefined && b !== undefined && a.length === b.length && a.every((cell, at) => isSameCell(cell, b[at]));
 
 const isSameCell = (a: Cells[number] | undefined, b: Cells[number] | undefined): boolean =>
   a?.text === b?.text && (a?.ink === b?.ink || (a?.text === ' ' && b !== undefined));
@@ -130,22 +124,15 @@ function changed(pen: Pen, before: readonly Cells[], next: readonly Cells[]): st
   return text;
 }
 
-/** Up to so many unchanged columns are rewritten: jumping over them would cost as much. */
-const maxRewrittenColumns = 6;
-
+/** Rewrites the columns from the first to the last change. */
 function changedLine(pen: Pen, before: Cells, next: Cells): string {
-  let text = '';
-  for (let at = 0; at < next.length; at++) {
-    if (isSameCell(before[at], next[at])) continue;
-    let end = at + 1;
-    for (let ahead = end; ahead < next.length && ahead < end + maxRewrittenColumns; ahead++)
-      if (!isSameCell(before[ahead], next[ahead])) end = ahead + 1;
-    // Half of a wide character cannot be written.
-    while (at > 0 && (next[at]?.text === '' || before[at]?.text === '')) at--;
-    while (end < next.length && next[end]?.text === '') end++;
-    text += `\u001b[${at + 1}G${written(pen, next, at, end)}`;
-    at = end;
-  }
+  const isChanged = (_: unknown, at: number): boolean => !isSameCell(before[at], next[at]);
+  let from = next.findIndex(isChanged);
+  // Half of a wide character cannot be written.
+  while (from > 0 && (next[from]?.text === '' || before[from]?.text === '')) from--;
+  let end = next.findLastIndex(isChanged) + 1;
+  while (next[end]?.text === '') end++;
+  const text = from < 0 ? '' : `\u001b[${from + 1}G${written(pen, next, from, end)}`;
   return next.length < before.length ? `${text}\u001b[${next.length + 1}G${eraseRest}` : text;
 }
 

@@ -1,11 +1,11 @@
 /** Prints explanations on stdout. */
 import { PodexitError } from '../errors.ts';
-import type { Topic } from '../verdict/explain/topics.ts';
+import type { Topic } from '../verdict/explain.ts';
 import type { Ports } from './ports.ts';
 
 /** Returns exit code 0. Throws `explain.unknown` with the most similar names. */
 export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
-  const { topics } = await import('../verdict/explain/topics.ts');
+  const { topics } = await import('../verdict/explain.ts');
   const { explanation } = await import('../render/explain.ts');
   const { penFor, styleOf } = await import('../render/palette.ts');
   const pen = penFor(styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform }));

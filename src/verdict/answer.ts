@@ -6,7 +6,7 @@
 import type { Timeline } from '../infer/timeline.ts';
 import type { FindingCode, FixReport } from '../model/report.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
-import { fixesOf, longerGrace, manifestAdvice } from './fix.ts';
+import { fixOf } from './fix.ts';
 import { headlineOf, wordOf } from './headline.ts';
 import { lossOf } from './loss.ts';
 import type { RuleInput } from './rule-input.ts';
@@ -37,21 +37,18 @@ export interface Answer {
 /** `input` is absent if no deletion was observed. */
 export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Answer {
   const { findings } = verdict;
-  const judged = { timeline, verdict };
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);
   const { brief, full } = headlineOf({ timeline, verdict, cause });
   const others = findings.filter(({ code }) => code !== cause?.code);
   const aggravations = others.filter(({ code }) => aggravating.has(code));
-  const isGraceFixed = longerGrace(judged) !== undefined;
+  const fix = fixOf({ timeline, verdict });
   const isLossFixed = lossOf(timeline)?.preStopSeconds !== undefined;
   const unfixed = [cause, aggravations.find(({ code }) => code === 'no-signal-handling')].filter(
-    (finding) => !(finding?.needsGrace && isGraceFixed) && !(finding?.code === 'requests-lost' && isLossFixed),
+    (finding) => !(finding?.needsGrace && fix.needsGrace) && !(finding?.code === 'requests-lost' && isLossFixed),
   );
-  const advice = [
-    ...unfixed.map((finding) => finding?.advice && asClause(finding.advice)),
-    manifestAdvice(judged),
-  ].flatMap((text) => text ?? []);
+  const unfixedAdvice = unfixed.map((finding) => finding?.advice && asClause(finding.advice));
+  const advice = [...unfixedAdvice, fix.advice].flatMap((text) => text ?? []);
   const traffic = trafficOf(input, findings);
   return {
     word,
@@ -62,7 +59,7 @@ export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: Rule
     also: others.filter((finding) => !aggravating.has(finding.code) && isNew(finding, cause, brief)),
     ...traffic,
     advice,
-    fix: fixesOf(judged),
+    fix: fix.patches,
   };
 }
 

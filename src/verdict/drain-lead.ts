@@ -36,12 +36,16 @@ export function leadText({ min, max, shown }: Length): string {
 }
 
 /** The endpoint's Service, or its slice if it belongs to none. */
-export const serviceOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
+const serviceOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
 
 /** Without duplicates. */
 export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
   ...new Set(endpoints.map(serviceOf)),
 ];
+
+/** The endpoints of each Service; those without one by their slice. */
+export const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
+  serviceNames(endpoints).map((service) => ({ service, own: endpoints.filter((one) => serviceOf(one) === service) }));
 
 /** A drain lead that was too short, or may have been: the worst of the pod. */
 export interface Race extends DrainLead {

@@ -16,19 +16,28 @@ interface FixInput {
   readonly verdict: JudgedVerdict;
 }
 
-export function fixesOf(input: FixInput): FixReport[] {
-  const { workload, pod } = input.timeline;
-  if (!workload || !isPatchable(workload) || isUnfixable(input)) return [];
-  const namespace = pod.metadata.namespace ?? 'default';
-  const fixes = [templateFix(input), replicasFix(input)];
-  return fixes.flatMap((fix) => (fix ? [fixAnswer(workload, namespace, fix)] : []));
+interface Fix {
+  /** Patches, the most useful first. */
+  readonly patches: FixReport[];
+  /** The fix in words, for a pod that no patchable template makes. */
+  readonly advice?: string | undefined;
+  /** A longer grace period would help. */
+  readonly needsGrace: boolean;
 }
 
-/** The fix in words, for a pod that no patchable template makes. */
-export function manifestAdvice(input: FixInput): string | undefined {
-  if (isUnfixable(input) || (input.timeline.workload && isPatchable(input.timeline.workload))) return undefined;
-  const change = templateFix(input);
-  return change && `in its manifest: ${change.reason}`;
+export function fixOf(input: FixInput): Fix {
+  const { timeline } = input;
+  const { workload, pod } = timeline;
+  const needs = needsOf(input);
+  const grace = longerGrace(input, needs);
+  const needsGrace = grace !== undefined;
+  if (isUnfixable(input)) return { patches: [], needsGrace };
+  const change = templateFix(timeline, needs, grace);
+  if (!workload || !isPatchable(workload))
+    return { patches: [], advice: change && `in its manifest: ${change.reason}`, needsGrace };
+  const namespace = pod.metadata.namespace ?? 'default';
+  const changes = [change, replicasFix(input)].flatMap((one) => one ?? []);
+  return { patches: changes.map((one) => patchOf(workload, namespace, one)), needsGrace };
 }
 
 /** No spec helps against a forced deletion, or keeps a pod whose namespace or owner is deleted. */
@@ -53,7 +62,7 @@ export const templatePaths: Readonly<Record<string, readonly string[]>> = {
 const isPatchable = ({ kind, name }: Workload): boolean =>
   Object.hasOwn(templatePaths, kind) && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 
-function fixAnswer(workload: Workload, namespace: string, { reason, patch }: Change): FixReport {
+function patchOf(workload: Workload, namespace: string, { reason, patch }: Change): FixReport {
   const { kind, name } = workload;
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
@@ -61,18 +70,10 @@ function fixAnswer(workload: Workload, namespace: string, { reason, patch }: Cha
   return { reason, target: { kind, name }, patch, command };
 }
 
-/** What one container needs. `sleepSeconds`: the preStop sleep to add. */
-interface Need {
-  readonly container: ContainerTimeline;
-  readonly sleepSeconds?: number;
-  readonly hookSeconds: number;
-  /** For a killed container at least the grace period that it had. */
-  readonly drainSeconds: number;
-  /** A longer grace period would only delay its SIGKILL: what it needs once it handles the signal is unknown. */
-  readonly ignoresSignal: boolean;
-}
+type Need = ReturnType<typeof needsOf>[number];
 
-function needsOf({ timeline, verdict }: FixInput): Need[] {
+/** What each container needs. */
+function needsOf({ timeline, verdict }: FixInput) {
   const { grace, pod } = timeline;
   const measured = lossOf(timeline)?.preStopSeconds;
   const seconds = measured ?? defaultPreStopSeconds;
@@ -92,20 +93,33 @@ function needsOf({ timeline, verdict }: FixInput): Need[] {
     const drained = drain ? longest(drain) / 1000 : 0;
     return {
       container,
+      /** The preStop sleep to add. */
       sleepSeconds,
       hookSeconds: sleepSeconds ?? Math.max(planned, (preStop?.length?.shown ?? 0) / 1000),
+      /** For a killed container at least the grace period that it had. */
       drainSeconds: wasKilled ? Math.max(drained, grace.effectiveSeconds) : drained,
+      /** A longer grace period would only delay its SIGKILL: what it needs once it handles the signal is unknown. */
       ignoresSignal: reaction === 'none' || (wasKilled && ignoresItsSignal(timeline, container)),
     };
   });
 }
 
+/** The grace period to set, s; undefined if today's is long enough or was not the cause. */
+function longerGrace({ timeline, verdict }: FixInput, needs: readonly Need[]): number | undefined {
+  const { specSeconds, effectiveSeconds } = timeline.grace;
+  const wasGraceTooShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
+  if (!wasGraceTooShort && needs.every(({ sleepSeconds }) => sleepSeconds === undefined)) return undefined;
+  const grace = Math.max(
+    ...needs.map((need) =>
+      need.ignoresSignal ? Math.ceil((need.hookSeconds + effectiveSeconds) / 5) * 5 : graceFor(need),
+    ),
+  );
+  return grace > specSeconds ? grace : undefined;
+}
+
 /** A preStop sleep if traffic was at risk, and the grace period that hook and drain need. */
-function templateFix(input: FixInput): Change | undefined {
-  const { timeline } = input;
-  const needs = needsOf(input);
+function templateFix(timeline: Timeline, needs: readonly Need[], grace: number | undefined): Change | undefined {
   const sleeps = needs.flatMap(({ sleepSeconds }) => sleepSeconds ?? []);
-  const grace = longerGrace(input);
   if (sleeps.length === 0 && grace === undefined) return undefined;
   const changes = [
     ...sleeps.slice(0, 1).map((seconds) => `preStop sleep ${seconds}s`),
@@ -133,21 +147,6 @@ function sleepPatches(needs: readonly Need[], kind: ContainerTimeline['kind']): 
 
 const sleepReason = (timeline: Timeline): string =>
   `, to keep serving until load balancers know; ${lossOf(timeline)?.preStopSeconds === undefined ? 'adjust the sleep to your load balancer' : 'the sleep covers what was measured'}`;
-
-/** The grace period to set, s; undefined if today's is long enough or was not the cause. */
-export function longerGrace(input: FixInput): number | undefined {
-  const { timeline, verdict } = input;
-  const { specSeconds, effectiveSeconds } = timeline.grace;
-  const needs = needsOf(input);
-  const wasGraceTooShort = effectiveSeconds >= specSeconds && verdict.findings.some(({ needsGrace }) => needsGrace);
-  if (!wasGraceTooShort && needs.every(({ sleepSeconds }) => sleepSeconds === undefined)) return undefined;
-  const grace = Math.max(
-    ...needs.map((need) =>
-      need.ignoresSignal ? Math.ceil((need.hookSeconds + effectiveSeconds) / 5) * 5 : graceFor(need),
-    ),
-  );
-  return grace > specSeconds ? grace : undefined;
-}
 
 /** ` (preStop 30s + drain 1.1s + 25%, rounded up)`, without `preStop` for a new sleep; for the container that needs most. */
 function graceReason(newGrace: number, { grace }: Timeline, needs: readonly Need[], hasSleep: boolean): string {

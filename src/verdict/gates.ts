@@ -6,7 +6,7 @@
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { isSignalSettled, reportedExit, type ContainerExit } from '../infer/context.ts';
-import { unroutedBefore, type RoutedEndpoint } from '../infer/endpoints.ts';
+import { unroutedBefore, type RoutedEndpoint } from '../infer/after-containers.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
 import type { ProbeResult, Timeline } from '../infer/timeline.ts';

@@ -1,5 +1,4 @@
 /** Advice on a grace period that was too short, by its cause: the spec, or a deletion that asked for less. Pure. */
-import { isWitnessed } from '../infer/deletion.ts';
 import type { RuleInput } from './rule-input.ts';
 
 /** The grace period that a deletion asked for, and the spec's, in seconds. */
@@ -9,10 +8,10 @@ interface LoweredGrace {
 }
 
 /** Undefined if the deletion did not ask for less. */
-function loweredGrace({ trace, exit }: RuleInput): LoweredGrace | undefined {
+function loweredGrace({ exit }: RuleInput): LoweredGrace | undefined {
   const { deletion, kubelet } = exit;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
-  const isAsked = deletion.grace > 0 || isWitnessed(trace, deletion.facts);
+  const isAsked = deletion.grace > 0 || deletion.isWitnessed;
   const asked = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
   const spec = deletion.pod.spec.terminationGracePeriodSeconds ?? 30;
   // The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1).

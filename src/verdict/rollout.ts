@@ -1,6 +1,6 @@
 /** A run over several pods: its numbers and sentence for people, and its JSON summary. Pure; lengths in ms. */
-import type { Bounds, ContainerTimeline, Length, Timeline } from '../infer/timeline.ts';
-import type { FindingCode, FixReport, Outcome, ProbeReport, Range } from '../model/report.ts';
+import type { Bounds, ContainerTimeline, Timeline } from '../infer/timeline.ts';
+import type { FixReport, Outcome, ProbeReport } from '../model/report.ts';
 import { exitCodes, gateFailed, precedence, worstCode } from './exit-code.ts';
 import { secondsRange } from './exit-report.ts';
 import { dueText, type Race } from './drain-lead.ts';
@@ -20,87 +20,54 @@ export interface Quantiles<T> {
   readonly max: T;
 }
 
-export interface RolloutNumbers {
-  /** The pods as the command line names them. */
-  readonly scope: string;
-  /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
-  readonly target: string;
-  readonly pods: number;
-  /** How many of them were removed. */
-  readonly gone: number;
-  readonly outcomes: Partial<Record<Outcome, number>>;
-  /** Pods with a container that was killed at the end of its grace period. */
-  readonly killed: readonly string[];
-  /** From the first request (or acceptance) to the last removal. */
-  readonly total?: number;
-  /** `drain`: of its slowest container. */
-  readonly slowest?: { readonly timeline: Timeline; readonly total: Length; readonly drain?: Bounds | undefined };
-  /** SIGTERM to exit of the slowest container of each pod. */
-  readonly drain?: Quantiles<Bounds>;
-  /** Ratios to the grace period; 1 is all of it. */
-  readonly graceUsed?: Quantiles<Bounds>;
-  /** The longest grace period, ms. */
-  readonly graceMs: number;
-  readonly traffic: readonly TrafficCount[];
-  /** The longest time that a Service had no ready endpoint; absent if there always was one. */
-  readonly noReady?: { readonly service: string; readonly longest: Bounds };
-  /** Codes of warnings and errors, most frequent first. */
-  readonly causes: readonly { readonly code: FindingCode; readonly pods: number }[];
-  /** At most three pods whose exit code is not 0, worst first. */
-  readonly worst: readonly { readonly pod: string; readonly summary: string }[];
+export type RolloutNumbers = ReturnType<typeof rolloutNumbers>;
+
+/** What a rollout knows beyond the reports of its pods. */
+interface RolloutExtras {
   /** Pods that are gone and whose termination was not observed. */
-  readonly unseen: readonly string[];
+  readonly unseen?: readonly string[];
   /** Why the rollout did not complete. */
   readonly incomplete?: string | undefined;
   /** Results of each `--probe`; a probe of the pod itself (`--probe pod`) has one result per pod. */
-  readonly probes: readonly ProbeReport[];
-  /** The same results, one line each. */
-  readonly requests: readonly string[];
-  /** The fix that most pods need. */
-  readonly fix?: FixReport;
-  readonly exitCode: number;
-  /** The card's last line, without icon. */
-  readonly sentence: string;
-}
-
-interface TrafficCount {
-  readonly judgement: TrafficAnswer['judgement'];
-  readonly pods: number;
-  /** What these pods have in common, or the most frequent reason. */
-  readonly reason: string;
-}
-
-/** What a rollout knows beyond the reports of its pods. */
-interface RolloutExtras extends Partial<Pick<RolloutNumbers, 'unseen' | 'incomplete' | 'probes'>> {
+  readonly probes?: readonly ProbeReport[];
   /** Exit codes that no report accounts for, such as of a file that could not be written. */
   readonly codes?: readonly number[];
 }
 
-export function rolloutNumbers(
+/** `scope`: the pods as the command line names them. */
+export function rolloutNumbers(scope: string, reports: readonly Report[], extras: RolloutExtras = {}) {
+  const numbers = numbersOf(scope, reports, extras);
+  /** The card's last line, without icon. */
+  return { ...numbers, sentence: sentenceOf(numbers) };
+}
+
+function numbersOf(
   scope: string,
   reports: readonly Report[],
-  { codes = [], unseen = [], incomplete, probes = [] }: RolloutExtras = {},
-): RolloutNumbers {
+  { codes = [], unseen = [], incomplete, probes = [] }: RolloutExtras,
+) {
   const timelines = reports.map(({ timeline }) => timeline);
   const verdicts = reports.map(({ verdict }) => verdict);
-  const [slowest] = timelines
-    .flatMap((timeline) =>
-      timeline.total ? [{ timeline, total: timeline.total, drain: greatest(timeline, drainOf) }] : [],
-    )
-    .sort((a, b) => b.total.shown - a.total.shown);
   const outcomes: Partial<Record<Outcome, number>> = {};
   for (const { outcome } of verdicts) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  const numbers = {
+  return {
     scope,
+    /** The workload that all pods belong to, `deployment/checkout`; else `scope`. */
     target: sharedWorkload(timelines) ?? scope,
     pods: reports.length,
+    /** How many of them were removed. */
     gone: timelines.filter((timeline) => markOf(timeline, 'removed')).length,
     outcomes,
+    /** Pods with a container that was killed at the end of its grace period. */
     killed: timelines.filter(wasKilled).map(nameOf),
+    /** From the first request (or acceptance) to the last removal. */
     total: totalOf(timelines),
-    slowest,
+    slowest: slowestOf(timelines),
+    /** SIGTERM to exit of the slowest container of each pod. */
     drain: quantilesOf(timelines, drainOf),
+    /** Ratios to the grace period; 1 is all of it. */
     graceUsed: quantilesOf(timelines, graceUsedOf),
+    /** The longest grace period. */
     graceMs: Math.max(0, ...timelines.map(graceMs)),
     traffic: trafficOf(reports.map(({ answer }) => answer.traffic)),
     noReady: noReadyOf(reports),
@@ -109,6 +76,7 @@ export function rolloutNumbers(
     unseen,
     incomplete,
     probes,
+    /** The same results, one line each. */
     requests: probes.map((probe) => `${rolloutRequestsText(probe)} · ${probe.target}`),
     fix: commonFix(reports),
     exitCode: worstCode([
@@ -117,7 +85,6 @@ export function rolloutNumbers(
       ...codes,
     ]),
   };
-  return { ...numbers, sentence: sentenceOf(numbers) };
 }
 
 const nameOf = ({ pod }: Timeline): string => pod.metadata.name;
@@ -131,6 +98,15 @@ function sharedWorkload(timelines: readonly Timeline[]): string | undefined {
 function totalOf(timelines: readonly Timeline[]): number | undefined {
   const ends = timelines.flatMap((timeline) => markOf(timeline, 'removed')?.at.shown ?? []);
   return ends.length === 0 ? undefined : Math.max(...ends) - Math.min(...timelines.map(({ zero }) => zero));
+}
+
+/** The pod that took longest, with the drain of its slowest container. */
+function slowestOf(timelines: readonly Timeline[]) {
+  const gone = timelines.flatMap((timeline) => {
+    const { total } = timeline;
+    return total ? [{ timeline, total, drain: greatest(timeline, drainOf) }] : [];
+  });
+  return gone.sort((a, b) => b.total.shown - a.total.shown)[0];
 }
 
 const wasKilled = ({ containers }: Timeline): boolean => containers.some(({ outcome }) => outcome === 'killed');
@@ -163,7 +139,8 @@ function quantilesOf(timelines: readonly Timeline[], boundsOf: BoundsOf): Quanti
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-const trafficOf = (answers: readonly TrafficAnswer[]): TrafficCount[] =>
+/** `reason`: what these pods have in common, or the most frequent reason. */
+const trafficOf = (answers: readonly TrafficAnswer[]) =>
   (['lost', 'at-risk', 'safe', 'not-judged'] as const).flatMap((judgement) => {
     const own = answers.filter((answer) => answer.judgement === judgement);
     return own.length === 0 ? [] : [{ judgement, pods: own.length, reason: sharedReason(own) }];
@@ -192,7 +169,8 @@ function raceText(answers: readonly TrafficAnswer[], races: readonly Race[]): st
 const missedBackend = ({ verdict }: Report): boolean =>
   verdict.findings.some(({ code, severity }) => code === 'no-ready-endpoint' && severity !== 'info');
 
-function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
+/** The longest time that a Service had no ready endpoint; undefined if there always was one. */
+function noReadyOf(reports: readonly Report[]) {
   const periods = reports
     .filter(missedBackend)
     .flatMap(({ answer }) =>
@@ -203,14 +181,16 @@ function noReadyOf(reports: readonly Report[]): RolloutNumbers['noReady'] {
   return periods.sort((a, b) => b.longest.shown - a.longest.shown)[0];
 }
 
-function causesOf(reports: readonly Report[]): RolloutNumbers['causes'] {
+/** Codes of warnings and errors, most frequent first. */
+function causesOf(reports: readonly Report[]) {
   const codes = reports.flatMap(({ verdict }) => [
     ...new Set(verdict.findings.flatMap(({ code, severity }) => (severity === 'info' ? [] : [code]))),
   ]);
   return byFrequency(codes.map((code) => [code, 1])).map(([code, pods]) => ({ code, pods }));
 }
 
-function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
+/** At most three pods whose exit code is not 0, worst first. */
+function worstOf(reports: readonly Report[]) {
   const weight = ({ verdict }: Report): number => precedence.indexOf(verdict.exitCode);
   return reports
     .filter(({ verdict }) => verdict.exitCode !== 0)
@@ -219,6 +199,7 @@ function worstOf(reports: readonly Report[]): RolloutNumbers['worst'] {
     .map(({ timeline, answer }) => ({ pod: nameOf(timeline), summary: answer.summary }));
 }
 
+/** The fix that most pods need. */
 function commonFix(reports: readonly Report[]): FixReport | undefined {
   const fixes = reports.flatMap(({ answer }) => answer.fix.slice(0, 1));
   const mostSuggested = mostFrequent(fixes.map(({ command }) => command));
@@ -229,7 +210,7 @@ const mostFrequent = (texts: readonly string[]): string | undefined =>
   byFrequency(texts.map((text) => [text, 1]))[0]?.[0];
 
 /** `12 of 12 pods terminated gracefully; longest drain 3.1s` */
-function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omit<RolloutNumbers, 'sentence'>): string {
+function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: ReturnType<typeof numbersOf>): string {
   const good = (outcomes.graceful ?? 0) + (outcomes.removed ?? 0);
   const rest = Object.entries(outcomes).filter(([outcome]) => outcome !== 'graceful' && outcome !== 'removed');
   const others = [
@@ -244,29 +225,11 @@ function sentenceOf({ pods, outcomes, drain, unseen, incomplete, exitCode }: Omi
   return `${counts}${others.length > 0 ? `, ${others.join(', ')}` : ''}${gate}${end}${slowest}`;
 }
 
-export interface RolloutSummary extends Pick<
-  RolloutNumbers,
-  'pods' | 'outcomes' | 'killed' | 'unseen' | 'exitCode' | 'incomplete' | 'sentence'
-> {
-  apiVersion: 'podexit/v1';
-  kind: 'RolloutSummary';
-  target: string;
-  /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
-  slowest?: { name: string; seconds: Range };
-  /** Ratio of the grace period that each pod's slowest container used at most. */
-  graceUsed?: Quantiles<number>;
-  probes?: readonly ProbeReport[];
-}
-
-/** Rounded up to three decimals. */
-function upperBounds({ p50, p90, p99, max }: Quantiles<Bounds>): Quantiles<number> {
-  const upper = (bounds: Bounds): number => Math.ceil(bounds.max * 1000) / 1000;
-  return { p50: upper(p50), p90: upper(p90), p99: upper(p99), max: upper(max) };
-}
+export type RolloutSummary = ReturnType<typeof summaryOf>;
 
 /** The JSON summary. */
-export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
-  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, sentence } = numbers;
+export function summaryOf(numbers: RolloutNumbers) {
+  const { scope, pods, outcomes, killed, unseen, slowest, graceUsed, exitCode, incomplete, probes, sentence } = numbers;
   return {
     apiVersion: 'podexit/v1',
     kind: 'RolloutSummary',
@@ -275,11 +238,19 @@ export function summaryOf(numbers: RolloutNumbers): RolloutSummary {
     outcomes,
     killed,
     unseen,
+    /** From the request (or the acceptance, if the request was not ours) until the object was gone. */
     slowest: slowest && { name: nameOf(slowest.timeline), seconds: secondsRange(slowest.total) },
+    /** Ratio of the grace period that each pod's slowest container used at most. */
     graceUsed: graceUsed && upperBounds(graceUsed),
     exitCode,
     incomplete,
-    probes: numbers.probes.length > 0 ? numbers.probes : undefined,
+    probes: probes.length > 0 ? probes : undefined,
     sentence,
   };
+}
+
+/** Rounded up to three decimals. */
+function upperBounds({ p50, p90, p99, max }: Quantiles<Bounds>): Quantiles<number> {
+  const upper = (bounds: Bounds): number => Math.ceil(bounds.max * 1000) / 1000;
+  return { p50: upper(p50), p90: upper(p90), p99: upper(p99), max: upper(max) };
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { connectionOf } from '../../src/cli/connection-flags.ts';
 import { buildProgram, commandName } from '../../src/cli/program.ts';
-import type { Flags } from '../../src/cli/options.ts';
+import type { Flags } from '../../src/cli/command.ts';
 import { wordsForCommander } from '../../src/cli/words.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { serving } from '../helpers/serving.ts';

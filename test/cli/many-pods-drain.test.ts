@@ -81,6 +81,13 @@ it.concurrent('refuses a node that does not exist', () =>
   }),
 );
 
+it.concurrent('accepts flags of a deletion that have their default value, as --attach does', () =>
+  playing(async ({ flags }) => {
+    const ran = await runMain(['node/node9', '--dry-run=none', '--wait=true', ...flags]);
+    expect(ran.stderr).toContain('there is no node "node9"');
+  }),
+);
+
 it.concurrent('runs until --timeout without a command', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node1', '--timeout=12s', '-o', 'json', ...flags]);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
-import { parseJsonPath } from '../../src/render/jsonpath-template.ts';
 import { readTemplate, renderJsonPath, renderJsonPathAsJson } from '../../src/render/jsonpath.ts';
 import { hostile } from './helpers/hostile.ts';
 import { graceful, killed } from './helpers/sample-reports.ts';
@@ -57,8 +56,8 @@ describe('-o jsonpath', () => {
     ['{"open}', '{\\"open}'],
     ['', '""'],
   ])('rejects %s, and names the invalid part', (template, part) => {
-    expect(() => parseJsonPath(template)).toThrow(PodexitError);
-    expect(() => parseJsonPath(template)).toThrow(part);
+    expect(() => readTemplate(template)).toThrow(PodexitError);
+    expect(() => readTemplate(template)).toThrow(part);
   });
 
   it.each([

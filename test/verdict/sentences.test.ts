@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { drains, plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { ExitReport, FindingCode } from '../../src/model/report.ts';
-import { findingTexts } from '../../src/verdict/explain/findings.ts';
-import { phaseTexts } from '../../src/verdict/explain/timeline.ts';
-import { triggerTexts } from '../../src/verdict/explain/outcomes.ts';
+import { topics, type TopicKind } from '../../src/verdict/explain.ts';
 import {
   adding,
   alone,
@@ -75,23 +73,26 @@ describe('an exit code of 137 that the app chose itself', () => {
 });
 
 describe('explain', () => {
+  const textOf = (kind: TopicKind, name: string) =>
+    topics.find((topic) => topic.kind === kind && topic.name === name)?.text;
+
   it('measures the cleanup from the status that reported the exits, like the report', () => {
-    expect(phaseTexts.cleanup.is).toMatch(/^From the status that reported .*\(containers-done\)/);
-    expect(findingTexts['slow-cleanup'].is).toContain('containers-done');
+    expect(textOf('phase', 'cleanup')?.is).toMatch(/^From the status that reported .*\(containers-done\)/);
+    expect(textOf('finding', 'slow-cleanup')?.is).toContain('containers-done');
   });
 
   it('explains pods of a Job with an expired TTL under owner-deleted', () => {
-    expect(triggerTexts.job.known).not.toContain('ttl');
-    expect(triggerTexts.job.wrong).toMatch(/ttlSecondsAfterFinished .* shown as owner-deleted/);
-    expect(triggerTexts['owner-deleted'].is).toContain('ttlSecondsAfterFinished');
+    expect(textOf('trigger', 'job')?.known).not.toContain('ttl');
+    expect(textOf('trigger', 'job')?.wrong).toMatch(/ttlSecondsAfterFinished .* shown as owner-deleted/);
+    expect(textOf('trigger', 'owner-deleted')?.is).toContain('ttlSecondsAfterFinished');
   });
 
   it('does not say that nothing was killed if one container was slow and another was killed', () => {
-    expect(findingTexts['grace-nearly-spent'].is).not.toMatch(/nothing was killed/i);
+    expect(textOf('finding', 'grace-nearly-spent')?.is).not.toMatch(/nothing was killed/i);
   });
 
   it('says which shells forward signals', () => {
-    expect(findingTexts['shell-as-pid-1'].known).toMatch(/busybox, bash and newer dash .* sourced/);
+    expect(textOf('finding', 'shell-as-pid-1')?.known).toMatch(/busybox, bash and newer dash .* sourced/);
   });
 });
 

@@ -15,7 +15,7 @@ import {
 } from 'yaml';
 import { asObject } from '../../model/observe/read.ts';
 import { deepestNode, valueIn } from '../manifests.ts';
-import type { Path } from '../shutdown-spec.ts';
+import type { Path } from '../container-spec.ts';
 import type { Edit } from './edits.ts';
 import { linesOf, rowsOf } from './unified-diff.ts';
 
@@ -30,8 +30,7 @@ export interface ObjectEdits {
 export function editedObject(object: KubernetesObject, edits: readonly Edit[]): KubernetesObject {
   // Through JSON, because a manifest can hold nothing that JSON cannot, such as undefined.
   const document = documentOf(JSON.parse(JSON.stringify(object)));
-  editDocument(document, [], edits);
-  return document.toJS() as KubernetesObject;
+  return edited(document, [{ document: 0, at: [], edits }]).toJS() as KubernetesObject;
 }
 
 export function editedText(text: string, changes: readonly ObjectEdits[]): string {
@@ -108,19 +107,17 @@ function keepingLines(source: string, unedited: string, edited: string): string 
 }
 
 function edited(document: Document, changes: readonly ObjectEdits[]): Document {
-  for (const { at, edits } of changes) editDocument(document, at, edits);
+  const edits = changes.flatMap(({ at, edits: own }) => own.map((edit) => ({ ...edit, path: [...at, ...edit.path] })));
+  const values = edits.filter(({ value }) => value !== undefined);
+  const moves = edits.filter(({ value }) => value === undefined);
+  const explain = (some: readonly Edit[]): void =>
+    some.forEach(({ path, why }) => addComment(document.contents, path, why));
+  values.forEach(({ path, value }) => setIn(document, path, value));
+  explain(values);
+  // Moves come last: they shift the list indexes in the paths of other edits.
+  moves.forEach(({ path }) => moveToInit(document, path.slice(0, -2), path.at(-1)));
+  explain(moves);
   return document;
-}
-
-function editDocument(document: Document, at: Path, edits: readonly Edit[]): void {
-  const explain = (some: readonly Edit[]): void => {
-    for (const { path, why } of commentsOf(some)) addComment(document.contents, [...at, ...path], why);
-  };
-  for (const edit of edits) if (edit.kind === 'set') setIn(document, [...at, ...edit.path], edit.value);
-  // Moves come last: they shift the list indexes in the paths of `set` edits.
-  explain(edits.filter(({ kind }) => kind === 'set'));
-  for (const edit of edits) if (edit.kind === 'sidecar') moveToInit(document, [...at, ...edit.podPath], edit.name);
-  explain(edits.filter(({ kind }) => kind === 'sidecar'));
 }
 
 /** What has no fields on the way there becomes a map: it is absent, or like `lifecycle:` without a value. */
@@ -133,7 +130,7 @@ function setIn(document: Document, path: Path, value: unknown): void {
   else document.setIn([...parent, document.createNode(path.at(-1))], document.createNode(value));
 }
 
-function moveToInit(document: Document, podPath: Path, name: string): void {
+function moveToInit(document: Document, podPath: Path, name: Path[number] | undefined): void {
   const containers = document.getIn([...podPath, 'containers']);
   const index = isSeq(containers) ? containers.items.findIndex((one) => isMap(one) && one.get('name') === name) : -1;
   if (index < 0) return;
@@ -146,12 +143,6 @@ function moveToInit(document: Document, podPath: Path, name: string): void {
   if (document.hasIn([...podPath, 'initContainers'])) document.addIn([...podPath, 'initContainers'], node);
   else setIn(document, [...podPath, 'initContainers'], [node]);
 }
-
-export const commentsOf = (edits: readonly Edit[]): { path: Path; why: string }[] =>
-  edits.map((edit) => ({
-    path: edit.kind === 'set' ? edit.path : [...edit.podPath, 'initContainers', edit.name],
-    why: edit.why,
-  }));
 
 /** Writes a comment above the deepest existing part of the path. */
 export function addComment(root: Node | null, path: Path, why: string): void {

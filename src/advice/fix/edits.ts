@@ -3,14 +3,17 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject } from '../../model/observe/read.ts';
 import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import { isProblem, signalled, type CheckCode, type CheckFinding } from '../finding.ts';
-import { usesHostPorts } from '../rules/capacity.ts';
-import type { ContainerSpec, Path, ShutdownSpec } from '../shutdown-spec.ts';
+import { usesHostPorts } from '../rules/service.ts';
+import type { ContainerSpec, Path } from '../container-spec.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
-/** `why`: one short clause, which becomes a comment. */
-export type Edit =
-  | { kind: 'set'; path: Path; value: unknown; why: string }
-  /** Moves a container to the init containers, as a sidecar. */
-  | { kind: 'sidecar'; podPath: Path; name: string; why: string };
+export interface Edit {
+  path: Path;
+  /** What to set there; absent: the container of this name moves there from the main containers, as a sidecar. */
+  value?: unknown;
+  /** One short clause, which becomes a comment. */
+  why: string;
+}
 
 export function editsFor(object: KubernetesObject, spec: ShutdownSpec, findings: readonly CheckFinding[]): Edit[] {
   const edits = findings.filter(isProblem).flatMap(({ code, container: name }) => {
@@ -21,7 +24,7 @@ export function editsFor(object: KubernetesObject, spec: ShutdownSpec, findings:
   return unique([...graceEdit(spec, edits), ...edits]);
 }
 
-const set = (path: Path, value: unknown, why: string): Edit[] => [{ kind: 'set', path, value, why }];
+const set = (path: Path, value: unknown, why: string): Edit[] => [{ path, value, why }];
 
 function sleepHook({ path, liveness }: ContainerSpec, why: string): Edit[] {
   const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds: defaultPreStopSeconds } }, why);
@@ -85,18 +88,17 @@ const editsByCode: Partial<Record<CheckCode, (context: EditContext) => Edit[] | 
   },
   'classic-sidecar': ({ container, spec }) => {
     const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-    return container && [{ kind: 'sidecar', podPath: spec.podPath, name: container.name, why }];
+    return container && [{ path: [...spec.podPath, 'initContainers', container.name], why }];
   },
 };
 
 const graceField = 'terminationGracePeriodSeconds';
-
 const defaultGraceSeconds = 30;
 
 /** All containers share one grace period: the container that needs the most decides. */
 function graceEdit(spec: ShutdownSpec, edits: readonly Edit[]): Edit[] {
   const graceSeconds = spec.graceSeconds === 0 ? defaultGraceSeconds : spec.graceSeconds;
-  const newHooks = edits.flatMap((edit) => (edit.kind === 'set' && edit.path.at(-1) === 'preStop' ? [edit.path] : []));
+  const newHooks = edits.map(({ path }) => path).filter((path) => path.at(-1) === 'preStop');
   const isHookHeavy = signalled(spec).some(({ hook }) => (hook?.minSeconds ?? 0) >= graceSeconds / 2);
   if (newHooks.length === 0 && !isHookHeavy) return [];
   const needs = spec.containers.flatMap((container) => {
@@ -130,7 +132,5 @@ function usesPvc(object: KubernetesObject): boolean {
 }
 
 /** Keeps the first edit of each field. */
-function unique(edits: readonly Edit[]): Edit[] {
-  const keyOf = (edit: Edit): string => JSON.stringify(edit.kind === 'set' ? edit.path : [edit.kind, edit.name]);
-  return [...new Map(edits.toReversed().map((edit) => [keyOf(edit), edit])).values()].toReversed();
-}
+const unique = (edits: readonly Edit[]): Edit[] =>
+  [...new Map(edits.toReversed().map((edit) => [JSON.stringify(edit.path), edit])).values()].toReversed();

@@ -11,11 +11,10 @@ import { targetText, workloadKinds, type Target, type WorkloadResource } from '.
 import { ownerOf } from '../../run/watched.ts';
 import { exitsInDocument } from '../history/reports.ts';
 import { isProblem, type CheckFinding } from '../finding.ts';
-import { findingsOf } from '../judge.ts';
+import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf } from '../read-workload.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import { specOfWorkload, specsOf, type ShutdownSpec } from '../shutdown-spec.ts';
 import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
 import { editsFor, type Edit } from './edits.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
@@ -75,16 +74,18 @@ const problemsOf = (spec: ShutdownSpec): CheckFinding[] => findingsOf(spec).filt
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);
-  const specs = new Map(specsOf(manifests).map(({ manifest, spec }) => [manifest, spec]));
+  const editsByManifest = new Map(
+    specsOf(manifests).map(({ manifest, spec }) => [manifest, editsOf(manifest.object, spec)]),
+  );
   const edited = manifests.map((manifest) => {
-    const spec = specs.get(manifest);
-    const edits = spec ? editsOf(manifest.object, spec) : [];
+    const edits = editsByManifest.get(manifest) ?? [];
     return { manifest, edits, after: { ...manifest, object: editedObject(manifest.object, edits) } };
   });
-  const left = new Map(specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, spec]));
+  const left = new Map(
+    specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, problemsOf(spec)]),
+  );
   const found = edited.map(({ manifest, edits, after }): Fixable => {
-    const spec = left.get(after);
-    return { object: manifest.object, edits, byHand: spec ? problemsOf(spec) : [], manifest };
+    return { object: manifest.object, edits, byHand: left.get(after) ?? [], manifest };
   });
   return { found, broken };
 }
@@ -92,7 +93,7 @@ async function fromFiles(names: readonly string[]) {
 async function fromCluster(target: Target, { connection, verbosity }: FixOptions, ports: Ports): Promise<Fixable[]> {
   const cluster = await connectCluster(connection, ports, verbosity);
   try {
-    const object = await objectToFix(cluster, target);
+    const object = withApiVersion(await objectToFix(cluster, target));
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const edits = editsOf(clean, specOfWorkload(object, neighbours));
@@ -105,7 +106,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
 /** The workload whose template makes the pods, if there is one: a pod's own spec cannot be patched. */
 async function objectToFix(cluster: Cluster, target: Target): Promise<KubernetesObject> {
   if (target.kind === 'workload' && target.resource !== 'services')
-    return withApiVersion(await readWorkload(cluster, target.resource, target.name));
+    return readWorkload(cluster, target.resource, target.name);
   if (target.kind !== 'pod')
     throw new PodexitError(
       'fix.target',
@@ -114,12 +115,11 @@ async function objectToFix(cluster: Cluster, target: Target): Promise<Kubernetes
     );
   const pod = await readPodToDelete(cluster, target.name);
   const deployment = deploymentOf(asObject(pod));
-  if (deployment !== undefined) return withApiVersion(await readWorkload(cluster, 'deployments', deployment));
+  if (deployment !== undefined) return readWorkload(cluster, 'deployments', deployment);
   const owner = ownerOf(asObject(pod));
   const resources = Object.keys(workloadKinds) as WorkloadResource[];
   const resource = resources.find((one) => workloadKinds[one].kind === owner?.kind);
-  if (owner && resource) return withApiVersion(await readWorkload(cluster, resource, owner.name));
-  return { ...pod, apiVersion: 'v1' };
+  return owner && resource ? readWorkload(cluster, resource, owner.name) : { ...pod, apiVersion: 'v1' };
 }
 
 /** Adds the apiVersion, which the response to a GET may leave out. */

@@ -3,9 +3,9 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { isSeq, visit, type Document, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../render/safe-text.ts';
-import type { Path } from '../shutdown-spec.ts';
+import type { Path } from '../container-spec.ts';
 import type { Edit } from './edits.ts';
-import { addComment, commentsOf, documentOf } from './edited-yaml.ts';
+import { addComment, documentOf } from './edited-yaml.ts';
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));
 
@@ -29,7 +29,7 @@ export function strategicText(before: KubernetesObject, after: KubernetesObject,
     ...asObject(strategicPatch(before, after)),
   };
   const document = documentOf(patch);
-  for (const { path, why } of commentsOf(edits)) addComment(document.contents, namedPath(path, before), why);
+  for (const { path, why } of edits) addComment(document.contents, namedPath(path, before), why);
   return yamlText(document);
 }
 
@@ -49,7 +49,7 @@ export function jsonPatchText(before: KubernetesObject, after: KubernetesObject,
   const document = documentOf(operations);
   const items = isSeq(document.contents) ? document.contents.items : [];
   operations.forEach(({ path }, at) => {
-    const reasons = commentsOf(edits).filter((one) => overlap(`/${one.path.join('/')}`, path));
+    const reasons = edits.filter((one) => overlap(`/${one.path.join('/')}`, path));
     const item = items[at] as Node | undefined;
     if (item && reasons.length > 0) item.commentBefore = ` ${[...new Set(reasons.map(({ why }) => why))].join('; ')}`;
   });

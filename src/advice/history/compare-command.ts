@@ -42,17 +42,13 @@ function summaryOf({ change, better, worse }: Comparison): string {
 function compareText(report: CompareReport, pen: Pen, columns: number): string[] {
   const { before, after, findings, warnings, summary, change } = report;
   const ink = change === 'better' ? 'good' : change === 'same' ? 'info' : 'bad';
-  const label = (text: string): string => `  ${text.padEnd(9)} `;
+  const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(9)} `, forTerminal(text), columns);
   const list = (codes: readonly string[]): string => (codes.length > 0 ? codes.join(', ') : 'none');
   return [
     pen.paint(ink, forTerminal(change)),
-    ...wrapped(label('exits'), forTerminal(`${sideText(before)} → ${sideText(after)}`), columns),
-    ...wrapped(
-      label('findings'),
-      forTerminal(`fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
-      columns,
-    ),
-    ...warnings.flatMap((warning) => wrapped(label('warning'), forTerminal(warning), columns)),
+    ...row('exits', `${sideText(before)} → ${sideText(after)}`),
+    ...row('findings', `fixed: ${list(findings.fixed)} · new: ${list(findings.new)} · left: ${list(findings.left)}`),
+    ...warnings.flatMap((warning) => row('warning', warning)),
     '',
     ...chart(before, after, pen, columns),
     '',
@@ -86,10 +82,7 @@ function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
 function compareMarkdown({ before, after, findings, warnings, summary }: CompareReport): string {
   const row = (name: string, pick: (side: Side) => string): string =>
     `| ${name} | ${forMarkdown(pick(before))} | ${forMarkdown(pick(after))} |`;
-  const length = (name: 'hook' | 'drain' | 'total') => (side: Side) => {
-    const found = side[name];
-    return found ? lengthText(found) : '–';
-  };
+  const length = (range: Side['total']): string => (range ? lengthText(range) : '–');
   const codes = (list: readonly string[]): string =>
     list.length > 0 ? list.map((code) => forMarkdown(code)).join(', ') : 'none';
   return `**${forMarkdown(summary)}**
@@ -99,9 +92,9 @@ function compareMarkdown({ before, after, findings, warnings, summary }: Compare
 ${row('exits', ({ exits }) => String(exits))}
 ${row('worst outcome', ({ outcome }) => outcome)}
 ${row('killed', ({ killed }) => String(killed))}
-${row('preStop', length('hook'))}
-${row('after SIGTERM', length('drain'))}
-${row('total', length('total'))}
+${row('preStop', ({ hook }) => length(hook))}
+${row('after SIGTERM', ({ drain }) => length(drain))}
+${row('total', ({ total }) => length(total))}
 ${row('grace period', ({ graceSeconds }) => `${graceSeconds}s`)}
 
 Findings fixed: ${codes(findings.fixed)} · new: ${codes(findings.new)} · left: ${codes(findings.left)}

@@ -3,51 +3,37 @@ import { outcomes, type Outcome } from '../../model/report.ts';
 import { isProblem } from '../finding.ts';
 import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
-type Change = 'better' | 'worse' | 'same' | 'mixed';
+export type Comparison = ReturnType<typeof compare>;
 
 /** One set of exits, summed up. */
 export type Side = ReturnType<typeof sideOf>;
 
-export interface Comparison {
-  change: Change;
-  before: Side;
-  after: Side;
-  findings: { fixed: string[]; new: string[]; left: string[] };
-  /** What became better and what became worse, each in a few words. */
-  better: string[];
-  worse: string[];
-  warnings: string[];
-}
-
 /** Claims only differences that the intervals prove and that are hardly chance. */
-export function compare(before: readonly ExitSample[], after: readonly ExitSample[]): Comparison {
+export function compare(before: readonly ExitSample[], after: readonly ExitSample[]) {
   const [was, is] = [sideOf(before), sideOf(after)];
   const withCode = (code: string): [Share, Share] => sharesOf(before, after, (one) => hasProblem(one, code));
-  const onlyIn = (codes: readonly string[], others: readonly string[]) =>
-    codes.filter((code) => !others.includes(code));
   const isSure = (code: string): boolean => isProven(...withCode(code));
-  const [disappeared, appeared] = [onlyIn(was.codes, is.codes), onlyIn(is.codes, was.codes)];
+  const disappeared = was.codes.filter((code) => !is.codes.includes(code));
+  const appeared = is.codes.filter((code) => !was.codes.includes(code));
   const findings = {
     fixed: disappeared.filter(isSure),
     new: appeared.filter(isSure),
-    left: onlyIn(is.codes, appeared),
+    left: is.codes.filter((code) => was.codes.includes(code)),
   };
-  const unsure = [...disappeared, ...appeared]
-    .filter((code) => !isSure(code))
-    .map((code) => shareText(code, ...withCode(code)));
+  const unsure = [...disappeared, ...appeared].filter((code) => !isSure(code));
   const rows = [...outcomeRow(before, after), ...lengthRows(before, after), ...lossRow(was, is)];
+  /** What became better and what became worse, each in a few words. */
   const better = [...rows.filter(({ sign }) => sign < 0).map(({ text }) => text), ...listed(findings.fixed, 'fixed')];
   const worse = [...rows.filter(({ sign }) => sign > 0).map(({ text }) => text), ...listed(findings.new, 'new')];
-  const change = worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
-  return {
-    change,
-    before: was,
-    after: is,
-    findings,
-    better,
-    worse,
-    warnings: warningsOf(was, is, unsure, new Set([...before, ...after].map(({ workload }) => workload))),
-  };
+  const change: 'better' | 'worse' | 'same' | 'mixed' =
+    worse.length > 0 ? (better.length > 0 ? 'mixed' : 'worse') : better.length > 0 ? 'better' : 'same';
+  const warnings = warningsOf(
+    was,
+    is,
+    unsure.map((code) => shareText(code, ...withCode(code))),
+    new Set([...before, ...after].map(({ workload }) => workload)),
+  );
+  return { change, before: was, after: is, findings, better, worse, warnings };
 }
 
 const listed = (codes: readonly string[], word: string): string[] =>

@@ -3,7 +3,6 @@ import { PodexitError } from '../../errors.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { Quantiles } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
 import { columnsOf } from '../../render/prose.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
@@ -65,11 +64,7 @@ const tooFewText = (exits: number): string => `${plural(exits, 'exit')}; a recom
 function card(one: Recommendation, pen: Pen, columns: number): string[] {
   const { killed, requests } = one;
   const lost = requests ? `, ${requests.failed} of ${requests.sent} requests lost` : '';
-  const rows = figuresOf(one).map(([name, q]) => [
-    name,
-    ...[q.p50, q.p90, q.p99, q.max].map((value) => `${value.toFixed(1)}s`),
-  ]);
-  const [head = '', ...lines] = columnsOf([['', 'p50', 'p90', 'p99', 'max'], ...rows]);
+  const [head = '', ...lines] = columnsOf([['', ...figureNames], ...figuresOf(one)]);
   return [
     `${pen.paint('strong', forTerminal(one.workload))}  ${one.exits} exits, ${killed.count} killed (${percent(killed.share)})${lost}`,
     ...wrapped('  ', forTerminal(one.sentence), columns),
@@ -81,8 +76,14 @@ function card(one: Recommendation, pen: Pen, columns: number): string[] {
   ];
 }
 
-const figuresOf = (one: Recommendation): [string, Quantiles<number>][] =>
-  (['hook', 'drain', 'used', 'total'] as const).flatMap((name) => (one[name] ? [[name, one[name]]] : []));
+const figureNames = ['p50', 'p90', 'p99', 'max'] as const;
+
+/** A row for each measured length: its name and its quantiles. */
+const figuresOf = (one: Recommendation): string[][] =>
+  (['hook', 'drain', 'used', 'total'] as const).flatMap((name) => {
+    const quantiles = one[name];
+    return quantiles ? [[name, ...figureNames.map((figure) => `${quantiles[figure].toFixed(1)}s`)]] : [];
+  });
 
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
@@ -117,12 +118,11 @@ function recommendHtml({ workloads, tooFew, summary }: RecommendReport): string 
         `<tr><th>${round(from)}–${round(to)}s</th><td><div class="bar" style="width:${Math.round((count / maxCount) * 100)}%"></div></td><td>${count}</td></tr>`,
     );
     const figures = figuresOf(one).map(
-      ([name, q]) =>
-        `<tr><th>${name}</th>${[q.p50, q.p90, q.p99, q.max].map((value) => `<td>${value.toFixed(1)}s</td>`).join('')}</tr>`,
+      ([name, ...values]) => `<tr><th>${name}</th>${values.map((value) => `<td>${value}</td>`).join('')}</tr>`,
     );
     return `<section><h2>${forMarkup(one.workload)}</h2><p><strong>${forMarkup(one.sentence)}</strong></p>
 <p>${one.exits} exits, ${one.killed.count} killed (${percent(one.killed.share)})</p>${one.warnings.map((warning) => `<p class="warning">${forMarkup(warning)}</p>`).join('')}
-<table><tr><th></th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>${figures.join('')}</table>
+<table><tr>${['', ...figureNames].map((name) => `<th>${name}</th>`).join('')}</tr>${figures.join('')}</table>
 <h3>Seconds of the grace period used</h3><table class="histogram">${rows.join('')}</table></section>`;
   });
   const few = tooFew.map(({ workload, exits }) => `<p>${forMarkup(workload)}: ${tooFewText(exits)}</p>`);

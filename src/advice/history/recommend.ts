@@ -1,5 +1,4 @@
 /** Recommends a grace period, longer or shorter, from many exits of a workload; none from too few exits. Pure. */
-import type { ProbeTally } from '../../model/probe-observation.ts';
 import type { Quantiles } from '../../verdict/rollout.ts';
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
 import { middle, totalRequests, type ExitSample } from './reports.ts';
@@ -7,26 +6,7 @@ import { middle, totalRequests, type ExitSample } from './reports.ts';
 /** With fewer exits, a slow exit that happens once in ten times may not be among them. */
 export const minExits = 10;
 
-export type Direction = 'lower' | 'raise' | 'keep' | 'not-by-grace';
-
-export interface Recommendation {
-  workload: string;
-  exits: number;
-  /** Images of the exits, if the reports hold them; more than one is a warning. */
-  versions: string[];
-  /** Seconds, from the upper end of each measured interval, so that no number is too small. */
-  hook?: Quantiles<number>;
-  drain?: Quantiles<number>;
-  used?: Quantiles<number>;
-  total?: Quantiles<number>;
-  histogram: Bucket[];
-  /** Exits in which a container was killed; `share` is from 0 to 1. */
-  killed: { count: number; share: number };
-  requests?: ProbeTally;
-  grace: { currentSeconds: number; recommendedSeconds: number; direction: Direction; safeFor: number };
-  sentence: string;
-  warnings: string[];
-}
+export type Recommendation = ReturnType<typeof recommendationOf>;
 
 export interface TooFew {
   workload: string;
@@ -36,9 +16,8 @@ export interface TooFew {
 /** A recommendation for each workload with enough exits, and the workloads with too few. */
 export function recommendationsFor(samples: readonly ExitSample[]): { found: Recommendation[]; tooFew: TooFew[] } {
   const counted = samples.filter(({ outcome }) => countedOutcomes.has(outcome));
-  const byWorkload = new Map(counted.map(({ workload }) => [workload, [] as typeof counted]));
-  for (const sample of counted) byWorkload.get(sample.workload)?.push(sample);
-  const groups = [...byWorkload].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  const workloads = [...new Set(counted.map(({ workload }) => workload))].sort();
+  const groups = workloads.map((name) => counted.filter(({ workload }) => workload === name));
   return {
     found: groups.filter(({ length }) => length >= minExits).map(recommendationOf),
     tooFew: groups
@@ -50,14 +29,16 @@ export function recommendationsFor(samples: readonly ExitSample[]): { found: Rec
 /** Outcomes of exits that had a grace period and ended. */
 const countedOutcomes: ReadonlySet<string> = new Set(['graceful', 'killed', 'failed', 'overran', 'oom']);
 
-function recommendationOf(group: readonly ExitSample[]): Recommendation {
+function recommendationOf(group: readonly ExitSample[]) {
+  /** No number is too small if it is from the upper end of each measured interval. */
   const upperEnds = (pick: (sample: ExitSample) => ExitSample['hook']): number[] =>
     group.flatMap((sample) => pick(sample)?.max ?? []);
   const killed = group.filter((sample) => sample.killed);
-  const versions = [...new Set(group.flatMap(({ version }) => version ?? []))].sort();
+  const distinct = <T>(values: readonly (T | undefined)[]): T[] => [...new Set(values.flatMap((one) => one ?? []))];
+  const versions = distinct(group.map(({ version }) => version)).sort();
+  const namespaces = distinct(group.map(({ namespace }) => namespace)).sort();
+  const graces = distinct(group.map(({ graceSeconds }) => graceSeconds)).sort((a, b) => a - b);
   const used = upperEnds((sample) => (sample.killed ? undefined : usedOf(sample)));
-  const namespaces = [...new Set(group.flatMap(({ namespace }) => namespace ?? []))].sort();
-  const graces = [...new Set(group.map(({ graceSeconds }) => graceSeconds))].sort((a, b) => a - b);
   const unmeasured = group.length - used.length - killed.length;
   const warnings: [boolean, string][] = [
     [versions.length > 1, `a mixture of ${versions.length} versions: an older one may need another grace period`],
@@ -68,12 +49,14 @@ function recommendationOf(group: readonly ExitSample[]): Recommendation {
   return {
     workload: group[0]?.workload ?? '',
     exits: group.length,
+    /** Images of the exits, if the reports hold them. */
     versions,
     hook: quantilesOf(upperEnds(({ hook }) => hook)),
     drain: quantilesOf(upperEnds(({ drain, killed: cut }) => (cut ? undefined : drain))),
     used: quantilesOf(used),
     total: quantilesOf(upperEnds(({ total }) => total)),
     histogram: histogramOf(used),
+    /** Exits in which a container was killed; `share` is from 0 to 1. */
     killed: { count: killed.length, share: killed.length / group.length },
     requests: totalRequests(group),
     ...graceFrom(group, killed, used),
@@ -89,16 +72,11 @@ const usedOf = ({ used, hook, drain }: ExitSample): ExitSample['used'] =>
     : undefined);
 
 /** `used`: seconds of the grace period that the exits without a kill used. */
-function graceFrom(
-  group: readonly ExitSample[],
-  killed: readonly ExitSample[],
-  used: readonly number[],
-): Pick<Recommendation, 'grace' | 'sentence'> {
+function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], used: readonly number[]) {
   const now = Math.max(...group.map(({ graceSeconds }) => graceSeconds));
   const safeFor = (seconds: number): number => used.filter((one) => one <= seconds).length;
-  const answer = (direction: Direction, next: number, sentence: string) => {
-    const grace = { currentSeconds: now, recommendedSeconds: next, direction, safeFor: safeFor(next) };
-    return { grace, sentence };
+  const answer = (direction: 'lower' | 'raise' | 'keep' | 'not-by-grace', next: number, sentence: string) => {
+    return { grace: { currentSeconds: now, recommendedSeconds: next, direction, safeFor: safeFor(next) }, sentence };
   };
   const silent = killed.filter(showedNoReaction).length;
   // At least half of the killed exits: more time does not help them.
@@ -137,14 +115,10 @@ export function quantilesOf(values: readonly number[]): Quantiles<number> | unde
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-export interface Bucket {
-  from: number;
-  to: number;
-  count: number;
-}
+export type Bucket = ReturnType<typeof histogramOf>[number];
 
 /** Equal buckets of a round width from 0 to the largest value. The last bucket includes its upper end. */
-export function histogramOf(values: readonly number[], maxBuckets = 12): Bucket[] {
+export function histogramOf(values: readonly number[], maxBuckets = 12) {
   const max = Math.max(0, ...values);
   const width = roundWidth(max / maxBuckets);
   const count = Math.max(1, Math.ceil(max / width + 1e-9));

@@ -1,7 +1,8 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { imageName } from '../../model/stop-signal.ts';
 import { at, note, ofContainer, signalled, warning, type CheckFinding } from '../finding.ts';
-import type { ContainerSpec, ShutdownSpec } from '../shutdown-spec.ts';
+import type { ContainerSpec } from '../container-spec.ts';
+import type { ShutdownSpec } from '../shutdown-spec.ts';
 
 /** Names of containers or images that only help the application: proxies, log shippers, agents. */
 const helperNames =

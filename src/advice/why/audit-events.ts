@@ -17,43 +17,24 @@ import { second } from '../../model/span.ts';
 import { parseTime } from '../../model/stamps.ts';
 import type { PastExit, WhyMoment } from './report.ts';
 
-export interface AuditEvent {
-  verb: string;
-  resource: string;
-  subresource: string;
-  name: string;
-  namespace: string;
-  status: number;
-  user: string;
-  userAgent: string;
-  sourceIPs: string[];
-  /** Path and query of the request. */
-  uri: string;
-  /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
-  receivedAt: number;
-  answeredAt: number;
-  /** What the server stored, if the level of the event includes it. */
-  object?: JsonObject;
-  /** What the client sent, if the level of the event includes it. */
-  sent?: JsonObject;
-}
+export type AuditEvent = Exclude<ReturnType<typeof auditEventOf>, string | undefined>;
 
 /** Why a line that names the pod is no usable audit event. */
-export type UnusableLine = 'no-json' | 'no-audit-event' | 'no-time';
+export type UnusableLine = Extract<ReturnType<typeof auditEventOf>, string>;
 
 /** Undefined for an earlier stage of a request: its last stage, ResponseComplete, has a line of its own. */
-export function auditEventOf(line: string): AuditEvent | UnusableLine | undefined {
+export function auditEventOf(line: string) {
   let raw: JsonObject;
   try {
     raw = asObject(JSON.parse(line));
   } catch {
-    return 'no-json';
+    return 'no-json' as const;
   }
-  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event';
+  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event' as const;
   if (raw['stage'] !== 'ResponseComplete') return undefined;
   const receivedAt = parseTime(asString(raw['requestReceivedTimestamp']));
   const answeredAt = parseTime(asString(raw['stageTimestamp']));
-  if (receivedAt === undefined || answeredAt === undefined) return 'no-time';
+  if (receivedAt === undefined || answeredAt === undefined) return 'no-time' as const;
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
@@ -67,10 +48,14 @@ export function auditEventOf(line: string): AuditEvent | UnusableLine | undefine
     user: asString(user['username']) ?? 'unknown',
     userAgent: asString(raw['userAgent']) ?? 'unknown',
     sourceIPs: asStrings(raw['sourceIPs']),
-    uri: asString(raw['requestURI']) ?? '',
+    /** Path and query of the request. */
+    uri: asText(raw['requestURI']),
+    /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
+    /** What the server stored, if the level of the event includes it. */
     object: object['metadata'] === undefined ? undefined : object,
+    /** What the client sent, if the level of the event includes it. */
     sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
 }
@@ -137,7 +122,7 @@ export const momentsIn = (writes: readonly AuditEvent[], request: AuditEvent | u
       const text = textOf(event, event === request);
       const { receivedAt: earliest, answeredAt: latest, user } = event;
       // The object was stored at some time between the request and its response.
-      return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}`, isBad: false }];
+      return text === undefined ? [] : [{ ...text, earliest, latest, source: `audit log, ${user}` }];
     })
     .sort((a, b) => a.earliest - b.earliest);
 
@@ -184,22 +169,16 @@ function mayHaveBegun({ receivedAt, answeredAt }: AuditEvent, state: AuditEvent)
 }
 
 /** What controllers of Kubernetes delete pods for. Those of workloads may do it for a rollout or a smaller scale. */
-const triggerOfController: Readonly<Record<string, TriggerKind>> = {
-  'generic-garbage-collector': 'owner-deleted',
-  'namespace-controller': 'namespace-deletion',
-  'job-controller': 'job',
-  'pod-garbage-collector': 'pod-gc',
-};
-
-const controllerAccount = 'system:serviceaccount:kube-system:';
+const triggerOfUser: ReadonlyMap<string, TriggerKind> = new Map([
+  ['system:serviceaccount:kube-system:generic-garbage-collector', 'owner-deleted'],
+  ['system:serviceaccount:kube-system:namespace-controller', 'namespace-deletion'],
+  ['system:serviceaccount:kube-system:job-controller', 'job'],
+  ['system:serviceaccount:kube-system:pod-garbage-collector', 'pod-gc'],
+]);
 
 /** What the sender of the request shows about its reason. */
-export function triggerBy(request: AuditEvent): TriggerKind {
-  if (isEviction(request)) return 'eviction-api';
-  const { user } = request;
-  const controller = user.startsWith(controllerAccount) ? user.slice(controllerAccount.length) : '';
-  return Object.hasOwn(triggerOfController, controller) ? (triggerOfController[controller] ?? 'unknown') : 'unknown';
-}
+export const triggerBy = (request: AuditEvent): TriggerKind =>
+  isEviction(request) ? 'eviction-api' : (triggerOfUser.get(request.user) ?? 'unknown');
 
 function textOf(event: AuditEvent, isRequest: boolean): { name: string; what: string } | undefined {
   if (isEviction(event) && event.status === 429)

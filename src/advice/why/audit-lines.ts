@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { PodexitError } from '../../errors.ts';
+import { createSplitter } from '../../kube/lines.ts';
 
 /** A longer line is no audit event: the API server limits requests to a few MB. */
 const maxLineBytes = 32 * 1024 * 1024;
-const lineFeed = 0x0a;
 
 /** Why lines are missing. `cut`: the file breaks off, like a gzip file whose writer was stopped. */
 export type ReadProblem = 'too-long' | 'cut';
@@ -21,27 +21,15 @@ export async function* linesWith(
   onProblem: (problem: ReadProblem) => void = () => undefined,
 ): AsyncGenerator<string> {
   const wanted = texts.map((text) => Buffer.from(text));
-  const isWanted = (line: Buffer): boolean => wanted.some((text) => line.includes(text));
-  let lineStart: Buffer[] = [];
-  let [lineBytes, isTooLong, hasRead] = [0, false, false];
+  const split = createSplitter(maxLineBytes);
+  let hasRead = false;
   try {
-    for await (const chunk of await opened(file)) {
+    for await (const chunk of withLastLineFeed(await opened(file))) {
       hasRead = true;
-      let from = 0;
-      for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
-        const lineEnd = chunk.subarray(from, end);
-        const line = lineBytes === 0 ? lineEnd : Buffer.concat([...lineStart, lineEnd]);
-        const isComplete = !isTooLong;
-        [lineStart, lineBytes, from, isTooLong] = [[], 0, end + 1, false];
-        if (isComplete && isWanted(line)) yield line.toString('utf8');
+      for (const { bytes, cut } of split(chunk, 0)) {
+        if (cut) onProblem('too-long');
+        else if (wanted.some((text) => bytes.includes(text))) yield bytes.toString('utf8');
       }
-      if (from === chunk.length || isTooLong) continue;
-      // A copy, because a slice would keep the whole chunk in memory.
-      lineStart.push(Buffer.from(chunk.subarray(from)));
-      lineBytes += chunk.length - from;
-      if (lineBytes <= maxLineBytes) continue;
-      [lineStart, lineBytes, isTooLong] = [[], 0, true];
-      onProblem('too-long');
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -53,8 +41,12 @@ export async function* linesWith(
       { cause: error },
     );
   }
-  const last = Buffer.concat(lineStart);
-  if (last.length > 0 && isWanted(last)) yield last.toString('utf8');
+}
+
+/** So that a last line without a line feed is a line too. */
+async function* withLastLineFeed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks;
+  yield Buffer.from('\n');
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);

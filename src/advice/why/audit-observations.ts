@@ -1,12 +1,12 @@
 /**
  * Audit events of one pod → what a live run would have observed, to be replayed like any recording. Their client clock
- * is the API server's: a stored object counts as seen when the response was complete. Pure.
+ * is the API server's: a stored object counts as seen when the response was complete. An event holds what the server
+ * stored, what the client sent, or neither. Pure.
  */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import { asArray, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { asArray, asNumber, asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
 import { second } from '../../model/span.ts';
-import { isDone, isPod, requestIn, type AuditEvent } from './audit-events.ts';
-import { beforeDeletion, isDeleted, podStates } from './audit-states.ts';
+import { isBinding, isDone, isPod, podIn, type AuditEvent } from './audit-events.ts';
 
 /** Streams that the audit events of a pod may not show. The last six never appear there. */
 // prettier-ignore
@@ -14,28 +14,35 @@ const otherStreams: readonly StreamName[] = [
   'services', 'endpointslices', 'events', 'node', 'node-events', 'lease', 'owner', 'owner-events', 'siblings',
 ];
 
-/** In order of time; empty if no write holds the pod. `writes` must be sorted, oldest first. */
-export function observationsOf(writes: readonly AuditEvent[], namespace: string): RawObservation[] {
+/**
+ * In order of time; empty if no write holds the pod. `writes`: oldest first. `request`: the one among them that deleted
+ * the pod.
+ */
+export function observationsOf(
+  writes: readonly AuditEvent[],
+  request: AuditEvent | undefined,
+  namespace: string,
+): RawObservation[] {
   const stored = writes.filter((event) => isDone(event) && event.object !== undefined);
-  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone));
+  const { pods, gaps } = podStates(writes.filter(isPod).filter(isDone), request);
   const slices = stored.filter(({ resource }) => resource === 'endpointslices');
   const events = stored.filter(({ resource }) => resource === 'events');
   const [first] = pods;
   if (!first) return [];
   const used = [...pods, ...slices, ...events];
-  const before = beforeDeletion(writes, pods);
+  const before = beforeDeletion(pods, request);
   const at = Math.floor(before?.at ?? first.answeredAt);
   const isLater = ({ answeredAt }: AuditEvent): boolean => answeredAt >= at;
   const later = [
     ...datesFor(used.filter(isLater)),
-    ...(before ? lastLookOf(writes, pods, before.object) : []),
+    ...(before && request ? lastLookOf(request, pods, before.object) : []),
     ...gaps,
     ...podChanges(pods),
     ...slices.filter(isLater).map((event) => changeOf(event, 'endpointslices', 'MODIFIED')),
     ...events.filter(isLater).map((event) => changeOf(event, 'events', event.verb === 'create' ? 'ADDED' : 'MODIFIED')),
   ].sort((a, b) => a.at - b.at);
   const end = (later.at(-1)?.at ?? at) + 1;
-  const pod = before?.object ?? first.object ?? {};
+  const pod = before?.object ?? first.object;
   const listed = { at, kind: 'listed', resourceVersion: asString(metadataOf(pod)['resourceVersion']) ?? '1' } as const;
   const listedOf = (stream: 'endpointslices' | 'events', all: readonly AuditEvent[]): RawObservation[] => {
     const newest = new Map(all.filter((event) => !isLater(event)).map(({ name, object }) => [name, object ?? {}]));
@@ -63,6 +70,98 @@ export function observationsOf(writes: readonly AuditEvent[], namespace: string)
   ];
 }
 
+/** An event with the state of the pod after it. */
+type PodState = AuditEvent & { object: JsonObject };
+
+/**
+ * The states of the pod, and gaps between those of its deletion. Many policies log what the kubelet sends and not what is
+ * stored: its patch of the status is applied to the state before. After another write without its object the state is not
+ * known until the next object.
+ */
+function podStates(writes: readonly AuditEvent[], request: AuditEvent | undefined) {
+  const pods: PodState[] = [];
+  const gaps: RawObservation[] = [];
+  let known: JsonObject | undefined;
+  for (const event of writes) {
+    const last = pods.at(-1);
+    // Without the request that began the deletion, what is sent later does not show whether it has begun.
+    const isBeginKnown = request !== undefined || isDeleted(last?.object);
+    const wasKnown = known !== undefined;
+    known = podIn(event) ?? (known && isBeginKnown ? stateAfter(known, event) : undefined);
+    if (!known) continue;
+    const isMissing = !wasKnown || !isBeginKnown;
+    const at = Math.floor(event.answeredAt);
+    if (last && isDeleted(known) && isMissing)
+      gaps.push({ at, kind: 'gap', stream: 'pod', from: Math.floor(last.answeredAt), to: at, cause: 'disconnected' });
+    pods.push({ ...event, object: known });
+  }
+  return { pods, gaps };
+}
+
+const isDeleted = (pod: JsonObject | undefined): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+
+/** The pod after a write without its object; undefined if what was sent does not show it. */
+function stateAfter(pod: JsonObject, event: AuditEvent): JsonObject | undefined {
+  const { subresource, sent = {} } = event;
+  const node = asString(asObject(sent['target'])['name']);
+  if (isBinding(event) && node !== undefined) {
+    const conditions = [{ type: 'PodScheduled', status: 'True' }];
+    return {
+      ...pod,
+      spec: { ...asObject(pod['spec']), nodeName: node },
+      status: patchedStatus(asObject(pod['status']), { conditions }),
+    };
+  }
+  if (subresource !== 'status' || sent['status'] === undefined) return undefined;
+  const { managedFields: _written, resourceVersion, ...metadata } = metadataOf(pod);
+  return {
+    ...pod,
+    // The patch does not hold the new version: it is larger by one or more.
+    metadata: { ...metadata, resourceVersion: versionAfter(resourceVersion, 1n) },
+    status: patchedStatus(asObject(pod['status']), asObject(sent['status'])),
+  };
+}
+
+/** A strategic merge patch of a pod's status: of its lists, only conditions are merged, by their type. */
+function patchedStatus(status: JsonObject, { conditions, ...fields }: JsonObject): JsonObject {
+  const byType = new Map<unknown, JsonObject>();
+  for (const one of [...asArray(status['conditions']), ...asArray(conditions)].map(asObject)) {
+    const type = one['type'];
+    if (one['$patch'] === 'delete') byType.delete(type);
+    else byType.set(type, { ...byType.get(type), ...one });
+  }
+  const present = Object.entries({ ...status, ...fields }).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(present), conditions: [...byType.values()] };
+}
+
+/**
+ * The last state without a deletionTimestamp; else, if the first state answers the request that set it, this state with
+ * the changes by the deletion undone. Undefined if the log begins after the deletion: like a client that comes late, it
+ * does not show what the deletion found.
+ */
+function beforeDeletion(pods: readonly PodState[], request: AuditEvent | undefined) {
+  const alive = pods.findLast(({ object }) => !isDeleted(object));
+  if (alive) return { at: alive.answeredAt, object: alive.object };
+  const [first] = pods;
+  if (!first || request?.answeredAt !== first.answeredAt) return undefined;
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...metadata } = metadataOf(first.object);
+  const generation = asNumber(metadata['generation']);
+  const object: JsonObject = {
+    ...first.object,
+    metadata: {
+      ...metadata,
+      generation: generation === undefined ? undefined : generation - 1,
+      resourceVersion: versionAfter(metadata['resourceVersion'], -1n),
+    },
+  };
+  return { at: first.receivedAt - second, object };
+}
+
+const versionAfter = (version: unknown, by: bigint): string => {
+  const text = asString(version) ?? '1';
+  return /^\d+$/.test(text) ? String(BigInt(text) + by) : text;
+};
+
 /** The Services that the slices name. No event holds selectors; without one, slices show which pods belong to it. */
 function servicesOf(slices: readonly AuditEvent[], namespace: string): JsonObject[] {
   const names = slices.flatMap(
@@ -87,10 +186,9 @@ function datesFor(stored: readonly AuditEvent[]): RawObservation[] {
  * The request that set the deletionTimestamp found the pod without one, so nothing of the exit is older than it. It is
  * known to be that request if the log holds the pod before it, or a grace period that shows when the deletion began.
  */
-function lastLookOf(writes: readonly AuditEvent[], pods: readonly AuditEvent[], before: JsonObject): RawObservation[] {
-  const request = requestIn(writes);
+function lastLookOf(request: AuditEvent, pods: readonly PodState[], before: JsonObject): RawObservation[] {
   const marked = pods.find(({ object }) => isDeleted(object));
-  if (!request || !marked || marked.answeredAt < request.answeredAt) return [];
+  if (!marked || marked.answeredAt < request.answeredAt) return [];
   const isKnownBefore = pods.some(({ object }) => !isDeleted(object));
   if (!isKnownBefore && !(Number(metadataOf(marked.object)['deletionGracePeriodSeconds']) > 1)) return [];
   const at = Math.floor(request.receivedAt);
@@ -98,7 +196,7 @@ function lastLookOf(writes: readonly AuditEvent[], pods: readonly AuditEvent[], 
 }
 
 /** A write with grace 0 and no finalizer left is the last one: it removes the object (SIGNALS.md §1 "Store"). */
-function podChanges(pods: readonly AuditEvent[]): RawObservation[] {
+function podChanges(pods: readonly PodState[]): RawObservation[] {
   const marked = pods.filter(({ object }) => isDeleted(object));
   const last = marked.findIndex(({ object }) => {
     const { deletionGracePeriodSeconds, finalizers } = metadataOf(object);

@@ -5,19 +5,7 @@ import type { TriggerKind } from '../../model/report.ts';
 import { parseEventName } from '../../model/stamps.ts';
 import { isTime, type WhyMoment } from './report.ts';
 
-export interface EventFacts {
-  reason: string;
-  message: string;
-  /** Of the involved object. */
-  kind: string;
-  name: string;
-  uid?: string;
-  /** ms since the epoch, on the clock of the component that wrote it. */
-  at: number;
-  container?: string;
-  /** The node whose kubelet wrote it. */
-  host?: string;
-}
+export type EventFacts = ReturnType<typeof factsOfEvent>[number];
 
 /** Oldest first; an Event without a time is left out. */
 export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
@@ -27,17 +15,20 @@ export const factsOf = (events: readonly CoreV1Event[]): EventFacts[] =>
     .sort((a, b) => a.at - b.at);
 
 /** A repeated stop is one Event with a count: its first and its last time each become a fact. */
-function factsOfEvent(event: CoreV1Event): EventFacts[] {
+function factsOfEvent(event: CoreV1Event) {
   const object = asObject(event.involvedObject);
   const message = asText(event.message);
-  const facts: EventFacts = {
+  const facts = {
     reason: asText(event.reason),
     message,
+    /** Of the involved object. */
     kind: asText(object['kind']),
     name: asText(object['name']),
     uid: asString(object['uid']),
+    /** ms since the epoch, on the clock of the component that wrote it. */
     at: lastTime(event),
     container: /\{([^}]+)\}$/.exec(asText(object['fieldPath']))?.[1] ?? /^Stopping container (\S+)$/.exec(message)?.[1],
+    /** The node whose kubelet wrote it. */
     host: asString(asObject(event.source)['host']),
   };
   return isStop(facts) && countOf(event) > 1 ? [{ ...facts, at: firstTime(event) || facts.at }, facts] : [facts];
@@ -63,7 +54,7 @@ function lastTime(event: CoreV1Event): number {
   return Number.isNaN(last) ? firstTime(event) : last;
 }
 
-export const isStop = ({ kind, reason, message }: EventFacts): boolean =>
+export const isStop = ({ kind, reason, message }: Record<'kind' | 'reason' | 'message', string>): boolean =>
   kind === 'Pod' && reason === 'Killing' && message.startsWith('Stopping container ');
 
 /** Timestamps are cut to whole seconds, and a cluster's clocks agree to about one second (SIGNALS.md trap 33). */
@@ -83,10 +74,10 @@ interface EventMeaning {
   says?: RegExp;
   name: string;
   what: string | ((facts: EventFacts) => string);
+  /** It is the problem that a list of ended pods names. */
   isBad?: true;
-  /** What caused the deletion, if the Event says so. */
-  trigger?: TriggerKind;
-  actor?: string;
+  /** What caused the deletion, and who, if the Event says so. */
+  cause?: { trigger: TriggerKind; by: string };
   /** Written by the pod's kubelet: the pod was still there. */
   provesPresence?: true;
 }
@@ -105,33 +96,33 @@ const eventMeanings: readonly EventMeaning[] = [
   { about: 'Pod', reason: /^BackOff$/, name: 'backoff', what: (one) => `${containerName(one)} was restarted again and again`, isBad: true },
   { about: 'Pod', reason: /^Evicted$/, says: /low on resource|ephemeral|emptyDir|exceed/i, name: 'evicted', what: 'the kubelet evicted it: the node was short of a resource', isBad: true },
   { about: 'Pod', reason: /^(Evict\w*|Descheduled|Disrupted|ScaleDown)$/, name: 'evicted', what: ({ message }) => message },
-  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'the kubelet ended it for a critical pod', trigger: 'preemption', actor: 'the kubelet' },
-  { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', trigger: 'preemption', actor: 'the scheduler' },
-  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', trigger: 'taint', actor: 'the taint manager' },
+  { about: 'Pod', reason: /^Preempting$/, name: 'preempted', what: 'the kubelet ended it for a critical pod', cause: { trigger: 'preemption', by: 'the kubelet' } },
+  { about: 'Pod', reason: /^Preempted$/, name: 'preempted', what: 'preempted by a higher-priority pod', cause: { trigger: 'preemption', by: 'the scheduler' } },
+  { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its node got a NoExecute taint', cause: { trigger: 'taint', by: 'the taint manager' } },
   { about: 'Pod', reason: /^TaintManagerEviction$/, says: /^Cancelling/, name: 'taint-cancelled', what: 'a deletion for a NoExecute taint was called off' },
-  { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', trigger: 'device-taint', actor: 'the device taint manager' },
+  { about: 'Pod', reason: /^DeviceTaintManagerEviction$/, says: /^Marking/, name: 'taint', what: 'its device got a NoExecute taint', cause: { trigger: 'device-taint', by: 'the device taint manager' } },
   { about: 'Pod', reason: /^NodeNotReady$/, name: 'node-not-ready', what: 'its node was not ready', isBad: true },
   { about: 'Pod', reason: /^DeadlineExceeded$/, name: 'deadline', what: 'activeDeadlineSeconds ran out', isBad: true },
-  { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod', isBad: true },
+  { about: 'Node', reason: /^(SystemOOM|OOMKilling)$/, name: 'node-oom', what: 'a process on its node was OOM-killed; no Event says in which pod' },
   { about: 'Node', reason: /^NodeNotSchedulable$/, name: 'cordoned', what: ({ name }) => `node ${name} was cordoned, as kubectl drain does first` },
   { about: 'Node', reason: /^NodeSchedulable$/, name: 'uncordoned', what: ({ name }) => `node ${name} was uncordoned` },
-  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down`, isBad: true },
-  { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted`, isBad: true },
-  { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}`, isBad: true },
+  { about: 'Node', reason: /^(NodeShutdown|Shutdown)$/, name: 'node-shutdown', what: ({ name }) => `node ${name} was shutting down` },
+  { about: 'Node', reason: /^Rebooted$/, name: 'node-rebooted', what: ({ name }) => `node ${name} was rebooted` },
+  { about: 'Node', reason: /^(NodeNotReady|DeletingNode)$/, name: 'node-not-ready', what: ({ name, reason }) => `node ${name}: ${reason}` },
 ];
 
 /** An Event that says something about a shutdown. */
 export type ReadableEvent = NonNullable<ReturnType<typeof readEvent>>;
 
-/** `by`: who caused the trigger, in words. Undefined for a reason that says nothing about a shutdown. */
+/** Undefined for a reason that says nothing about a shutdown. */
 export function readEvent(facts: EventFacts) {
   const meaning = eventMeanings.find(
     ({ about, reason, says }) =>
       about === facts.kind && reason.test(facts.reason) && (says?.test(facts.message) ?? true),
   );
   if (!meaning) return undefined;
-  const { name, what, isBad = false, trigger, actor, provesPresence } = meaning;
+  const { name, what, isBad, cause, provesPresence } = meaning;
   const text = typeof what === 'string' ? what : what(facts);
-  const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text, isBad };
-  return { moment, trigger, by: actor && `${actor} (${text})`, provesPresence };
+  const moment: WhyMoment = { ...momentAt(facts), name, container: facts.container, what: text };
+  return { moment, isBad, cause: cause && { ...cause, by: `${cause.by} (${text})` }, provesPresence };
 }

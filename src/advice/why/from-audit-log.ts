@@ -46,7 +46,7 @@ export async function fromAuditLogs(
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
     return undefined;
   }
-  const found = await reportOfLog(observationsOf(writes, namespace));
+  const found = await reportOfLog(observationsOf(writes, request, namespace));
   // A log may lack the deletion: that it shows none proves nothing.
   const hasDeletion = found?.verdict.outcome !== 'not-started';
   const exit = hasDeletion ? found : undefined;

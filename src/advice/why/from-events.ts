@@ -81,9 +81,9 @@ export async function fromEvents(cluster: Cluster, name: string, history: Namesp
     );
   }
   if (gone.moments.length === 0) throw unknownPod(`pod "${name}"`, namespace);
-  const { uid, node: lastNode, wasForced, ...known } = gone;
+  const { uid, wasForced, problem: _problem, ...known } = gone;
   return {
-    pod: { namespace, name, uid, node: lastNode },
+    pod: { namespace, name, uid, node },
     basis: 'events',
     heading: 'reconstructed from Events, ±1s',
     outcome: wasForced ? 'forced' : 'unknown',
@@ -139,7 +139,7 @@ function presentPod(pod: V1Pod, namespace: string, gone: GonePod): PastExit {
   const exits = ended.map(({ name, how, last }): WhyMoment => {
     const earliest = timeIn(last.finishedAt);
     const about = { name: 'exited', container: name, what: `${name} ended with ${how}` };
-    return { ...about, earliest, latest: earliest + 1000, source: 'its status', isBad: false };
+    return { ...about, earliest, latest: earliest + 1000, source: 'its status' };
   });
   const moments = [...gone.moments, ...exits.filter(({ earliest }) => isTime(earliest))];
   const isOom = ended.some(({ last }) => last.reason === 'OOMKilled');

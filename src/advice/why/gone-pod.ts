@@ -2,7 +2,7 @@
  * Reconstructs a pod that is gone from Events and objects around it: who owned and deleted it, when it was stopped,
  * and whether it still existed when its grace period ended. How its containers exited is in no Event. Pure.
  */
-import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesObject } from '@kubernetes/client-node';
 import { asArray, asObject, asSeconds, asText } from '../../model/observe/read.ts';
 import type { TriggerKind } from '../../model/report.ts';
 import {
@@ -22,44 +22,55 @@ export type GonePod = ReturnType<typeof gonePod>;
 
 /** `nodeFacts`: Events about its node. */
 export function gonePod(name: string, history: NamespaceHistory, nodeFacts: readonly EventFacts[] = []) {
-  const { facts } = history;
   const own = eventsOfLatest(name, history);
-  const stop = own.find(isStop);
   const read = own.flatMap((fact) => readEvent(fact) ?? []);
-  const uid = own.findLast((fact) => fact.uid !== undefined)?.uid;
-  const owners = ownersOf(name, history);
-  const deleted = facts.findLast((fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name));
-  const next = successorOf(name, uid, stop, history, owners[0]);
-  const moments = [
+  const traces: Traces = {
+    ...history,
+    name,
+    uid: own.findLast((fact) => fact.uid !== undefined)?.uid,
+    stop: own.find(isStop),
+    deleted: history.facts.findLast((fact) => fact.reason === 'SuccessfulDelete' && hasWord(fact, name)),
+    owners: ownersOf(name, history),
+  };
+  const { stop, deleted, uid, owners } = traces;
+  const next = successorOf(traces);
+  const moments: WhyMoment[] = [
     ...read.map(({ moment }) => moment),
     ...(deleted ? [deletionBy(deleted)] : []),
     ...(stop ? nodeMoments(nodeFacts, stop) : []),
-    ...(deleted ? changeOf(owners.at(-1), history, deleted.at) : []),
+    ...(deleted ? changeBefore(deleted, traces) : []),
     ...(next ? [next.moment] : []),
   ].sort((a, b) => a.earliest - b.earliest);
-  const caused = read.findLast(({ trigger, moment }) => trigger && (!stop || moment.earliest <= stop.at));
-  const isCancelled = moments.some((moment) => moment.name === 'taint-cancelled' && caused?.trigger === 'taint');
+  const cause = read.findLast((one) => one.cause && (!stop || one.moment.earliest <= stop.at))?.cause;
+  const isCancelled = cause?.trigger === 'taint' && moments.some((moment) => moment.name === 'taint-cancelled');
   return {
     uid,
-    node: nodeOf(own),
-    ...triggerOf(isCancelled ? undefined : caused, deleted, history, { owners, next, moments }),
+    ...(cause && !isCancelled ? cause : triggerOf(traces, next, moments)),
     owners,
-    grace: stop && graceOf(stop, read, next, history, owners),
+    grace: stop && graceOf(stop, traces, read, next),
     moments,
+    /** What went wrong last. */
+    problem: read.findLast(({ isBad }) => isBad)?.moment.what,
     /** The next pod of its name existed before the kubelet began to stop this one: it was removed while running. */
     wasForced:
       stop !== undefined && next?.goneBy !== undefined && next.goneBy + uncertaintyMs < stop.at - uncertaintyMs,
   };
 }
 
-const nodeOf = (own: readonly EventFacts[]): string | undefined =>
-  own
-    .map(({ host, message }) => host ?? /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1])
-    .findLast((node) => node !== undefined);
+/** What Events and objects show of the pod. `deleted`: its controller deleted it. */
+interface Traces extends NamespaceHistory {
+  name: string;
+  uid?: string;
+  stop?: EventFacts;
+  deleted?: EventFacts;
+  owners: Owner[];
+}
 
 /** The node of a pod, needed to read the Events about that node. */
 export const nodeOfPod = (name: string, history: NamespaceHistory): string | undefined =>
-  nodeOf(eventsOfLatest(name, history));
+  eventsOfLatest(name, history)
+    .map(({ host, message }) => host ?? /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1])
+    .findLast((node) => node !== undefined);
 
 /** The Events of the latest pod with this name that was stopped, else of the latest: a StatefulSet reuses names. */
 function eventsOfLatest(name: string, { facts }: NamespaceHistory): EventFacts[] {
@@ -72,7 +83,6 @@ const deletionBy = (fact: EventFacts): WhyMoment => ({
   ...momentAt(fact),
   name: 'deleted',
   what: `${fact.kind.toLowerCase()}/${fact.name} deleted it`,
-  isBad: false,
 });
 
 /** What happened to the node shortly before the stop and until a minute after it. */
@@ -82,9 +92,9 @@ const nodeMoments = (facts: readonly EventFacts[], stop: EventFacts): WhyMoment[
     .flatMap((fact) => readEvent({ ...fact, kind: 'Node' })?.moment ?? []);
 
 /** Which program changed the workload before its controller deleted the pod; managedFields names no users. */
-function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, before: number): WhyMoment[] {
-  const object = objectOf(owner, workloads);
-  const last = asArray(asObject(object?.metadata)['managedFields'])
+function changeBefore({ at: before }: EventFacts, { owners, workloads }: Traces): WhyMoment[] {
+  const owner = owners.at(-1);
+  const last = asArray(asObject(objectOf(owner, workloads)?.metadata)['managedFields'])
     .map(asObject)
     .filter((entry) => entry['subresource'] !== 'status')
     .map((entry) => ({ by: asText(entry['manager']), at: timeIn(entry['time']) }))
@@ -93,67 +103,60 @@ function changeOf(owner: Owner | undefined, { workloads }: NamespaceHistory, bef
     .at(-1);
   if (!last || !owner) return [];
   const what = `${owner.kind.toLowerCase()}/${owner.name} was changed by the program ${last.by}`;
-  const source = 'managedFields';
-  return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source, isBad: false }];
+  return [{ name: 'workload-changed', what, earliest: last.at, latest: last.at + 1000, source: 'managedFields' }];
 }
 
 /** The pod that replaced it. */
-interface Successor {
-  pod?: V1Pod;
-  /** ms since the epoch. The pod was removed by then, because another one has its name. Unset for a sibling. */
-  goneBy?: number;
-  moment: WhyMoment;
-}
+type Successor = NonNullable<ReturnType<typeof successorOf>>;
 
 const createdAt = ({ metadata }: KubernetesObject): number => timeIn(metadata?.creationTimestamp);
 
-function successorOf(
-  name: string,
-  uid: string | undefined,
-  stop: EventFacts | undefined,
-  { facts, pods }: NamespaceHistory,
-  owner: Owner | undefined,
-): Successor | undefined {
-  if (!stop) return undefined;
-  const others = pods.filter((pod) => uid !== undefined && pod.metadata?.uid !== uid);
+function successorOf({ name, uid, stop, owners: [owner], facts, pods }: Traces) {
+  if (!stop || uid === undefined) return undefined;
+  const others = pods.filter((pod) => pod.metadata?.uid !== uid);
   const namesake = others.find((pod) => pod.metadata?.name === name);
-  const ofName = facts.filter((fact) => fact.kind === 'Pod' && fact.name === name);
-  const nextEvent = namesake ? undefined : firstEventOfNext(uid, stop, ofName);
   const sibling = others
     .filter((pod) => createdAt(pod) >= stop.at - 2 * uncertaintyMs)
     .filter((pod) => pod.metadata?.ownerReferences?.some(({ uid: ownerUid }) => ownerUid === owner?.uid))
     .sort((a, b) => createdAt(a) - createdAt(b))[0];
   const pod = namesake ?? (owner?.kind === 'StatefulSet' ? undefined : sibling);
+  const isSibling = pod !== namesake;
+  const nextEvent = firstEventOfNext(
+    uid,
+    stop,
+    facts.filter((fact) => fact.kind === 'Pod' && fact.name === name),
+  );
   const created = pod
     ? { earliest: createdAt(pod), latest: createdAt(pod) + 1000, source: 'creationTimestamp' }
     : nextEvent && { ...momentAt(nextEvent), source: 'Events of the next pod' };
   if (!created || !isTime(created.earliest)) return undefined;
-  const isSibling = pod !== undefined && pod !== namesake;
   const what = isSibling
-    ? `pod ${pod.metadata?.name} was created, perhaps as its replacement`
+    ? `pod ${pod?.metadata?.name} was created, perhaps as its replacement`
     : `the next ${name} was created`;
-  const moment = { name: 'replacement-created', what, ...created, isBad: false };
-  return { pod, goneBy: isSibling ? undefined : created.latest, moment };
+  return {
+    pod,
+    /** ms since the epoch. The pod was removed by then, because another one has its name. Unset for a sibling. */
+    goneBy: isSibling ? undefined : created.latest,
+    moment: { name: 'replacement-created', what, ...created } satisfies WhyMoment,
+  };
 }
 
 /** Skips uids that have an Event before the stop: older pods of this name, which may still get Events. */
-function firstEventOfNext(uid: string | undefined, stop: EventFacts, ofName: readonly EventFacts[]) {
+function firstEventOfNext(uid: string, stop: EventFacts, ofName: readonly EventFacts[]): EventFacts | undefined {
   const older = new Set(ofName.filter(({ at }) => at <= stop.at).map((fact) => fact.uid));
-  if (uid === undefined) return undefined;
   return ofName.find((fact) => fact.uid !== undefined && fact.uid !== uid && !older.has(fact.uid));
 }
 
 /** From the template or the replacement, because the pod is gone. A --grace-period of the deletion is unknown. */
 function graceOf(
   stop: EventFacts,
+  { owners: [owner], workloads }: Traces,
   read: readonly ReadableEvent[],
   next: Successor | undefined,
-  { workloads }: NamespaceHistory,
-  owners: readonly Owner[],
 ): PastGrace | undefined {
-  const { spec } = asObject(objectOf(owners[0], workloads));
+  const { spec } = asObject(objectOf(owner, workloads));
   const specs: [unknown, string][] = [
-    [asObject(asObject(spec)['template'])['spec'], `template of ${owners[0]?.kind} ${owners[0]?.name}`],
+    [asObject(asObject(spec)['template'])['spec'], `template of ${owner?.kind} ${owner?.name}`],
     [next?.pod?.spec, `spec of its replacement ${next?.pod?.metadata?.name}`],
   ];
   const [found] = specs.flatMap(([podSpec, source]) => {
@@ -168,36 +171,36 @@ function graceOf(
   return { ...found, end: { earliest: end - uncertaintyMs, latest: end + uncertaintyMs }, atItsEnd };
 }
 
-/** `by`: who deleted it, as far as is known; completes "deleted by …". */
+/** If no Event about the pod says it. `by`: who deleted it, as far as is known; completes "deleted by …". */
 function triggerOf(
-  caused: ReadableEvent | undefined,
-  deleted: EventFacts | undefined,
-  history: NamespaceHistory,
-  { owners, next, moments }: { owners: readonly Owner[]; next?: Successor; moments: readonly WhyMoment[] },
+  traces: Traces,
+  next: Successor | undefined,
+  moments: readonly WhyMoment[],
 ): { trigger: TriggerKind; by: string } {
-  if (caused?.trigger && caused.by !== undefined) return { trigger: caused.trigger, by: caused.by };
-  if (!deleted) return { trigger: 'unknown', by: clientText(owners, history, moments) };
+  const { deleted, facts, owners } = traces;
+  if (!deleted) return { trigger: 'unknown', by: clientText(traces, moments) };
   const by = `${deleted.kind} ${deleted.name}`;
   if (deleted.kind === 'Job') return { trigger: 'job', by };
   // A scale-down would not recreate the name, and a controller writes an Event when it replaces a failed pod.
-  const isFailed = history.facts.some(
+  const isFailed = facts.some(
     (fact) => /^(Recreating|FailedDaemonPod)/.test(fact.reason) && fact.message.includes(deleted.name),
   );
   if (deleted.kind === 'StatefulSet' && next?.goneBy !== undefined && !isFailed)
     return { trigger: 'rollout', by: `a rollout of ${by}` };
-  if (deleted.kind !== 'ReplicaSet') return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
   // A rollout scales up another ReplicaSet of the same Deployment at the same time.
-  const scaling = history.facts.filter(
+  const deployment = owners[1]?.name;
+  const scaling = facts.filter(
     (fact) =>
+      deleted.kind === 'ReplicaSet' &&
       fact.kind === 'Deployment' &&
-      fact.name === owners[1]?.name &&
+      fact.name === deployment &&
       fact.reason === 'ScalingReplicaSet' &&
       Math.abs(fact.at - deleted.at) < 120_000,
   );
   const isScaledDown = scaling.some((fact) => fact.message.startsWith('Scaled down') && hasWord(fact, deleted.name));
   const isRollout = scaling.some((fact) => fact.message.startsWith('Scaled up') && !hasWord(fact, deleted.name));
-  if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${owners[1]?.name}` };
-  if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${owners[1]?.name} was scaled down` };
+  if (isRollout && isScaledDown) return { trigger: 'rollout', by: `a rollout of Deployment ${deployment}` };
+  if (isScaledDown) return { trigger: 'scale-down', by: `${by}: Deployment ${deployment} was scaled down` };
   return { trigger: 'unknown', by: `${by}: a rollout, or fewer replicas` };
 }
 
@@ -205,11 +208,7 @@ function triggerOf(
  * Controllers, the scheduler and the taint manager write an Event for each pod that they delete. Without one a client
  * deleted it, or client-go dropped the Event: it sends 25 about an object in a burst, then one in five minutes.
  */
-function clientText(
-  owners: readonly Owner[],
-  { facts, workloads }: NamespaceHistory,
-  moments: readonly WhyMoment[],
-): string {
+function clientText({ owners, facts, workloads }: Traces, moments: readonly WhyMoment[]): string {
   const lost = owners.find((owner) => !owner.isInferred && !objectOf(owner, workloads));
   if (lost) return `a client, or the garbage collector: its owner ${lost.kind} ${lost.name} is gone too`;
   const [owner] = owners;
@@ -231,10 +230,6 @@ export function endedPods(history: NamespaceHistory, present: ReadonlySet<string
     stopped.filter(({ uid }) => uid !== undefined && !present.has(uid)).map((fact) => [fact.name, fact.at]),
   );
   return [...last]
-    .map(([name, at]) => {
-      const { moments, by, owners } = gonePod(name, history);
-      const problem = moments.findLast(({ isBad }) => isBad);
-      return { name, at, what: problem?.what ?? `deleted by ${by}`, isBad: problem !== undefined, owners };
-    })
-    .sort((a, b) => Number(b.isBad) - Number(a.isBad) || b.at - a.at);
+    .map(([name, at]) => ({ name, at, ...gonePod(name, history) }))
+    .sort((a, b) => Number(b.problem !== undefined) - Number(a.problem !== undefined) || b.at - a.at);
 }

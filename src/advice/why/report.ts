@@ -2,7 +2,7 @@
  * What `why` knows of a past exit, and how it is printed: as text, as Markdown and as the document of `-o json`
  * (schema/why-report.schema.json). Pure.
  */
-import type { ExitReport, Outcome, TriggerKind } from '../../model/report.ts';
+import type { Outcome, TriggerKind } from '../../model/report.ts';
 import { renderText } from '../../render/lines.ts';
 import type { Pen } from '../../render/palette.ts';
 import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
@@ -22,7 +22,6 @@ export interface WhyMoment {
   earliest: number;
   latest: number;
   source: string;
-  isBad: boolean;
 }
 
 /** What is known of a past exit. */
@@ -60,15 +59,6 @@ export interface PastGrace {
   atItsEnd: 'gone' | 'still-there' | 'unknown';
 }
 
-/** `why -o json`: the same with times as text, and without what only people see. */
-export type WhyReport = Omit<PastExit, 'grace' | 'moments' | 'exit'> &
-  Envelope & {
-    kind: 'WhyReport';
-    grace?: (Omit<PastGrace, 'end'> & { end: { earliest: string; latest: string } }) | undefined;
-    moments: (Omit<WhyMoment, 'earliest' | 'latest' | 'isBad'> & { earliest: string; latest: string })[];
-    exit?: ExitReport | undefined;
-  };
-
 /** Pods that ended recently, worst first. `at`: ms since the epoch. */
 export interface EndedPods {
   namespace: string;
@@ -93,13 +83,15 @@ export function pastExitOf(exit: Report, basis: PastExit['basis'], heading: stri
   };
 }
 
-export const whyReportOf = (report: PastExit & Envelope): WhyReport => ({
+/** `why -o json`: the same with times as text. */
+export const whyReportOf = (report: PastExit & Envelope) => ({
   ...report,
-  kind: 'WhyReport',
   grace: report.grace && { ...report.grace, end: stampsOf(report.grace.end) },
-  moments: report.moments.map(({ isBad: _isBad, ...moment }) => ({ ...moment, ...stampsOf(moment) })),
+  moments: report.moments.map((moment) => ({ ...moment, ...stampsOf(moment) })),
   exit: report.exit && exitReportOf(report.exit),
 });
+
+export type WhyReport = ReturnType<typeof whyReportOf>;
 
 export const endedListOf = (report: EndedPods & Envelope) => ({
   ...report,

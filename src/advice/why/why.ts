@@ -41,22 +41,19 @@ export interface WhyOptions extends OutputOptions {
 
 /** Returns 0, or 5 for --fail-on. Throws `why.unknown` if nothing is known about the pod. */
 export async function why(options: WhyOptions, ports: Ports): Promise<number> {
-  const { target } = options;
-  const name = target?.kind === 'pod' ? target.name : undefined;
-  const recorded = name === undefined ? undefined : await fromRecordings(name, options);
-  if (recorded) return show(recorded, options, ports);
-  // With a namespace on the command line, an audit log needs no cluster.
-  const givenNamespace = options.connection.namespace;
+  const { target, connection } = options;
   const fromLogs = async (namespace: string | undefined): Promise<PastExit | undefined> =>
-    name === undefined || namespace === undefined
-      ? undefined
-      : fromAuditLogs(name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`));
-  const foundOffline = await fromLogs(givenNamespace);
-  if (foundOffline) return show(foundOffline, options, ports);
-  const cluster = await connectCluster(options.connection, ports, options.verbosity);
+    target?.kind === 'pod' && namespace !== undefined
+      ? fromAuditLogs(target.name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`))
+      : undefined;
+  const recorded = target?.kind === 'pod' ? await fromRecordings(target.name, options) : undefined;
+  // With a namespace on the command line, an audit log needs no cluster.
+  const offline = recorded ?? (await fromLogs(connection.namespace));
+  if (offline) return show(offline, options, ports);
+  const cluster = await connectCluster(connection, ports, options.verbosity);
   try {
     const { namespace, contextName } = cluster;
-    const audited = givenNamespace === undefined ? await fromLogs(namespace) : undefined;
+    const audited = connection.namespace === undefined ? await fromLogs(namespace) : undefined;
     if (audited) return await show(audited, options, ports, contextName);
     const history = await readHistory(cluster);
     if (!target) return await showEnded(history, namespace, options, ports, contextName);
@@ -86,7 +83,7 @@ async function showEnded(
     ended.length === 0
       ? `no pod of namespace ${namespace} was stopped within the last hour, as far as its Events say`
       : `${plural(ended.length, 'pod')} of namespace ${namespace} stopped recently; run kubectl podexit why POD for details`;
-  const pods = ended.map(({ name, at, what }) => ({ name, at, what }));
+  const pods = ended.map(({ name, at, problem, by }) => ({ name, at, what: problem ?? `deleted by ${by}` }));
   const content = { kind: 'EndedPodList', namespace, summary, pods, verdict: { exitCode: 0 } };
   const views = { text: endedText, document: endedListOf };
   return publish<EndedPods & Envelope>(content, { command: 'why', context }, views, options, ports);
@@ -108,12 +105,9 @@ async function fromRecordings(name: string, { from, readRecording }: WhyOptions)
       found.push(...exits.map((exit) => ({ path, exit })));
     }
   }
-  const newest = found.sort((a, b) => zeroOf(a.exit) - zeroOf(b.exit)).at(-1);
+  const newest = found.sort((a, b) => a.exit.timeline.zero - b.exit.timeline.zero).at(-1);
   return newest && pastExitOf(newest.exit, 'recording', `from the recording ${newest.path}`);
 }
-
-/** When its trace began, ms since the epoch. */
-const zeroOf = ({ timeline }: Report): number => timeline.zero;
 
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {

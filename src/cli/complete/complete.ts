@@ -2,14 +2,15 @@
 import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
 import type { Ports } from '../../run/ports.ts';
-import { picks, type WorkloadResource } from '../../run/target.ts';
+import type { WorkloadResource } from '../../run/target.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';
-import { otherFormats, type Flags } from '../options.ts';
-import { otlpTimes } from '../pipeline-flags.ts';
+import type { Flags } from '../command.ts';
+import { otherFormats } from '../options.ts';
 import { typeNames, typeOf } from '../target.ts';
+import { flagValues } from '../usage.ts';
 import { failOutcomes } from '../why.ts';
 import { commandFirst, wordsForCommander } from '../words.ts';
 import { shells } from './scripts.ts';
@@ -76,7 +77,7 @@ async function scenarios(): Promise<Candidate[]> {
 }
 
 async function topics(): Promise<Candidate[]> {
-  const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain/topics.ts');
+  const { pluralOf, topics: all, topicKinds } = await import('../../verdict/explain.ts');
   const words = [...all.map(({ name }) => name), ...topicKinds.map(pluralOf), 'figures'];
   return [...new Set(words)].map((word) => ({ word }));
 }
@@ -145,12 +146,7 @@ const ownFailures: Record<string, readonly string[]> = {
 /** Values that are known without a cluster. */
 const values: Record<string, readonly string[]> = {
   '--output': [...namedFormats, ...templateFormats.map((format) => `${format}=`)],
-  '--color': ['auto', 'always', 'never'],
-  '--timestamps': ['relative', 'local', 'utc'],
-  '--pick': picks,
-  '--dry-run': ['none', 'client', 'server'],
-  '--wait': ['true', 'false'],
-  '--otlp': otlpTimes,
+  ...flagValues,
 };
 
 const inKubeconfig = { '--context': 'contexts', '--cluster': 'clusters', '--user': 'users' } as const;

@@ -2,14 +2,9 @@ import type { Kind } from './kinds.ts';
 
 /** A Kubernetes Status object: the body of every refusal. */
 export interface StatusBody {
-  kind: 'Status';
-  apiVersion: 'v1';
-  metadata: Record<string, unknown>;
-  status: 'Success' | 'Failure';
   message?: string;
-  reason?: string;
-  details?: Record<string, unknown>;
   code: number;
+  [field: string]: unknown;
 }
 
 /** Thrown while a request is served; the HTTP layer responds with it. */
@@ -24,7 +19,7 @@ export class Refusal extends Error {
 
 const status = { kind: 'Status', apiVersion: 'v1', metadata: {} } as const;
 
-export const success = (code: number, details?: Record<string, unknown>): StatusBody => ({
+export const success = (code: number, details?: object): StatusBody => ({
   ...status,
   status: 'Success',
   details,
@@ -32,12 +27,14 @@ export const success = (code: number, details?: Record<string, unknown>): Status
 });
 
 /** The texts below are a real 1.36 server's, word for word. */
-export const failure = (
-  code: number,
-  reason: string,
-  message: string,
-  details?: Record<string, unknown>,
-): StatusBody => ({ ...status, status: 'Failure', message, reason, details, code });
+export const failure = (code: number, reason: string, message: string, details?: object): StatusBody => ({
+  ...status,
+  status: 'Failure',
+  message,
+  reason,
+  details,
+  code,
+});
 
 const refusal = (...failed: Parameters<typeof failure>): Refusal => new Refusal(failure(...failed));
 

@@ -40,20 +40,17 @@ export function parseJson(body: string): Record<string, unknown> {
 }
 
 /** Throws a 409 if a precondition does not hold. */
-export function checkPreconditions(pod: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
-  const { metadata } = pod;
-  if (uid !== undefined && uid !== metadata.uid) {
+export function checkPreconditions({ metadata }: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
+  const preconditions = [
+    ['UID', uid, metadata.uid, 'deleted and then recreated'],
+    ['ResourceVersion', resourceVersion, metadata.resourceVersion, 'modified'],
+  ];
+  for (const [field, wanted, recorded, otherwise] of preconditions) {
+    if (wanted === undefined || wanted === recorded) continue;
     throw conflict(
       { name: metadata.name },
-      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). ` +
-        'The object might have been deleted and then recreated',
-    );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw conflict(
-      { name: metadata.name },
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
-        `(${metadata.resourceVersion}). The object might have been modified`,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${recorded}). ` +
+        `The object might have been ${otherwise}`,
     );
   }
 }

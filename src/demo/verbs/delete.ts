@@ -2,6 +2,7 @@ import type { Cluster } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { numberAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { success, disruptionBudget } from '../data/status.ts';
+import { matchesLabels } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { ChangeStep } from '../play/prepare.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type DeleteOptions,
 } from './delete-options.ts';
 import { formatStamp, fromMs } from '../clock.ts';
-import { matchesLabels } from '../data/selectors.ts';
 
 /** How long the simulated node takes to end a pod whose end was not recorded. */
 const unrecordedEndMs = 300;
@@ -30,7 +30,7 @@ export async function serveDelete(cluster: Cluster, exchange: Exchange, kind: Ki
     const { name, uid } = object.metadata;
     return exchange.json(200, success(200, { name, group: kind.group || undefined, kind: kind.plural, uid }));
   }
-  if (options.isDryRun) return exchange.json(200, decideDeletion(object, options, cluster.clock.now()).pod);
+  if (options.isDryRun) return exchange.json(200, afterDelete(object, options, cluster.clock.now()));
   exchange.json(200, await executeDelete(cluster, object, options));
   exchange.entry.isAccepted = true;
 }
@@ -72,17 +72,17 @@ async function recordedEnd(cluster: Cluster, pod: KubeObject, markedAt: number):
 }
 
 function applyDeletion(cluster: Cluster, pod: KubeObject, options: DeleteOptions): KubeObject {
-  const { pod: next, effect } = decideDeletion(pod, options, cluster.clock.now());
-  if (effect === 'unchanged') return pod;
-  const isMarkedForGood = pod.metadata.deletionGracePeriodSeconds === 0;
-  const marked = isMarkedForGood ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
-  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = marked.metadata;
-  cluster.amend(
-    marked,
-    effect === 'gone' ? { gone: true } : { deadline: { deletionTimestamp, deletionGracePeriodSeconds } },
-  );
-  if (effect === 'gone') return cluster.write({ type: 'DELETED', resource: 'pods', object: marked }).object;
-  if (effect === 'marked' && !isTraced(cluster, pod)) void finishLater(cluster, marked);
+  const next = afterDelete(pod, options, cluster.clock.now());
+  const marked = next === pod ? pod : cluster.write({ type: 'MODIFIED', resource: 'pods', object: next }).object;
+  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = marked.metadata;
+  if (deletionGracePeriodSeconds === 0 && finalizers.length === 0) {
+    cluster.amend(marked, { gone: true });
+    return cluster.write({ type: 'DELETED', resource: 'pods', object: marked }).object;
+  }
+  if (next === pod) return pod;
+  cluster.amend(marked, { deadline: { deletionTimestamp, deletionGracePeriodSeconds } });
+  const isFirst = pod.metadata.deletionTimestamp === undefined;
+  if (isFirst && !isTraced(cluster, pod)) void finishLater(cluster, marked);
   return marked;
 }
 
@@ -95,16 +95,10 @@ async function finishLater(cluster: Cluster, pod: KubeObject): Promise<void> {
 }
 
 /**
- * The effect of a DELETE on a pod. `marked`: it gets a deletionTimestamp. `gone`: it is removed right after that.
- * `unchanged`: it was terminating already, and the request shortens nothing.
+ * The pod after a DELETE, as the API server decides it (SIGNALS.md §1); `now` in milliseconds of the API server's
+ * clock. The same pod if it was terminating already, and the request shortens nothing.
  */
-interface Deletion {
-  pod: KubeObject;
-  effect: 'marked' | 'shortened' | 'gone' | 'unchanged';
-}
-
-/** Decides a DELETE as the API server does (SIGNALS.md §1); `now` in milliseconds of the API server's clock. */
-const decideDeletion = (pod: KubeObject, options: DeleteOptions, now: number): Deletion =>
+const afterDelete = (pod: KubeObject, options: DeleteOptions, now: number): KubeObject =>
   pod.metadata.deletionTimestamp === undefined ? firstDelete(pod, options, now) : repeatDelete(pod, options, now);
 
 /** The grace period of a first DELETE: 0 if there is nothing to stop. */
@@ -116,29 +110,24 @@ function effectiveGrace(pod: KubeObject, { graceSeconds }: DeleteOptions): numbe
   return graceSeconds ?? (typeof specSeconds === 'number' ? specSeconds : 30);
 }
 
-function firstDelete(pod: KubeObject, options: DeleteOptions, now: number): Deletion {
+function firstDelete(pod: KubeObject, options: DeleteOptions, now: number): KubeObject {
   const grace = effectiveGrace(pod, options);
   const { generation = 0 } = pod.metadata;
-  const marked = withDeadline(pod, now + grace * 1000, grace, generation > 0 ? { generation: generation + 1 } : {});
-  return { pod: marked, effect: grace === 0 && !isHeld(pod) ? 'gone' : 'marked' };
+  return withDeadline(pod, now + grace * 1000, grace, generation > 0 ? { generation: generation + 1 } : {});
 }
 
-function repeatDelete(pod: KubeObject, { graceSeconds }: DeleteOptions, now: number): Deletion {
+function repeatDelete(pod: KubeObject, { graceSeconds }: DeleteOptions, now: number): KubeObject {
   const { deletionGracePeriodSeconds: old = 0, deletionTimestamp = '' } = pod.metadata;
-  if (old === 0) return { pod, effect: isHeld(pod) ? 'unchanged' : 'gone' };
-  if (graceSeconds === undefined || graceSeconds >= old) return { pod, effect: 'unchanged' };
+  if (graceSeconds === undefined || graceSeconds >= old) return pod;
+  if (graceSeconds === 0) return withDeadline(pod, now, 0);
   const deadline = Date.parse(deletionTimestamp) - (old - graceSeconds) * 1000;
-  if (graceSeconds === 0) return { pod: withDeadline(pod, now, 0), effect: isHeld(pod) ? 'shortened' : 'gone' };
-  const isPast = deadline < now;
-  return { pod: withDeadline(pod, isPast ? now : deadline, isPast ? 1 : graceSeconds), effect: 'shortened' };
+  return deadline < now ? withDeadline(pod, now, 1) : withDeadline(pod, deadline, graceSeconds);
 }
 
 function withDeadline(pod: KubeObject, at: number, grace: number, more: { generation?: number } = {}): KubeObject {
   const deletionTimestamp = formatStamp(fromMs(at), 0);
   return { ...pod, metadata: { ...pod.metadata, ...more, deletionTimestamp, deletionGracePeriodSeconds: grace } };
 }
-
-const isHeld = (pod: KubeObject): boolean => (pod.metadata.finalizers ?? []).length > 0;
 
 /** Serves POST pods/NAME/eviction. The response is 201 with a Status, never with the Pod. */
 export async function serveEviction(cluster: Cluster, exchange: Exchange, kind: Kind) {

@@ -5,7 +5,7 @@ import { badRequest } from '../data/status.ts';
 import { isTrue, numberIn, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type LogLine } from '../play/container-log.ts';
-import { parseStamp, type Nanoseconds } from '../clock.ts';
+import { parseStamp } from '../clock.ts';
 
 /** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */
 export function serveLog(cluster: Cluster, exchange: Exchange, kind: Kind): void {
@@ -53,18 +53,13 @@ function stateOf(pod: KubeObject, container: string): string | undefined {
   return isRecord(state) ? Object.keys(state)[0] : undefined;
 }
 
-interface Reading {
-  show: (line: LogLine) => string;
-  from: Nanoseconds;
-  lines: number;
-  bytes: number;
-}
+type Reading = ReturnType<typeof readingOf>;
 
-function readingOf({ query }: ApiRequest, now: number): Reading {
+function readingOf({ query }: ApiRequest, now: number) {
   const sinceSeconds = numberIn(query, 'sinceSeconds');
   const from = parseStamp(query.get('sinceTime') ?? '')?.at;
   return {
-    show: isTrue(query.get('timestamps')) ? stamped : ({ text }) => text,
+    show: isTrue(query.get('timestamps')) ? stamped : ({ text }: LogLine) => text,
     from: from ?? (sinceSeconds === undefined ? 0n : BigInt(Math.floor(now - sinceSeconds * 1000)) * 1_000_000n),
     lines: numberIn(query, 'tailLines') ?? Infinity,
     bytes: numberIn(query, 'limitBytes') ?? Infinity,

@@ -1,13 +1,11 @@
 import type { Cluster } from '../cluster.ts';
 import { groupVersion, kinds, type Kind } from '../data/kinds.ts';
 import { methodNotAllowed, noSuchPath } from '../data/status.ts';
-import type { ApiRequest, Verb } from '../http/api-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { serveChange } from './change.ts';
 import { serveDelete, serveEviction } from './delete.ts';
-import { serveGet, serveList } from './list.ts';
 import { serveLog } from './logs.ts';
-import { serveWatch } from './watch.ts';
+import { serveGet, serveList, serveWatch } from './read.ts';
 
 /** Answers one request. Throws a Refusal for whatever cannot be served. */
 export async function serve(cluster: Cluster, exchange: Exchange): Promise<void> {
@@ -17,30 +15,25 @@ export async function serve(cluster: Cluster, exchange: Exchange): Promise<void>
   const isDryRun = query.getAll('dryRun').includes('All');
   if (!isDryRun && isTrigger(cluster, method, path)) return serveTrigger(cluster, exchange);
   if (subresource !== undefined && kind.plural !== 'pods') throw noSuchPath();
-  return (subresource === undefined ? byVerb[verb] : bySubresource(request))(cluster, exchange, kind);
+  const serveRequest = handlers[[verb, subresource].filter(Boolean).join(' ')];
+  if (serveRequest !== undefined) return serveRequest(cluster, exchange, kind);
+  throw subresource === undefined || subresource === 'status' ? methodNotAllowed() : noSuchPath();
 }
 
-type Serve = (cluster: Cluster, exchange: Exchange, kind: Kind) => void | Promise<void>;
-
-const byVerb: Record<Verb, Serve> = {
+/** By the verb, with the subresource of a pod. */
+const handlers: Record<string, (cluster: Cluster, exchange: Exchange, kind: Kind) => void | Promise<void>> = {
   get: serveGet,
   list: serveList,
   watch: serveWatch,
   delete: serveDelete,
   patch: serveChange,
   update: serveChange,
-  create: () => {
-    throw methodNotAllowed();
-  },
+  'get log': serveLog,
+  'create eviction': serveEviction,
+  'get status': serveGet,
+  'patch status': serveChange,
+  'update status': serveChange,
 };
-
-/** The function that serves a subresource of a pod. */
-function bySubresource({ subresource, verb }: ApiRequest): Serve {
-  if (subresource === 'status') return byVerb[verb];
-  if (subresource === 'log' && verb === 'get') return serveLog;
-  if (subresource === 'eviction' && verb === 'create') return serveEviction;
-  throw noSuchPath();
-}
 
 /** Whether this is the recorded request that made a controller delete the pod. Sending it begins the pod's end. */
 function isTrigger({ scenario, player }: Cluster, method: string, path: string): boolean {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
-import type { ClusterEntry, UserEntry } from '../kubeconfig/parse.ts';
+import type { ServerEntry, UserEntry } from '../kubeconfig/parse.ts';
 import type { Redactor } from '../redact.ts';
 import type { Env } from '../env.ts';
 
@@ -15,18 +15,13 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
 export interface Identity {
   headers: OutgoingHttpHeaders;
   tls: TlsOptions;
-  /** Counts the renewals, so that concurrent requests renew only once. */
-  generation: number;
+  /** After a 401 to that request: true if there are new credentials to try. Concurrent requests renew only once. */
+  renew(this: void): boolean;
 }
 
-export interface Credentials {
-  /** The credentials for the next request. Runs a plugin or reads a file if necessary. */
-  identify(): Promise<Identity>;
-  /** After a 401 to a request with this `generation`: true if there are new credentials to try. */
-  renew(generation: number): Promise<boolean>;
-}
+/** The credentials for the next request. Runs a plugin or reads a file if necessary. */
+export type Identify = () => Promise<Identity>;
 
-/** The credentials that a source gives for the next request. */
 export interface Credential {
   /** The header: a scheme, a space and the secret. */
   authorization?: string;
@@ -34,7 +29,6 @@ export interface Credential {
   key?: string;
 }
 
-/** One way to authenticate. */
 export interface CredentialSource {
   getCredential(): Promise<Credential>;
   /** Drops the cached credentials, after a 401. False if they cannot be renewed. */
@@ -42,7 +36,7 @@ export interface CredentialSource {
 }
 
 export interface ResolveOptions {
-  cluster: ClusterEntry & { server: string };
+  cluster: ServerEntry;
   user: UserEntry;
   env: Env;
   redactor: Redactor;

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { asObject } from '../../model/observe/read.ts';
 import { PodexitError } from '../../errors.ts';
 import { parseJson } from '../http/body.ts';
-import type { ClusterEntry, ExecEntry } from '../kubeconfig/parse.ts';
+import type { ClusterEntry, ExecEntry, ServerEntry } from '../kubeconfig/parse.ts';
 import { asText } from '../status.ts';
 import type { Env } from '../env.ts';
 import type { Credential, ResolveOptions, CredentialSource } from './credentials.ts';
@@ -35,7 +35,7 @@ export function execSource(exec: ExecEntry, { cluster, env, closed }: ResolveOpt
   };
 
   async function refresh(): Promise<ExpiringCredential> {
-    return readCredential(exec, await run(exec, execInfo(exec, cluster, env.stdinIsTty), env, closed));
+    return readCredential(exec, await run(exec, cluster, env, closed));
   }
 }
 
@@ -51,13 +51,9 @@ const maxOutputBytes = 1_048_576;
 /** A login in a browser takes minutes. kubectl waits without a limit. */
 const timeoutMs = { unattended: 60_000, interactive: 600_000 };
 
-async function run(
-  exec: ExecEntry,
-  info: { interactive: boolean; json: string },
-  env: Env,
-  closed: AbortSignal,
-): Promise<string> {
-  if (exec.interactiveMode === 'Always' && !info.interactive) {
+async function run(exec: ExecEntry, cluster: ServerEntry, env: Env, closed: AbortSignal): Promise<string> {
+  const interactive = exec.interactiveMode !== 'Never' && env.stdinIsTty;
+  if (exec.interactiveMode === 'Always' && !interactive) {
     throw new PodexitError(
       'auth.exec-needs-terminal',
       `the credential plugin ${nameOf(exec)} needs interactive input, but there is no terminal`,
@@ -66,14 +62,14 @@ async function run(
   }
   const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
   // A process group can be killed as a whole. An interactive plugin gets none: it would lose the terminal.
-  const isGroup = !info.interactive && env.platform !== 'win32';
+  const isGroup = !interactive && env.platform !== 'win32';
   const child = spawnPlugin(exec, env, {
-    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: info.json },
-    stdio: [info.interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+    env: { ...env.variables, ...own, KUBERNETES_EXEC_INFO: execInfo(exec, cluster, interactive) },
+    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
     windowsHide: true,
     detached: isGroup,
   });
-  const limit = info.interactive ? timeoutMs.interactive : timeoutMs.unattended;
+  const limit = interactive ? timeoutMs.interactive : timeoutMs.unattended;
   let stop = (_why: string): void => {};
   const cancel = env.setTimeout(() => stop(`gave no credentials within ${limit / 1000} s`), limit);
   const abandon = (): void => stop('was stopped because its result is no longer needed');
@@ -170,21 +166,16 @@ function notStarted(exec: ExecEntry, { code = 'unknown error' }: NodeJS.ErrnoExc
   return failed(exec, why, exec.installHint ?? hint);
 }
 
-/** KUBERNETES_EXEC_INFO: tells the plugin about the terminal and, if it asks for it, the cluster. */
-function execInfo(
-  exec: ExecEntry,
-  cluster: ClusterEntry & { server: string },
-  stdinIsTty: boolean,
-): { interactive: boolean; json: string } {
-  const interactive = exec.interactiveMode !== 'Never' && stdinIsTty;
+/** Tells the plugin about the terminal and, if it asks for it, the cluster. */
+function execInfo(exec: ExecEntry, cluster: ServerEntry, interactive: boolean): string {
   const spec = { interactive, cluster: exec.provideClusterInfo ? clusterInfo(cluster) : undefined };
-  return { interactive, json: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }) };
+  return JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec });
 }
 
 /** The cluster extension for exec plugins (client-go clientauthentication/v1 Cluster.config). */
 const configExtension = 'client.authentication.k8s.io/exec';
 
-function clusterInfo(cluster: ClusterEntry & { server: string }) {
+function clusterInfo(cluster: ServerEntry) {
   return {
     server: cluster.server,
     'tls-server-name': cluster.tlsServerName,

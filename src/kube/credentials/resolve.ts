@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { isOverTls, readIfThere, type ClusterEntry, type Impersonation, type UserEntry } from '../kubeconfig/parse.ts';
-import type { Credentials, Identity, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
+import { isOverTls, readIfThere, type Impersonation, type ServerEntry, type UserEntry } from '../kubeconfig/parse.ts';
+import type { Identify, Credential, ResolveOptions, CredentialSource, TlsOptions } from './credentials.ts';
 import { PodexitError } from '../../errors.ts';
 import type { Redactor } from '../redact.ts';
 
@@ -10,30 +10,24 @@ import type { Redactor } from '../redact.ts';
  * (client-go ClientConfig), only the user to impersonate, which is no secret. Throws PodexitError `kubeconfig.bad-file`
  * for an unreadable file, and later the errors of exec plugins.
  */
-export async function resolveCredentials(options: ResolveOptions): Promise<Credentials> {
+export async function resolveCredentials(options: ResolveOptions): Promise<Identify> {
   const { cluster, user, redactor } = options;
   const tls = readTls(cluster, user, redactor);
   const source = await chooseSource(options);
   const impersonation = impersonationHeaders(user.impersonate);
-  let generation = 0;
-
-  return {
-    async identify(): Promise<Identity> {
-      const at = generation;
-      const { authorization, cert, key } = await source.getCredential();
-      [authorization?.replace(/^\S+ /, ''), key].forEach((secret) => redactor.hide(secret));
-      return {
-        headers: { ...(authorization === undefined ? {} : { authorization }), ...impersonation },
-        tls: cert === undefined || key === undefined ? tls : { ...tls, cert, key },
-        generation: at,
-      };
-    },
-    async renew(used) {
-      if (used !== generation) return true;
-      if (!source.forget()) return false;
-      generation++;
-      return true;
-    },
+  let renewals = 0;
+  return async () => {
+    const before = renewals;
+    const { authorization, cert, key } = await source.getCredential();
+    [authorization?.replace(/^\S+ /, ''), key].forEach((secret) => redactor.hide(secret));
+    return {
+      headers: { ...(authorization === undefined ? {} : { authorization }), ...impersonation },
+      tls: cert === undefined || key === undefined ? tls : { ...tls, cert, key },
+      renew() {
+        if (renewals === before && source.forget()) renewals++;
+        return renewals !== before;
+      },
+    };
   };
 }
 
@@ -102,7 +96,7 @@ function escapeKey(key: string): string {
  * How the server's certificate is verified, and our client certificate. Throws PodexitError `kubeconfig.bad-file`, and
  * with TLS `kubeconfig.no-authority`.
  */
-function readTls(cluster: ClusterEntry & { server: string }, user: UserEntry, redactor: Redactor): TlsOptions {
+function readTls(cluster: ServerEntry, user: UserEntry, redactor: Redactor): TlsOptions {
   const ca = readPem('certificate-authority', cluster.certificateAuthorityData, cluster.certificateAuthority);
   const cert = readPem('client-certificate', user.clientCertificateData, user.clientCertificate);
   // kubectl does not even read a key without a certificate.

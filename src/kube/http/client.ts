@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
 import type { Cluster, ClusterMemory, StreamedResponse, ApiRequest, SingleRequest } from '../cluster.ts';
-import type { Credentials, Identity } from '../credentials/credentials.ts';
+import type { Identify, Identity } from '../credentials/credentials.ts';
 import { showUrl } from '../redact.ts';
 import type { Env } from '../env.ts';
 import { maxSilenceMs, readJson } from './body.ts';
@@ -15,7 +15,7 @@ export interface ClientOptions {
   /** The API server's address. Its path, if any, is put before the path of every request. */
   base: URL;
   transport: Transport;
-  credentials: Credentials;
+  identify: Identify;
   userAgent: string;
   /**
    * kubectl's --request-timeout; 0 or absent: no limit. It limits streams only until their headers arrive, and writes
@@ -23,8 +23,17 @@ export interface ClientOptions {
    */
   requestTimeoutMs?: number;
   memory: ClusterMemory;
+  counts: RequestCounts;
   env: Env;
   clean(text: string): string;
+}
+
+/** Requests to the API server; each is in exactly one of these. */
+export interface RequestCounts {
+  /** Paths with their selectors: a watch that resumes, as each does after some minutes, is not counted again. */
+  watches: Set<string>;
+  logs: number;
+  others: number;
 }
 
 /** Every request of a run goes through here: one transport, one identity, one place for redirects and renewals. */
@@ -35,7 +44,6 @@ export function createClient(options: ClientOptions): Pick<Cluster, 'request' | 
     return {
       ...reply,
       dated: dated(reply.headers, reply.sentAt, reply.at),
-      renew: () => options.credentials.renew(reply.generation),
     };
   };
   return {
@@ -59,12 +67,12 @@ function timeoutFor({ requestTimeoutMs }: ClientOptions, { method }: ApiRequest)
 const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
-/** `generation`: that of the credentials that were sent. */
-type AuthenticatedReply = Reply & { generation: number };
+/** `renew`: of the credentials that were sent. */
+type AuthenticatedReply = Reply & Pick<Identity, 'renew'>;
 
 /** Follows redirects, but only of a GET within one origin, since a redirected request carries our credentials. */
 async function follow(options: ClientOptions, request: ApiRequest): Promise<AuthenticatedReply> {
-  let url = urlOf(options.base, request.path, searchParams(request.query));
+  let url = urlOf(options.base, request.path, request.query);
   for (let hops = 0; ; hops++) {
     const reply = await sendAuthenticated(options, (identity) => retryStale(options, request, url, identity));
     if (!redirects.has(reply.status)) return reply;
@@ -83,23 +91,24 @@ function resolve(location: string | undefined, from: URL): URL | undefined {
 
 /** After a 401 renews the credentials and sends again, once: a request that was not authenticated was not executed. */
 async function sendAuthenticated(
-  { credentials }: ClientOptions,
+  { identify }: ClientOptions,
   exchange: (identity: Identity) => Promise<Reply>,
 ): Promise<AuthenticatedReply> {
   for (let renewed = false; ; renewed = true) {
-    const identity = await credentials.identify();
+    const identity = await identify();
     const reply = await exchange(identity);
-    const { generation } = identity;
-    if (reply.status !== 401 || renewed || !(await credentials.renew(generation))) return { ...reply, generation };
+    const { renew } = identity;
+    if (reply.status !== 401 || renewed || !renew()) return { ...reply, renew };
     reply.body.resume();
   }
 }
 
 function send(
-  { transport, userAgent, env }: ClientOptions,
+  { transport, userAgent, env, counts }: ClientOptions,
   identity: Identity,
   request: Omit<Exchange, 'tls' | 'now'>,
 ): Promise<Reply> {
+  count(counts, request.url);
   // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
   if (request.signal !== undefined) setMaxListeners(0, request.signal);
   return transport.exchange({
@@ -110,6 +119,12 @@ function send(
   });
 }
 
+function count(counts: RequestCounts, { pathname, searchParams }: URL): void {
+  if (searchParams.has('watch'))
+    counts.watches.add(`${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`);
+  else counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
+}
+
 /** Headers that only the run may set: they authenticate or impersonate a user, or belong to the connection. */
 const reservedHeaders = /^(?:authorization|impersonate-.*|host|connection|content-length|transfer-encoding)$/i;
 /** ms; longer than any probe's own timeout, which aborts its requests. */
@@ -118,7 +133,7 @@ const maxProbeMs = 65_000;
 /** Follows no redirects, and retries no broken connections: a probe measures what happens to this one request. */
 async function sendOnce(options: ClientOptions, { method, path, headers, signal }: SingleRequest): Promise<Reply> {
   const { base } = options;
-  const url = new URL(`${base.pathname.replace(/\/+$/, '')}${path}`, base.origin);
+  const url = new URL(`${pathPrefix(base)}${path}`, base.origin);
   if (url.origin !== base.origin)
     throw new PodexitError('probe.path', 'a path leads away from the API server', 'Check --probe.');
   const allowed = Object.entries(headers).filter(([name]) => !reservedHeaders.test(name));
@@ -174,23 +189,18 @@ function limit(requestedMs: number | undefined, maxMs: number): number {
 }
 
 /** The path in the server's address goes before the request's own. */
-export function urlOf(base: URL, path: string, query: URLSearchParams): URL {
+export function urlOf(base: URL, path: string, query: ApiRequest['query'] | URLSearchParams = {}): URL {
   const url = new URL(base.origin);
-  url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`;
-  url.search = query.toString();
+  url.pathname = `${pathPrefix(base)}${path}`;
+  const entries = query instanceof URLSearchParams ? [...query] : Object.entries(query);
+  for (const [name, value] of entries) if (value !== undefined) url.searchParams.append(name, value);
   return url;
 }
 
-function searchParams(query: ApiRequest['query'] = {}): URLSearchParams {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
-  return params;
-}
+const pathPrefix = (base: URL): string => base.pathname.replace(/\/+$/, '');
 
 /** Includes the selectors: they are no secrets, and the caller applies `clean`. */
-function loggedUrl(url: URL): string {
-  return `${showUrl(url)}${url.search}`;
-}
+const loggedUrl = (url: URL): string => `${showUrl(url)}${url.search}`;
 
 function dated(headers: IncomingHttpHeaders, sentAt: number, at: number): RawObservation[] {
   const date = Date.parse(headers.date ?? '');

@@ -9,7 +9,6 @@ interface Dial {
   tls: TlsOptions;
   /** ms until the TLS handshake is done, in real time. */
   timeoutMs: number;
-  /** Aborts the attempt. */
   signal: AbortSignal;
 }
 

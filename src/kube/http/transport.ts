@@ -66,25 +66,3 @@ const httpFor = (base: URL) => (base.protocol === 'https:' ? import('node:https'
 
 /** Node documents it (http, agent.createConnection); its types for Node 20 lack it. */
 type ConnectingAgent = Agent & { createConnection(...options: unknown[]): Duplex };
-
-/** Requests to the API server; each is in exactly one of these. */
-export interface RequestCounts {
-  watches: number;
-  logs: number;
-  others: number;
-}
-
-/** Adds each request to `counts`. A watch that resumes, as each does after some minutes, is not counted again. */
-export function countingTransport(transport: Transport, counts: RequestCounts): Transport {
-  const watched = new Set<string>();
-  return {
-    ...transport,
-    exchange(request) {
-      const { pathname, searchParams } = request.url;
-      const watchKey = `${pathname} ${searchParams.get('fieldSelector')} ${searchParams.get('labelSelector')}`;
-      if (!searchParams.has('watch')) counts[/\/pods\/[^/]+\/log$/.test(pathname) ? 'logs' : 'others'] += 1;
-      else if (!watched.has(watchKey)) counts.watches = watched.add(watchKey).size;
-      return transport.exchange(request);
-    },
-  };
-}

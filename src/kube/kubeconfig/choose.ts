@@ -5,9 +5,9 @@ import type { Loaded } from './load.ts';
 import {
   isOverTls,
   type ClusterEntry,
-  type ContextEntry,
   type Impersonation,
   type Kubeconfig,
+  type ServerEntry,
   type UserEntry,
 } from './parse.ts';
 
@@ -15,7 +15,7 @@ import {
 export interface Chosen {
   contextName?: string;
   namespace: string;
-  cluster: ClusterEntry & { server: string };
+  cluster: ServerEntry;
   user: UserEntry;
 }
 
@@ -26,7 +26,8 @@ export interface Chosen {
  */
 export function choose({ kubeconfig, files, ownNamespace }: Loaded, options: ConnectOptions): Chosen {
   const contextName = options.context ?? kubeconfig.currentContext;
-  const context = contextName === undefined ? {} : chooseContext(kubeconfig, contextName, files);
+  // An error even if flags replace all of it: kubectl too refuses a current context that does not exist.
+  const context = findEntry('context', kubeconfig.contexts, contextName, files.join(', '));
   const named = findEntry('cluster', kubeconfig.clusters, options.cluster ?? context.cluster);
   const cluster = withClusterFlags(named, options);
   if (cluster.server === undefined) throw noServer(kubeconfig, contextName, files);
@@ -64,28 +65,18 @@ function withScheme(server: string, cluster: ClusterEntry, user: UserEntry): str
   return `${isTls ? 'https' : 'http'}://${server}`;
 }
 
-/** Throws even if flags replace all of it: kubectl too refuses a current context that does not exist. */
-function chooseContext(kubeconfig: Kubeconfig, name: string, files: readonly string[]): ContextEntry {
-  const context = kubeconfig.contexts.get(name);
-  if (context !== undefined) return context;
-  throw new PodexitError(
-    'kubeconfig.unknown-context',
-    `the context "${name}" is not in ${files.join(', ')}`,
-    namesHint('contexts', kubeconfig.contexts),
-  );
-}
-
 /** An undefined name chooses nothing; a name that does not exist is an error. */
 function findEntry<T extends object>(
-  kind: 'cluster' | 'user',
+  kind: 'context' | 'cluster' | 'user',
   entries: ReadonlyMap<string, T>,
   name: string | undefined,
-): T | object {
+  place = 'the kubeconfig',
+): Partial<T> {
   const entry = name === undefined ? {} : entries.get(name);
   if (entry !== undefined) return entry;
   throw new PodexitError(
     `kubeconfig.unknown-${kind}`,
-    `the ${kind} "${name}" is not in the kubeconfig`,
+    `the ${kind} "${name}" is not in ${place}`,
     namesHint(`${kind}s`, entries),
   );
 }
@@ -103,7 +94,7 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
   const { server, certificateAuthority, insecureSkipTlsVerify, tlsServerName } = options;
   const isTrustGiven = certificateAuthority !== undefined || insecureSkipTlsVerify === true;
   const trust = {
-    certificateAuthority: absolute(certificateAuthority),
+    certificateAuthority: certificateAuthority === undefined ? undefined : resolve(certificateAuthority),
     certificateAuthorityData: undefined,
     insecureSkipTlsVerify,
   };
@@ -115,24 +106,20 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
   };
 }
 
-/** As client-go's getAuthInfo: each flag replaces what it names, and nothing else. */
+/** As client-go's getAuthInfo: each flag replaces what it names, and nothing else. Paths are relative to the working directory. */
 function withUserFlags(own: UserEntry, options: ConnectOptions): UserEntry {
-  const { token, username, password, clientCertificate, clientKey } = options;
+  const { token = own.token, username = own.username, password = own.password, clientCertificate, clientKey } = options;
   return {
     ...own,
-    clientCertificate: absolute(clientCertificate) ?? own.clientCertificate,
-    clientCertificateData: clientCertificate === undefined ? own.clientCertificateData : undefined,
-    clientKey: absolute(clientKey) ?? own.clientKey,
-    clientKeyData: clientKey === undefined ? own.clientKeyData : undefined,
+    ...(clientCertificate !== undefined && {
+      clientCertificate: resolve(clientCertificate),
+      clientCertificateData: undefined,
+    }),
+    ...(clientKey !== undefined && { clientKey: resolve(clientKey), clientKeyData: undefined }),
+    ...{ token, username, password },
     impersonate: impersonation(own.impersonate, options),
-    token: token ?? own.token,
-    username: username ?? own.username,
-    password: password ?? own.password,
   };
 }
-
-/** A path on the command line is relative to the working directory. */
-const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
 
 function impersonation(own: Impersonation | undefined, options: ConnectOptions): Impersonation | undefined {
   const { as, asUid, asGroup = [], asUserExtra = [] } = options;
@@ -182,40 +169,27 @@ function noServer(kubeconfig: Kubeconfig, contextName: string | undefined, files
 }
 
 /**
- * Refuses contradictory settings, as client-go does before it sends anything: to choose one would be a guess. Throws
- * PodexitError `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
+ * Refuses contradictory settings, as client-go does before it sends anything (validateClusterInfo, validateAuthInfo, and
+ * with TLS TLSConfigFor and HTTPWrappersForConfig): to choose one would be a guess. Throws PodexitError
+ * `kubeconfig.contradictory` or `kubeconfig.no-client-key`.
  */
-function assertUsable(cluster: ClusterEntry & { server: string }, user: UserEntry): void {
+function assertUsable(cluster: ServerEntry, user: UserEntry): void {
   const isTls = isOverTls(cluster.server);
-  assertTrust(cluster, isTls);
-  assertOneCredential(user, isTls);
-  assertCertificate(user);
-}
-
-/** client-go validateClusterInfo, and with TLS TLSConfigFor. */
-function assertTrust(cluster: ClusterEntry, isTls: boolean): void {
-  const { certificateAuthority, certificateAuthorityData, insecureSkipTlsVerify } = cluster;
-  if (certificateAuthority && certificateAuthorityData)
-    throw contradictory('certificate-authority', 'certificate-authority-data');
-  if (isTls && insecureSkipTlsVerify && (certificateAuthority || certificateAuthorityData))
-    throw contradictory('a certificate-authority', 'insecure-skip-tls-verify');
-}
-
-/** client-go validateAuthInfo, and with TLS HTTPWrappersForConfig. */
-function assertOneCredential(user: UserEntry, isTls: boolean): void {
-  const isBasic = Boolean(user.username || user.password);
-  if (user.token && isBasic) throw contradictory('a token', 'basic authentication (username, password)');
-  if (isTls && user.tokenFile && user.username) throw contradictory('a tokenFile', 'basic authentication (username)');
-  if (user.exec && user.authProvider) throw contradictory('an exec plugin', 'an auth-provider');
-}
-
-/** client-go validateAuthInfo, which checks a key only if there is a certificate. */
-function assertCertificate(user: UserEntry): void {
-  const { clientCertificate, clientCertificateData, clientKey, clientKeyData } = user;
-  if (!clientCertificate && !clientCertificateData) return;
-  if (clientCertificate && clientCertificateData) throw contradictory('client-certificate', 'client-certificate-data');
-  if (clientKey && clientKeyData) throw contradictory('client-key', 'client-key-data');
-  if (clientKey || clientKeyData) return;
+  const { certificateAuthority: ca, certificateAuthorityData: caData, insecureSkipTlsVerify } = cluster;
+  const { clientCertificate, clientCertificateData, clientKey, clientKeyData, token, tokenFile, username } = user;
+  // A key is checked only if there is a certificate.
+  const hasCertificate = clientCertificate || clientCertificateData;
+  const contradictions: [areGiven: unknown, first: string, second: string][] = [
+    [ca && caData, 'certificate-authority', 'certificate-authority-data'],
+    [isTls && insecureSkipTlsVerify && (ca || caData), 'a certificate-authority', 'insecure-skip-tls-verify'],
+    [token && (username || user.password), 'a token', 'basic authentication (username, password)'],
+    [isTls && tokenFile && username, 'a tokenFile', 'basic authentication (username)'],
+    [user.exec && user.authProvider, 'an exec plugin', 'an auth-provider'],
+    [clientCertificate && clientCertificateData, 'client-certificate', 'client-certificate-data'],
+    [hasCertificate && clientKey && clientKeyData, 'client-key', 'client-key-data'],
+  ];
+  for (const [areGiven, first, second] of contradictions) if (areGiven) throw contradictory(first, second);
+  if (!hasCertificate || clientKey || clientKeyData) return;
   throw new PodexitError(
     'kubeconfig.no-client-key',
     'the client certificate of the user has no key and is useless without one',

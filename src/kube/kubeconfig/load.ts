@@ -31,7 +31,8 @@ export interface Loaded {
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
 export async function loadKubeconfig({ file, variables, server, serviceAccount }: LoadOptions): Promise<Loaded> {
-  const ownNamespace = inClusterNamespace(variables, serviceAccount);
+  const inside = inClusterKubeconfig(variables, serviceAccount);
+  const ownNamespace = inside && inClusterNamespace(variables, serviceAccount);
   if (file !== undefined) {
     const kubeconfig = await readKubeconfig(file);
     if (kubeconfig === undefined)
@@ -46,8 +47,7 @@ export async function loadKubeconfig({ file, variables, server, serviceAccount }
   const found = await Promise.all(files.map(readKubeconfig));
   const kubeconfig = mergeKubeconfigs(found.filter((each) => each !== undefined));
   const isEmpty = kubeconfig.clusters.size + kubeconfig.contexts.size === 0 && server === undefined;
-  const inside = isEmpty ? inClusterKubeconfig(variables, serviceAccount) : undefined;
-  return { kubeconfig: inside ?? kubeconfig, files, ownNamespace };
+  return { kubeconfig: (isEmpty && inside) || kubeconfig, files, ownNamespace };
 }
 
 function kubeconfigFiles(variables: Variables): string[] {
@@ -76,9 +76,8 @@ async function readKubeconfig(file: string): Promise<Kubeconfig | undefined> {
  * ("Organizing Cluster Access Using kubeconfig Files", Kubernetes documentation).
  */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
-  const currentContext = files.find((file) => file.currentContext !== undefined)?.currentContext;
   return {
-    currentContext,
+    currentContext: files.find((file) => file.currentContext !== undefined)?.currentContext,
     clusters: firstWins(files.map((file) => file.clusters)),
     users: firstWins(files.map((file) => file.users)),
     contexts: firstWins(files.map((file) => file.contexts)),
@@ -109,6 +108,5 @@ export function inClusterKubeconfig(variables: Variables, directory = serviceAcc
 
 /** kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace). */
 function inClusterNamespace(variables: Variables, directory = serviceAccountDirectory): string | undefined {
-  if (inClusterKubeconfig(variables, directory) === undefined) return undefined;
   return variables['POD_NAMESPACE'] || readIfThere(`${directory}/namespace`)?.trim() || undefined;
 }

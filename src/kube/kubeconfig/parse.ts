@@ -12,6 +12,8 @@ export interface Kubeconfig {
 }
 
 export type ClusterEntry = Partial<ReturnType<typeof readCluster>>;
+/** With an address. */
+export type ServerEntry = ClusterEntry & { server: string };
 export type UserEntry = Partial<ReturnType<typeof readUser>>;
 export type ExecEntry = ReturnType<typeof readExec>;
 export type ContextEntry = Partial<ReturnType<typeof readContext>>;

@@ -1,5 +1,5 @@
 /** A container of a pod, reduced to what podexit may know: of its arguments only conclusions are kept. */
-import { shellLineOf, signalHandlingOf, trapOf } from './command-line.ts';
+import { shellLineOf, signalHandlingOf, trapOf, type CommandLine } from './command-line.ts';
 import {
   asArray,
   asBoolean,
@@ -58,11 +58,11 @@ export const narrowContainer = shape({
   lifecycle: unlessEmpty(shape({ preStop: narrowHandler, stopSignal: asString })),
   readinessProbe: maybe(narrowProbe),
   /** Computed here: PID 1 starts as a shell with a command line, which rarely passes signals on if it stays a shell. */
-  shell: (_, container) => isShell(container) || undefined,
+  shell: noted((line) => !/(^|[;&|]\s*)(exec|trap)\s/.test(line)),
   /** Computed here: that line has `trap "" TERM`; processes that it starts ignore SIGTERM too (this survives exec). */
-  ignoresTerm: (_, container) => ignoresTerm(container) || undefined,
+  ignoresTerm: noted((line) => trapOf(line, 'TERM') === 'ignored'),
   /** Computed here: that line handles SIGTERM with a trap, which may take any time and print nothing. */
-  handlesTerm: (_, container) => handlesTerm(container) || undefined,
+  handlesTerm: noted((_line, command) => signalHandlingOf(command).kind === 'handles'),
   ports: (raw) => nonEmpty(asArray(raw, 64).flatMap(narrowContainerPort)),
 });
 
@@ -91,33 +91,20 @@ export function plainSleep(command: readonly string[]): number | undefined {
 
 const secondsPerUnit: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
-const wordsOf = ({ command, args }: JsonObject): string[] => asStrings(command).concat(asStrings(args));
-
-/** The line of `sh -c LINE`. A longer one is a script that its first words say little about. */
-const lineOf = (container: JsonObject): string | undefined => {
-  const line = shellLineOf(wordsOf(container));
-  return line === undefined || line.length > maxLineLength ? undefined : line;
-};
+/**
+ * Decided here because arguments are not kept: whether a container's `sh -c LINE` `isSo`. A recording has the result. A
+ * very long line is a script that its first words say little about.
+ */
+function noted(isSo: (line: string, command: CommandLine) => boolean) {
+  return (result: unknown, container: JsonObject): true | undefined => {
+    const [command, args] = [asStrings(container['command']), asStrings(container['args'])];
+    const line = shellLineOf([...command, ...args]);
+    const holds = line !== undefined && line.length <= maxLineLength && isSo(line, { command, args });
+    return result === true || holds || undefined;
+  };
+}
 
 const maxLineLength = 4096;
-
-/** Decided here because arguments are not kept. */
-function isShell(container: JsonObject): boolean {
-  if (asBoolean(container['shell']) === true) return true;
-  const line = lineOf(container);
-  return line !== undefined && !/(^|[;&|]\s*)(exec|trap)\s/.test(line);
-}
-
-function ignoresTerm(container: JsonObject): boolean {
-  const line = lineOf(container);
-  return asBoolean(container['ignoresTerm']) === true || (line !== undefined && trapOf(line, 'TERM') === 'ignored');
-}
-
-function handlesTerm(container: JsonObject): boolean {
-  if (asBoolean(container['handlesTerm']) === true) return true;
-  const [command, args] = [asStrings(container['command']), asStrings(container['args'])];
-  return lineOf(container) !== undefined && signalHandlingOf({ command, args }).kind === 'handles';
-}
 
 function narrowContainerPort(raw: unknown): { name?: string; containerPort: number }[] {
   const port = asObject(raw);

@@ -53,10 +53,9 @@ export const narrowMetadata = shape({
 });
 
 function annotationKeys(raw: unknown): Record<string, string> | undefined {
-  const keys = Object.keys(asObject(raw)).slice(0, 256);
-  if (keys.length === 0) return undefined;
-  const read: Record<string, string> = {};
-  for (const key of keys)
-    read[key.slice(0, 320)] = keptAnnotations.has(key) ? (asString(asObject(raw)[key]) ?? '') : '';
-  return read;
+  const annotations = Object.entries(asObject(raw)).slice(0, 256);
+  if (annotations.length === 0) return undefined;
+  return Object.fromEntries(
+    annotations.map(([key, value]) => [key.slice(0, 320), keptAnnotations.has(key) ? asText(value) : '']),
+  );
 }

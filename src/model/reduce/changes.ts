@@ -1,16 +1,14 @@
 /** Lists and watch events: objects that arrive, and objects that a list no longer has. */
-import type { EndpointSlice, KubeObject, Lease } from '../kube.ts';
+import type { EndpointSlice, KubeObject } from '../kube.ts';
 import type { ObservationOf } from '../observation.ts';
-import { foldDelay, nodeReached } from './clocks.ts';
+import type { Seen, Trace } from '../trace.ts';
+import { foldDelay } from './clocks.ts';
 import { foldEvent } from './events.ts';
 import { resumesAt } from './gaps.ts';
-import { factOf, withEntry } from './notes.ts';
-import { foldMissingOwner, foldNamespace, foldNode, foldOwner } from './owners.ts';
+import { withEntry } from './notes.ts';
+import { foldLease, foldMissingOwner, foldNamespace, foldNode, foldOwner, foldSlice } from './objects.ts';
 import { foldPod, gone } from './pod.ts';
 import { foldSiblings } from './siblings.ts';
-import { foldSlice } from './traffic.ts';
-import { parseFloor, parseTime } from '../stamps.ts';
-import type { Seen, Trace } from '../trace.ts';
 
 /** Adds one watch event. */
 export function foldChange(before: Trace, o: ObservationOf<'changed'>): Trace {
@@ -48,26 +46,6 @@ function foldObject(trace: Trace, object: KubeObject, seen: Seen, how: Arrival):
       return foldOwner(trace, object, seen, deleted);
   }
 }
-
-/** The kubelet renews its Lease every ten seconds, independent of its pods. */
-function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: boolean): Trace {
-  const stamp = parseTime(spec.renewTime);
-  if (stamp === undefined) return trace;
-  const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
-  const { lease, renewals } = trace.nodeSigns;
-  // A replayed change, or one without a new renewal, does not show when the node's clock reached this time.
-  const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
-  const nodeSigns = {
-    ...trace.nodeSigns,
-    lease: lease ?? (written && factOf({ stamp, written }, seen)),
-    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf({ stamp, written }, seen)),
-    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
-  };
-  return nodeReached({ ...trace, nodeSigns }, stamp, seen);
-}
-
-/** Covers a few minutes; older renewals say less about a clock that drifts. */
-const maxRenewals = 16;
 
 /** Adds a list: objects that are not in it do not exist. */
 export function foldList(before: Trace, o: ObservationOf<'listed'>): Trace {

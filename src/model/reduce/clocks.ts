@@ -21,21 +21,12 @@ export function foldDated(trace: Trace, dated: ObservationOf<'dated'>): Trace {
   return note({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);
 }
 
-/** A timestamp of the node's clock (ms) arrived: the clock had reached it. */
-export function nodeReached(trace: Trace, stamp: number | undefined, seen: Seen): Trace {
-  return reached(trace, 'node', stamp, seen);
-}
-
-/** A timestamp of the API server's clock (RFC 3339) arrived. */
-export function apiReached(trace: Trace, stamp: string | undefined, seen: Seen): Trace {
-  return reached(trace, 'api', parseTime(stamp), seen);
-}
-
 /** The timestamps of all writes of an object arrived. */
 export const writesReached = (trace: Trace, { metadata: { managedFields = [] } }: KubeObject, seen: Seen): Trace =>
-  managedFields.reduce((next, { time }) => apiReached(next, time, seen), trace);
+  managedFields.reduce((next, { time }) => clockReached(next, 'api', parseTime(time), seen), trace);
 
-function reached(trace: Trace, which: 'api' | 'node', stamp: number | undefined, seen: Seen): Trace {
+/** A timestamp (ms) of a clock arrived: the clock had reached it. */
+export function clockReached(trace: Trace, which: 'api' | 'node', stamp: number | undefined, seen: Seen): Trace {
   if (stamp === undefined) return trace;
   const clock = noLessThan(trace.clocks[which], { at: arrivedBy(seen), value: stamp - arrivedBy(seen), seq: seen.seq });
   return clock.lower === trace.clocks[which].lower ? trace : { ...trace, clocks: { ...trace.clocks, [which]: clock } };

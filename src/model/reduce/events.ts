@@ -1,11 +1,11 @@
 /** Events about the pod, its node and its owners. Each occurrence is kept once (SIGNALS.md §2.1). */
-import { atMost, type Span } from '../span.ts';
 import { reasonsWithMessage, type Event } from '../observe/event.ts';
 import { staticUid } from '../observe/metadata.ts';
 import { isMirror } from '../pod.ts';
+import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
-import { nodeReached } from './clocks.ts';
+import { clockReached } from './clocks.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures are dropped first. */
@@ -88,7 +88,7 @@ function foldKubeletStamps(trace: Trace, event: Event, seen: Seen): Trace {
   if (event.reportingComponent !== 'kubelet' || !concerns(trace, event)) return trace;
   const stamp = parseEventName(event.metadata.name);
   const signed = foldCount(foldLastEvent(trace, event, stamp, seen), event);
-  return nodeReached(nodeReached(signed, stamp, seen), parseTime(event.lastTimestamp), seen);
+  return clockReached(clockReached(signed, 'node', stamp, seen), 'node', parseTime(event.lastTimestamp), seen);
 }
 
 /** Rules only ask whether there were many. */

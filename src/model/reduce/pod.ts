@@ -10,11 +10,11 @@ import {
   statusesOf,
   statusOf,
 } from '../pod.ts';
+import { parseTime, requestedAt } from '../stamps.ts';
 import type { Fact, Seen, Trace } from '../trace.ts';
-import { apiReached, nodeReached, writesReached } from './clocks.ts';
+import { clockReached, writesReached } from './clocks.ts';
 import { factOf, note, withContainer } from './notes.ts';
 import { foldSiblings } from './siblings.ts';
-import { parseTime, requestedAt } from '../stamps.ts';
 
 interface Source {
   /** The state was read from the store at this client time or later. */
@@ -165,8 +165,8 @@ const foldDisruption: Step = (trace, pod, seen) => {
 
 const foldStamps: Step = (trace, pod, seen) => {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata;
-  const written = writesReached(apiReached(trace, creationTimestamp, seen), pod, seen);
-  return grace === 0 ? apiReached(written, deletionTimestamp, seen) : written;
+  const written = writesReached(clockReached(trace, 'api', parseTime(creationTimestamp), seen), pod, seen);
+  return grace === 0 ? clockReached(written, 'api', parseTime(deletionTimestamp), seen) : written;
 };
 
 const steps: Step[] = [
@@ -201,7 +201,7 @@ function foldStatus(before: Trace, pod: Pod, status: ContainerStatus, seen: Seen
       old.reason === terminated.reason;
     if (same) return trace;
     const ended = withContainer(trace, status.name, (facts) => ({ ...facts, terminated: factOf(terminated, seen) }));
-    const next = nodeReached(ended, parseTime(terminated.finishedAt), seen);
+    const next = clockReached(ended, 'node', parseTime(terminated.finishedAt), seen);
     const reason = terminated.reason === undefined ? '' : ` (${terminated.reason})`;
     return note(next, seen, `${status.name} terminated, code ${terminated.exitCode}${reason}`);
   }

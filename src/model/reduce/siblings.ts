@@ -1,5 +1,4 @@
 import type { Pod } from '../kube.ts';
-import type { Stamp } from '../observe/container.ts';
 import { conditionOf, isReady } from '../pod.ts';
 import type { Seen, SiblingFacts, Trace } from '../trace.ts';
 import { factOf, note } from './notes.ts';
@@ -72,27 +71,23 @@ type Progress = Pick<SiblingFacts, (typeof steps)[number]>;
 /** The progress that this state shows; earlier facts keep their first observation. */
 function progressOf(pod: Pod, seen: Seen): Progress {
   const scheduled = conditionOf(pod, 'PodScheduled');
-  const starts = startTimesOf(pod);
+  const started = startOf(pod);
   return {
     ...(scheduled?.status === 'True' ? { scheduled: factOf(scheduled.lastTransitionTime, seen) } : {}),
-    ...(starts ? { started: factOf(lastStart(pod, starts), seen) } : {}),
+    ...(started ? { started: factOf(started, seen) } : {}),
     ...(isReady(pod) ? { ready: factOf(true, seen) } : {}),
   };
 }
 
-/** When each main container started; undefined unless all of them run. */
-function startTimesOf({ spec, status }: Pod): (Stamp | undefined)[] | undefined {
-  const running = (status.containerStatuses ?? []).flatMap(({ state }) => (state.running ? [state.running] : []));
-  return running.length > 0 && running.length === spec.containers.length
-    ? running.map(({ startedAt }) => startedAt)
-    : undefined;
-}
-
-/** When the last container started; undefined if one does not say when. Whole seconds in UTC sort as text. */
-function lastStart({ spec: { nodeName } }: Pod, starts: readonly (Stamp | undefined)[]) {
-  const known = starts.flatMap((start) => start ?? []).sort();
-  const at = known.length === starts.length ? known.at(-1) : undefined;
-  return { at, node: nodeName };
+/**
+ * When the last main container started; undefined unless all of them run. Without `at` if one does not say when. Whole
+ * seconds in UTC sort as text.
+ */
+function startOf({ spec, status: { containerStatuses = [] } }: Pod) {
+  const running = containerStatuses.flatMap(({ state }) => state.running ?? []);
+  if (running.length === 0 || running.length !== spec.containers.length) return undefined;
+  const starts = running.flatMap(({ startedAt }) => startedAt ?? []).sort();
+  return { at: starts.length === running.length ? starts.at(-1) : undefined, node: spec.nodeName };
 }
 
 function progressText({ scheduled, started, ready }: Progress): string {

@@ -2,7 +2,7 @@
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
-import { drainRace, dueText, minLeadMs, serviceNames, serviceOf } from '../drain-lead.ts';
+import { byService, drainRace, dueText, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -125,10 +125,6 @@ export const trafficRules: Rules = {
     };
   },
 };
-
-/** The endpoints of each Service; those without one by their slice. */
-const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
-  serviceNames(endpoints).map((service) => ({ service, own: endpoints.filter((one) => serviceOf(one) === service) }));
 
 /** maxUnavailable: 0 helps only a Deployment's rolling update. */
 function replicaAdvice({ workload }: Timeline): string {

@@ -1,6 +1,9 @@
-import type { Namespace, Node, Owner } from '../kube.ts';
+/** Facts from the objects around the pod: its owners, its node and namespace, and the EndpointSlices that list it. */
+import type { Endpoint, EndpointSlice, Lease, Namespace, Node, Owner } from '../kube.ts';
 import { isOlder } from '../pod.ts';
-import type { OwnerFacts, Seen, Trace } from '../trace.ts';
+import { parseFloor, parseTime } from '../stamps.ts';
+import type { OwnerFacts, Seen, SliceFacts, SliceState, Trace } from '../trace.ts';
+import { clockReached, lastWritten, writesReached } from './clocks.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
 /** Adds one state of an owner; `deleted`: the owner is gone. */
@@ -82,4 +85,74 @@ export function foldNamespace(trace: Trace, namespace: Namespace, seen: Seen): T
   if (trace.namespaceEnding || !isEnding) return trace;
   const next = { ...trace, namespaceEnding: factOf(deletionTimestamp, seen) };
   return note(next, seen, `namespace ${name} is being deleted`);
+}
+
+/** The kubelet renews its Lease every ten seconds, independent of its pods. */
+export function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, isLive: boolean): Trace {
+  const stamp = parseTime(spec.renewTime);
+  if (stamp === undefined) return trace;
+  const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
+  const { lease, renewals } = trace.nodeSigns;
+  // A replayed change, or one without a new renewal, does not show when the node's clock clockReached this time.
+  const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
+  const nodeSigns = {
+    ...trace.nodeSigns,
+    lease: lease ?? (written && factOf({ stamp, written }, seen)),
+    listedRenewal: trace.nodeSigns.listedRenewal ?? (isLive ? undefined : factOf({ stamp, written }, seen)),
+    renewals: isRenewal ? [...renewals, factOf({ stamp, written }, seen)].slice(-maxRenewals) : renewals,
+  };
+  return clockReached({ ...trace, nodeSigns }, 'node', stamp, seen);
+}
+
+/** Covers a few minutes; older renewals say less about a clock that drifts. */
+const maxRenewals = 16;
+
+const maxStates = 256;
+
+/** Adds one state of a slice; `absent`: the slice was deleted. */
+export function foldSlice(trace: Trace, slice: EndpointSlice, seen: Seen, absent = false): Trace {
+  if (trace.uid === undefined) return trace;
+  const { name } = slice.metadata;
+  const known = trace.slices.get(name);
+  const state = stateOf(slice, trace.uid, absent);
+  const last = known?.states.at(-1)?.value;
+  if (known && last && sameState(last, state)) return trace;
+  const facts: SliceFacts = {
+    slice: { addressType: slice.addressType, metadata: slice.metadata },
+    service: slice.metadata.labels?.['kubernetes.io/service-name'],
+    states: [...(known?.states ?? []), factOf(state, seen)].slice(-maxStates),
+  };
+  const next = { ...trace, slices: withEntry(trace.slices, name, facts) };
+  return writesReached(note(next, seen, `slice ${name}: ${describe(state)}`), slice, seen);
+}
+
+/** Absent conditions: ready and serving default to true, terminating to false (SIGNALS.md §3). */
+function stateOf(slice: EndpointSlice, uid: string, absent: boolean): SliceState {
+  const endpoints = absent ? [] : slice.endpoints;
+  const own = endpoints.find((endpoint) => endpoint.targetRef?.uid === uid);
+  return {
+    own: own && conditionsOf(own),
+    otherReady: endpoints.filter((one) => one.targetRef?.uid !== uid && conditionsOf(one).ready).length,
+    deleted: absent || undefined,
+    written: lastWritten(slice),
+  };
+}
+
+const conditionsOf = ({ conditions = {} }: Endpoint) => ({
+  ready: conditions.ready ?? true,
+  serving: conditions.serving ?? conditions.ready ?? true,
+  terminating: conditions.terminating ?? false,
+});
+
+/** A Service with many endpoints changes all the time; it only matters whether any other endpoint is ready. */
+const sameState = (a: SliceState, b: SliceState): boolean =>
+  a.otherReady > 0 === b.otherReady > 0 &&
+  a.deleted === b.deleted &&
+  a.own?.ready === b.own?.ready &&
+  a.own?.serving === b.own?.serving &&
+  a.own?.terminating === b.own?.terminating;
+
+function describe(state: SliceState): string {
+  const own = state.own ? `ready ${state.own.ready}, serving ${state.own.serving}` : 'not listed';
+  return `${own}; ${state.otherReady} other ready`;
 }

@@ -1,0 +1,105 @@
+/** The containers of a pod's spec, as far as rules judge them. Untrusted: a value of the wrong type counts as absent. */
+import { plainSleep } from '../model/observe/container.ts';
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asSeconds,
+  asString,
+  asStrings,
+  asText,
+  isPresent,
+  type JsonObject,
+} from '../model/observe/read.ts';
+import { commandsOf, shellLineOf, type CommandLine, type SignalHandling } from '../model/observe/command-line.ts';
+
+/** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
+export type Path = readonly (string | number)[];
+
+/** What `check --inspect` read from PID 1. */
+export type Inspection =
+  { kind: 'read'; command: string; handling: SignalHandling } | { kind: 'unreadable'; because: string };
+
+export interface ContainerSpec extends ReturnType<typeof containerOf> {
+  inspection?: Inspection;
+  /** Only in a live pod: it has terminated and is not restarted. */
+  isOver?: boolean;
+}
+
+export const containersOf = (podSpec: unknown, podPath: Path): ContainerSpec[] =>
+  (['containers', 'initContainers'] as const)
+    .flatMap((list) =>
+      asArray(asObject(podSpec)[list], 256).map((one, index) =>
+        containerOf(asObject(one), [...podPath, list, index], list === 'initContainers'),
+      ),
+    )
+    .filter(({ name }) => name !== '');
+
+function containerOf(container: JsonObject, path: Path, isInit: boolean) {
+  const { preStop, stopSignal } = asObject(container['lifecycle']);
+  const initKind = container['restartPolicy'] === 'Always' ? ('sidecar' as const) : ('init' as const);
+  const { livenessProbe } = container;
+  return {
+    name: asText(container['name']),
+    /** A sidecar is an init container with restartPolicy Always. */
+    kind: isInit ? initKind : ('main' as const),
+    path,
+    image: asText(container['image']),
+    command: commandOf(container),
+    hook: hookOf(asObject(preStop)),
+    hasReadinessProbe: isPresent(container['readinessProbe']),
+    /** `graceSeconds`: the probe's own grace period for the restarts that it causes. */
+    liveness: isPresent(livenessProbe)
+      ? { graceSeconds: asSeconds(asObject(livenessProbe)['terminationGracePeriodSeconds']) }
+      : undefined,
+    ports: asArray(container['ports'], 256).map(asObject).flatMap(portOf),
+    /** `lifecycle.stopSignal`, by name; needs a cluster with that feature. */
+    stopSignal: asString(stopSignal),
+  };
+}
+
+/** `noted`: what a recording keeps of the command (model/observe/container.ts). */
+function commandOf({ command, args, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
+  const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
+  const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
+  return { command: asStrings(command), args: asStrings(args), noted };
+}
+
+function portOf(raw: JsonObject) {
+  const port = asNumber(raw['containerPort']);
+  if (port === undefined) return [];
+  // The API takes a host port of 0 for none.
+  const hostPort = asNumber(raw['hostPort']) || undefined;
+  return [{ name: asString(raw['name']), port, protocol: asString(raw['protocol']) ?? 'TCP', hostPort }];
+}
+
+function hookOf(handler: JsonObject) {
+  const kind = (['exec', 'sleep', 'httpGet', 'tcpSocket'] as const).find((one) => isPresent(handler[one]));
+  if (!kind) return undefined;
+  const exec = asObject(handler['exec']);
+  /** Empty unless `kind` is exec. */
+  const command = asStrings(exec['command']);
+  // A recording keeps only the seconds of a plain sleep, not the command.
+  const plain =
+    kind === 'sleep'
+      ? asSeconds(asObject(handler['sleep'])['seconds'])
+      : (asNumber(exec['seconds']) ?? plainSleep(command));
+  return {
+    kind,
+    command,
+    /** The least time that the hook takes, if its definition shows it: a sleep, alone or among other commands. */
+    minSeconds: plain ?? sumOfSleeps(command),
+    /** The hook only sleeps for `minSeconds`. */
+    isPlainSleep: kind === 'sleep' || plain !== undefined,
+  };
+}
+
+/** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
+function sumOfSleeps(command: readonly string[]): number | undefined {
+  const line = shellLineOf(command);
+  if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
+  const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(
+    (one) => plainSleep(one.split(/\s+/)) ?? [],
+  );
+  return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
+}

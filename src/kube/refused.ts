@@ -49,7 +49,8 @@ export function refusedPod(
   { status, message }: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
   if (status === 401) return unauthorized(cluster);
-  if (status === 403) return forbiddenPods(namespace, cluster.clean(message));
+  const denied = denialOf({ status, message });
+  if (denied) return forbidden('pod.forbidden', namespace, cluster.clean(message), denied);
   if (status === 404) {
     return new PodexitError(
       'pod.not-found',
@@ -66,14 +67,15 @@ export function refusedPod(
 
 const persistsHint = 'Try again; if the error persists, check the API server or the proxy in front of it.';
 
-/** The error for pods that cannot be listed or watched; only a 403 is about permissions. */
+/** The error for pods that cannot be listed or watched. */
 export function refusedPods(
   cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
   namespace: string,
-  { status, message, ...wanted }: Pick<Refusal, 'status' | 'message'> & Partial<Permission>,
+  { status, message }: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
   if (status === 401) return unauthorized(cluster);
-  if (status === 403) return forbiddenPods(namespace, cluster.clean(message), wanted);
+  const denied = denialOf({ status, message });
+  if (denied) return forbidden('pod.forbidden', namespace, cluster.clean(message), denied);
   return new PodexitError(
     'pods.unreadable',
     `the pods in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
@@ -86,11 +88,9 @@ const unreadableHints: Partial<Record<number, string>> = {
   404: "This is not a Kubernetes API server: check the cluster's address in the kubeconfig and any proxy in front of it.",
 };
 
-/** 403 on pods: podexit can do nothing without them, so the hint contains the Role that is needed. */
-function forbiddenPods(namespace: string, message: string, asked: Partial<Permission> = {}): PodexitError {
-  const { verb = 'get', resource = 'pods', group = '' } = readDenial(message) ?? asked;
-  return forbidden('pod.forbidden', namespace, message, { verb, resource, group });
-}
+/** The permission that a 403 says is missing; undefined for a 403 of a proxy, which names none. */
+const denialOf = ({ status, message }: Pick<Refusal, 'status' | 'message'>): Permission | undefined =>
+  status === 403 ? readDenial(message) : undefined;
 
 function forbidden(code: string, namespace: string, message: string, denied: Permission): PodexitError {
   return new PodexitError(
@@ -129,7 +129,7 @@ export function refusedDelete(
   }
   if (isUidConflict(refusal)) return replacedPod(namespace, name);
   if (isRefusedByBudget(refusal)) return heldByBudget(cluster, pod, refusal);
-  const denied = status === 403 ? readDenial(message) : undefined;
+  const denied = denialOf(refusal);
   if (denied !== undefined)
     return forbidden(evict ? 'evict.forbidden' : 'delete.forbidden', namespace, message, denied);
   if ((status === 403 && !isPage) || /denied the request|admission webhook|ValidatingAdmissionPolicy/.test(message)) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { refusedDelete, refusedPod } from '../../src/kube/refused.ts';
+import { refusedDelete, refusedPod, refusedPods } from '../../src/kube/refused.ts';
 import { deletePod } from '../../src/kube/delete.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import type { Handler } from './helpers/api.ts';
@@ -243,6 +243,16 @@ describe('the real refusals of a cluster', () => {
   it.each([403, 404])("do not call a proxy's %i page a denial or a missing pod", (code) => {
     const error = refusedDelete(cluster, { namespace: 'shop', name: 'web' }, readRefusal(code, '<html>'));
     expect(error).toMatchObject({ code: 'delete.failed', hint: expect.stringContaining('the proxy') as string });
+  });
+
+  it("do not call a proxy's 403 page a missing permission on pods", () => {
+    const refusal = readRefusal(403, '<html>');
+    const [list, get] = [
+      refusedPods(cluster, 'shop', refusal),
+      refusedPod(cluster, { namespace: 'shop', name: 'web' }, refusal),
+    ];
+    expect([list.code, get.code]).toEqual(['pods.unreadable', 'pod.unreadable']);
+    expect([list.hint, get.hint]).not.toContainEqual(expect.stringContaining('kind: Role'));
   });
 
   it('distinguishes a webhook denial from a missing permission', () => {

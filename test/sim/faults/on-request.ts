@@ -1,5 +1,6 @@
 import type { Cluster } from '../../../src/demo/cluster.ts';
 import { failure, Refusal } from '../../../src/demo/data/status.ts';
+import type { ApiRequest } from '../../../src/demo/http/api-request.ts';
 import type { Exchange } from '../../../src/demo/http/exchange.ts';
 import { executeDelete } from '../../../src/demo/verbs/delete.ts';
 import { readDeleteOptions } from '../../../src/demo/verbs/delete-options.ts';
@@ -14,8 +15,8 @@ type Answer<K extends FaultKind['kind']> = (
 
 /** Faults that take the place of an answer. */
 export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
-  status: (fault) => {
-    throw statusRefusal(fault);
+  status: (fault, { request }) => {
+    throw statusRefusal(fault, request);
   },
   hang: () => {},
   redirect: ({ to }, exchange) => {
@@ -46,7 +47,6 @@ export const onRequest: { [K in FaultKind['kind']]?: Answer<K> } = {
 /** The reason and message of a real server for each failure. */
 const defaultAnswers: Record<number, { reason: string; message: string }> = {
   401: { reason: 'Unauthorized', message: 'Unauthorized' },
-  403: { reason: 'Forbidden', message: 'forbidden: User "dev" cannot do this' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
   410: { reason: 'Expired', message: 'The resourceVersion for the provided list is too old.' },
   429: { reason: 'TooManyRequests', message: 'The server has received too many requests, please try again later.' },
@@ -55,8 +55,21 @@ const defaultAnswers: Record<number, { reason: string; message: string }> = {
   504: { reason: 'Timeout', message: 'request did not complete within requested timeout' },
 };
 
-function statusRefusal({ code, reason, message, retryAfterSeconds }: FaultOf<'status'>): Refusal {
-  const known = defaultAnswers[code] ?? { reason: 'Unknown', message: `the server answers ${code}` };
+/** What the authorizer of a real server says (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go). */
+function denied({ verb, kind, name, subresource }: ApiRequest) {
+  const resource = [kind?.plural, subresource].filter((part) => part !== undefined).join('/');
+  const what = name === undefined ? kind?.plural : `${kind?.plural} "${name}"`;
+  return {
+    reason: 'Forbidden',
+    message: `${what} is forbidden: User "dev" cannot ${verb} resource "${resource}" in API group "${kind?.group}"`,
+  };
+}
+
+function statusRefusal({ code, reason, message, retryAfterSeconds }: FaultOf<'status'>, request: ApiRequest): Refusal {
+  const known = (code === 403 ? denied(request) : defaultAnswers[code]) ?? {
+    reason: 'Unknown',
+    message: `the server answers ${code}`,
+  };
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
   const body = failure(code, reason ?? known.reason, message ?? known.message, details);
   return new Refusal(body, retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) });

@@ -106,7 +106,8 @@ function rolloutReport(numbers: RolloutNumbers, reports: readonly Report[]): obj
 
 /** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */
 function workloadOf(target: string): { kind: string; name: string } {
-  const [kind = '', name] = target.split('/');
+  // A node may have a selector behind its name.
+  const [kind = '', name] = target.split(' ', 1).join('').split('/');
   if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
   const kinds = ['Node', ...Object.values(workloadKinds).map((one) => one.kind)];
   const known = kinds.find((one) => one.toLowerCase() === kind);

@@ -8,7 +8,14 @@ import { notKubernetes } from '../kube/server-errors.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
 import type { Session } from './session.ts';
-import { targetText, targetUnread, workloadKinds, workloadPath, type SeveralTarget } from './target.ts';
+import {
+  targetText,
+  targetUnread,
+  workloadKinds,
+  workloadPath,
+  type NodeTarget,
+  type SeveralTarget,
+} from './target.ts';
 import {
   controllerUid,
   nameOf,
@@ -157,11 +164,8 @@ function sharedLabels([first, ...others]: readonly JsonObject[]): string {
 const forbidden = 403;
 
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
-async function scopeOfNode(
-  cluster: Cluster,
-  { name }: Extract<SeveralTarget, { kind: 'node' }>,
-  { warn }: ScopeOptions,
-): Promise<Scope> {
+async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: ScopeOptions): Promise<Scope> {
+  const { name, labels } = target;
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)
     throw new PodexitError(
@@ -169,9 +173,10 @@ async function scopeOfNode(
       `there is no node "${name}"`,
       `List them with: kubectl get nodes${cluster.connectionFlags}`,
     );
-  const fields = `spec.nodeName=${name}`;
-  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });
+  const ofNode = `spec.nodeName=${name}`;
+  const fields = target.fields === '' ? ofNode : `${ofNode},${target.fields}`;
+  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: ofNode } });
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  return { target: `node/${name}`, namespace, pods: podsTarget(namespace, { fields }), owns: () => true };
+  return { target: targetText(target), namespace, pods: podsTarget(namespace, { labels, fields }), owns: () => true };
 }

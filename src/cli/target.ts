@@ -29,8 +29,7 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
     return { kind: 'node', name: nameFrom(name, 'nodes'), ...selectorIn(flags) };
   }
   const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
-  if (words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
-  if (hasSelector(flags)) return parseTarget(words, flags);
+  if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
   if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
   const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
   const names = [...new Set(pods)];

@@ -1,6 +1,6 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
-import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import { isTerminatingPod, nameOf } from '../run/watched.ts';
+import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+import { conditionOf, isTerminatingPod, nameOf, namespaceOf } from '../run/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
@@ -33,13 +33,11 @@ export function createObstacles(say: (sentence: string) => void) {
 
 function workloadObstacle(name: string, object: JsonObject): string | undefined {
   if (asObject(object['spec'])['paused'] === true)
-    return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceText(object)}`;
+    return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceOf(object) ?? 'default'}`;
   // A quota, an admission webhook, a missing service account (Deployment and ReplicaSet controllers: FailedCreate).
   const failure = conditionOf(object, 'ReplicaFailure', 'True');
   return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
 }
-
-const namespaceText = (object: JsonObject): string => textOf(metadataOf(object)['namespace'], 'default');
 
 /** Waiting reasons of the kubelet for a container that fails to start and is retried (kubelet/images, kuberuntime). */
 const failedStartReasons = new Set([
@@ -72,10 +70,6 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
   return undefined;
 }
 
-const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
-  listOf(asObject(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
-
 const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);
 
-const textOf = (value: unknown, otherwise: string): string =>
-  typeof value === 'string' && value !== '' ? value.slice(0, 300) : otherwise;
+const textOf = (value: unknown, otherwise: string): string => asString(value)?.slice(0, 300) ?? otherwise;

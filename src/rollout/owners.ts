@@ -6,7 +6,7 @@ import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
 import type { Several } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
-import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
+import { isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../run/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -83,8 +83,7 @@ function finishOwner(progress: Progress, path: string, why: string): void {
 }
 
 function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {
-  const own = metadataOf(object)['namespace'];
-  return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
+  return workloadPath(namespaceOf(object) ?? namespace, resource as WorkloadResource, nameOf(object));
 }
 
 function objectsOf(rawObservation: RawObservation): JsonObject[] {

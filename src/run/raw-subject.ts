@@ -1,5 +1,5 @@
 /** Which pod a raw recording is about, and the recorder's own requests that may have deleted it. Pure. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
 import { isTerminatingPod, namespaceOf } from './watched.ts';
@@ -17,7 +17,7 @@ export function subjectOf(rows: readonly Row[], name?: string): Subject | undefi
   const removal = effectiveRemoval(rows, name);
   if (name !== undefined) {
     const pod = pods.find((one) => metadataOf(one)['name'] === name);
-    return pod && { namespace: textOf(metadataOf(pod)['namespace']), name, removal };
+    return pod && { namespace: asText(metadataOf(pod)['namespace']), name, removal };
   }
   const removed = removal && { namespace: removal.namespace, name: removal.name, removal };
   const isSeen = pods.some((one) => metadataOf(one)['name'] === removed?.name);
@@ -27,9 +27,9 @@ export function subjectOf(rows: readonly Row[], name?: string): Subject | undefi
 function watchedSubject(rows: readonly Row[]): Subject | undefined {
   const deleted = rows.flatMap((row) => (row.type === 'watch' ? podsIn(row) : [])).find(isTerminatingPod);
   const followed = rows.find((row) => row.type === 'log-open');
-  const name = followed?.pod ?? (deleted && textOf(metadataOf(deleted)['name']));
+  const name = followed?.pod ?? (deleted && asText(metadataOf(deleted)['name']));
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? deleted;
-  return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
+  return pod && name !== undefined ? { namespace: asText(metadataOf(pod)['namespace']), name } : undefined;
 }
 
 /** Whether several pods terminated and the recorder's own requests do not single out one of them. */
@@ -61,9 +61,6 @@ export function terminatingRows(rows: readonly Row[]): Map<unknown, number> {
     }
   return marks;
 }
-
-/** The string, or '' for any other value: recordings are untrusted. */
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const attachDefaults = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
 

@@ -32,14 +32,8 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
     const { compareFiles } = await import('../advice/history/compare-command.ts');
     const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const options = {
-      before,
-      after,
-      failOnWorse,
-      readRecording,
-      ...(await documentOptions(flags, otherFormats.compare)),
-    };
-    setExitCode(await compareFiles(options, ports));
+    const output = await documentOptions(flags, otherFormats.compare);
+    setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
   });
 };
 

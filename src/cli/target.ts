@@ -26,7 +26,7 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
   if (nodeTypes.includes(type.toLowerCase())) {
     if (name === undefined) throw noName('node');
     if (more.length > 0) throw notOne(words);
-    return { kind: 'node', name: nameFrom(name, 'nodes'), ...selectorIn(flags) };
+    return { kind: 'node', name: nameFrom(name, 'nodes'), ...(hasSelector(flags) && selectorIn(flags)) };
   }
   const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
   if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
@@ -101,7 +101,7 @@ function parseSelector(words: readonly string[], flags: SelectorFlags): Target {
 function selectorIn(flags: SelectorFlags): PodSelector {
   const { selector: labels = '', fieldSelector: fields = '' } = flags;
   // Probably an unset variable in a script; kubectl refuses an empty selector for delete too.
-  if (hasSelector(flags) && labels.trim() === '' && fields.trim() === '')
+  if (labels.trim() === '' && fields.trim() === '')
     throw usageError('target', 'the selector is empty, and would select every pod', 'Name labels: -l app=web');
   return { labels, fields };
 }

@@ -9,7 +9,7 @@ import { endedPodLines, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { LookOptions } from '../run/run.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
-import { rolloutNumbers, summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
+import { rolloutNumbers, summaryOf, type RolloutExtras, type RolloutNumbers } from '../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../run/probe-results.ts';
 import { jsonText } from '../render/json.ts';
 import { workloadKinds } from '../run/target.ts';
@@ -154,16 +154,6 @@ function tableOf({ target, traces, reports }: SoFar) {
   return { target, namespace, pods: [...ended, ...open] };
 }
 
-/** How a run over several pods ended, besides its reports. */
-interface End {
-  /** Exit codes that do not come from reports. */
-  codes?: readonly number[];
-  /** Names of pods that are gone and have no report. */
-  unseen?: readonly string[];
-  /** Why the rollout did not complete, if it is not known to have completed. */
-  incomplete?: string | undefined;
-}
-
 export type Results = ReturnType<typeof createResults>;
 
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
@@ -201,11 +191,10 @@ export function createResults(
     /** Resolves when all reports have been shown. */
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */
-    async end({ codes = [], unseen = [], incomplete }: End = {}): Promise<number> {
+    async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}): Promise<number> {
       const numbers = rolloutNumbers(target, reports, {
+        ...extras,
         codes: [...codes, ...fileCodes, ...lossCodes(traces.probes(), policy)],
-        unseen,
-        incomplete,
         probes: probeReportsOf(traces.probes(), reports),
       });
       await output.end?.(numbers, reports);

@@ -13,15 +13,14 @@ export interface Subject {
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first one deleted. */
 export function subjectOf(rows: readonly Row[], name?: string): Subject | undefined {
-  const pods = rows.flatMap(podsIn);
+  const podNamed = (name?: string) => rows.flatMap(podsIn).find((one) => metadataOf(one)['name'] === name);
   const removal = effectiveRemoval(rows, name);
   if (name !== undefined) {
-    const pod = pods.find((one) => metadataOf(one)['name'] === name);
-    return pod && { namespace: asText(metadataOf(pod)['namespace']), name, removal };
+    const pod = podNamed(name);
+    return pod && { namespace: namespaceOf(pod) ?? '', name, removal };
   }
   const removed = removal && { namespace: removal.namespace, name: removal.name, removal };
-  const isSeen = pods.some((one) => metadataOf(one)['name'] === removed?.name);
-  return isSeen ? removed : (watchedSubject(rows) ?? removed);
+  return podNamed(removed?.name) ? removed : (watchedSubject(rows) ?? removed);
 }
 
 function watchedSubject(rows: readonly Row[]): Subject | undefined {
@@ -29,7 +28,7 @@ function watchedSubject(rows: readonly Row[]): Subject | undefined {
   const followed = rows.find((row) => row.type === 'log-open');
   const name = followed?.pod ?? (deleted && asText(metadataOf(deleted)['name']));
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? deleted;
-  return pod && name !== undefined ? { namespace: asText(metadataOf(pod)['namespace']), name } : undefined;
+  return pod && name !== undefined ? { namespace: namespaceOf(pod) ?? '', name } : undefined;
 }
 
 /** Whether several pods terminated and the recorder's own requests do not single out one of them. */

@@ -7,6 +7,7 @@ import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
+import { printFields } from './selectors.ts';
 import type { Session } from './session.ts';
 import {
   targetText,
@@ -165,7 +166,7 @@ const forbidden = 403;
 
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
 async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: ScopeOptions): Promise<Scope> {
-  const { name, labels } = target;
+  const { name, labels, fields } = target;
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)
     throw new PodexitError(
@@ -173,10 +174,11 @@ async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: Scope
       `there is no node "${name}"`,
       `List them with: kubectl get nodes${cluster.connectionFlags}`,
     );
-  const ofNode = `spec.nodeName=${name}`;
-  const fields = target.fields === '' ? ofNode : `${ofNode},${target.fields}`;
-  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: ofNode } });
+  const fieldSelector = { 'spec.nodeName': name };
+  const query = { limit: '1', fieldSelector: printFields(fieldSelector) };
+  const all = await getObject(cluster, '/api/v1/pods', { query });
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  return { target: targetText(target), namespace, pods: podsTarget(namespace, { labels, fields }), owns: () => true };
+  const pods = podsTarget(namespace, { fieldSelector, labels, fields });
+  return { target: targetText(target), namespace, pods, owns: () => true };
 }

@@ -29,7 +29,7 @@ export type Target = { kind: 'pod'; name: string } | WorkloadTarget;
 export type SeveralTarget = WorkloadTarget | { kind: 'pods'; names: readonly string[] } | NodeTarget;
 
 /** The pods of a node; with a selector only those that match. */
-export type NodeTarget = { kind: 'node'; name: string } & PodSelector;
+export type NodeTarget = { kind: 'node'; name: string } & Partial<PodSelector>;
 
 /** Any target of a command line. */
 export type AnyTarget = Target | SeveralTarget;

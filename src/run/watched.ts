@@ -46,7 +46,7 @@ const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> 
 /** The pods that a selector matches. */
 export const podsTarget = (
   namespace: string,
-  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector'>,
+  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
 ): Target => ({
   stream: 'pods',
   ...podsIn(namespace),

@@ -1,5 +1,6 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
 import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+import { forTerminal } from '../render/safe-text.ts';
 import { conditionOf, isTerminatingPod, nameOf, namespaceOf } from '../run/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;
@@ -26,8 +27,9 @@ export function createObstacles(say: (sentence: string) => void) {
       // If a hundred pods cannot pull one image, only one is reported.
       update(uid, found?.sentence, found?.kind);
     },
-    /** The current obstacles, to complete a sentence; empty if there are none. */
-    text: (): string => [...new Set(current.values())].slice(0, 2).join('; '),
+    /** The current obstacles, for a terminal; undefined if there are none. */
+    text: (): string | undefined =>
+      forTerminal([...new Set(current.values())].slice(0, 2).join('; '), 1000) || undefined,
   };
 }
 

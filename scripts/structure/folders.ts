@@ -12,9 +12,9 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 1500, mostLines: 2525, mostFiles: 25, longestChain: 9 },
-  run: { targetLines: 2500, mostLines: 5420, mostFiles: 49, longestChain: 8 },
-  rollout: { targetLines: 1000, mostLines: 1138, mostFiles: 8, longestChain: 3 },
+  cli: { targetLines: 1500, mostLines: 2523, mostFiles: 25, longestChain: 9 },
+  run: { targetLines: 2500, mostLines: 5415, mostFiles: 47, longestChain: 8 },
+  rollout: { targetLines: 1000, mostLines: 1110, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3570, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5095, mostFiles: 26, longestChain: 7 },

@@ -30,16 +30,10 @@ export const addCompare: AddCommand = (program, ports, setExitCode) => {
   addDocumentFlags(command, otherFormats.compare).action(async (before: string, after: string, flags: Flags) => {
     for (const word of flags.failOn ?? []) oneOf(word, ['worse'], '--fail-on');
     const { compareFiles } = await import('../advice/history/compare-command.ts');
-    const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const failOnWorse = flags.failOn !== undefined;
-    const options = {
-      before,
-      after,
-      failOnWorse,
-      readRecording,
-      ...(await documentOptions(flags, otherFormats.compare)),
-    };
-    setExitCode(await compareFiles(options, ports));
+    const output = await documentOptions(flags, otherFormats.compare);
+    setExitCode(await compareFiles({ before, after, failOnWorse, readRecording, ...output }, ports));
   });
 };
 
@@ -54,7 +48,7 @@ export const addRecommend: AddCommand = (program, ports, setExitCode) => {
   addDocumentFlags(command, otherFormats.recommend).action(async (names: string[], flags: Flags) => {
     if (names.length === 0) throw usageError('recommend', 'no report was named', 'Name reports, or a folder of them.');
     const { recommend } = await import('../advice/history/recommend-command.ts');
-    const { reportsInRecording: readRecording } = await import('../run/recorded-reports.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const failOn = severalOf(flags.failOn, recommendFailures, '--fail-on');
     const options = { names, failOn, readRecording, ...(await documentOptions(flags, otherFormats.recommend)) };
     setExitCode(await recommend(options, ports));

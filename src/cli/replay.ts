@@ -19,7 +19,7 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
   addPipelineFlags(addOutputFlags(replay, logs))
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
-      const { replayFile } = await import('../run/show-replay.ts');
+      const { replayFile } = await import('../run/recorded-run.ts');
       const options = {
         file,
         pod: pod?.replace(/^pods?\//, ''),

@@ -1,5 +1,5 @@
 /** Parses the words that name the target: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
-import { workloadKinds, type AnyTarget, type Target, type WorkloadResource } from '../run/target.ts';
+import { workloadKinds, type AnyTarget, type PodSelector, type Target, type WorkloadResource } from '../run/target.ts';
 import type { Flags } from './command.ts';
 import { usageError } from './usage.ts';
 
@@ -26,11 +26,10 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
   if (nodeTypes.includes(type.toLowerCase())) {
     if (name === undefined) throw noName('node');
     if (more.length > 0) throw notOne(words);
-    return { kind: 'node', name: nameFrom(name, 'nodes') };
+    return { kind: 'node', name: nameFrom(name, 'nodes'), ...(hasSelector(flags) && selectorIn(flags)) };
   }
   const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
-  if (words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
-  if (flags.selector !== undefined || flags.fieldSelector !== undefined) return parseTarget(words, flags);
+  if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
   if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
   const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
   const names = [...new Set(pods)];
@@ -48,9 +47,8 @@ function podNamed(text: string, words: readonly string[]): string {
 }
 
 /** Throws usageError `target` for words that name no pod, or several. */
-export function parseTarget(words: readonly string[], { selector, fieldSelector }: SelectorFlags = {}): Target {
-  if (selector !== undefined || fieldSelector !== undefined)
-    return parseSelector(words, selector ?? '', fieldSelector ?? '');
+export function parseTarget(words: readonly string[], flags: SelectorFlags = {}): Target {
+  if (hasSelector(flags)) return parseSelector(words, flags);
   const [first = '', second, ...more] = words.flatMap((text) => (text.includes('/') ? text.split('/') : [text]));
   if (more.length > 0 || first === '') throw notOne(words);
   if (second === undefined && isType(first)) throw noName(first);
@@ -86,7 +84,10 @@ function allowedSuffixes(resource: keyof typeof types): string[] {
 /** The names that completion offers. */
 export const typeNames = Object.values(types).map(([singular = '']) => singular);
 
-function parseSelector(words: readonly string[], labels: string, fields: string): Target {
+const hasSelector = ({ selector, fieldSelector }: SelectorFlags): boolean =>
+  selector !== undefined || fieldSelector !== undefined;
+
+function parseSelector(words: readonly string[], flags: SelectorFlags): Target {
   const onlyPods = words.length === 0 || (words.length === 1 && typeOf(words[0] ?? '') === 'pods');
   if (!onlyPods)
     throw usageError(
@@ -94,10 +95,15 @@ function parseSelector(words: readonly string[], labels: string, fields: string)
       'a name and a selector cannot be given together',
       'Write: kubectl podexit -l SELECTOR, or kubectl podexit POD',
     );
+  return { kind: 'selector', ...selectorIn(flags) };
+}
+
+function selectorIn(flags: SelectorFlags): PodSelector {
+  const { selector: labels = '', fieldSelector: fields = '' } = flags;
   // Probably an unset variable in a script; kubectl refuses an empty selector for delete too.
   if (labels.trim() === '' && fields.trim() === '')
     throw usageError('target', 'the selector is empty, and would select every pod', 'Name labels: -l app=web');
-  return { kind: 'selector', labels, fields };
+  return { labels, fields };
 }
 
 const isType = (text: string): boolean => Object.values(types).some((words) => words.includes(text));

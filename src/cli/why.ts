@@ -34,7 +34,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(addDocumentFlags(why, otherFormats.why)).action(async (words: string[], flags: Flags) => {
     const { why: run } = await import('../advice/why/why.ts');
-    const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-reports.ts');
+    const { reportsInRecording: readRecording, reportOfLog } = await import('../run/recorded-run.ts');
     const options = {
       target: words.length === 0 ? undefined : parseTarget(words),
       from: flags.from ?? [],

@@ -1,6 +1,7 @@
 /** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
 import { forTerminal } from '../render/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
+import { exitCodes } from '../verdict/exit-code.ts';
 import type { WaitingLimit } from '../run/time-limit.ts';
 import type { Session } from '../run/session.ts';
 import type { Obstacles } from './obstacles.ts';
@@ -52,46 +53,36 @@ export function shortcomingOf(
   reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { begun, unseen, codes, progress, scope } = rollout;
+  const { begun, unseen, codes, progress, obstacles, scope } = rollout;
   const what = forTerminal(scope.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;
-    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: notOverCode };
+    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: exitCodes.stuck };
     const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
     return {
-      words: `no pod of ${what} was seen to terminate${within}: ${obstaclesText(rollout) ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
-      code: notOverCode,
+      words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
+      code: exitCodes['not-started'],
     };
   }
   if (gaveUp !== undefined && progress.pending().length > 0) {
     const words = `gave up ${gaveUp}: ${ownersText(progress.pending())} had not rolled out`;
-    return { words: withObstacles(words, rollout), code: notOverCode, isIncomplete: true };
+    return { words: withObstacles(words, obstacles), code: exitCodes.stuck, isIncomplete: true };
   }
   if (gaveUp !== undefined && !progress.isEndKnown())
-    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: notOverCode };
+    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: exitCodes.stuck };
   if (gaveUp !== undefined && progress.hasLostWatch())
-    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: evidenceLostCode };
+    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: exitCodes.unknown };
   if (over === 'quiet')
     return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };
   return undefined;
 }
 
-/** Exit code if no pod was seen to end, or a rollout was not done at --timeout. */
-const notOverCode = 3;
-
-/** Exit code if evidence was lost. */
-const evidenceLostCode = 4;
-
 /** The words with what blocks the rollout, if anything does. */
-export function withObstacles(words: string, rollout: Pick<Rollout, 'obstacles'>): string {
-  const text = obstaclesText(rollout);
+export function withObstacles(words: string, obstacles: Obstacles): string {
+  const text = obstacles.text();
   return text === undefined ? words : `${words} (${text})`;
 }
-
-/** What blocks the rollout, for a terminal; undefined if nothing does. */
-const obstaclesText = ({ obstacles }: Pick<Rollout, 'obstacles'>): string | undefined =>
-  forTerminal(obstacles.text(), 1000) || undefined;
 
 function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
   if (deadline.signal.aborted) return 'at --timeout';

@@ -1,6 +1,7 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
-import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import { isTerminatingPod, nameOf } from '../run/watched.ts';
+import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
+import { forTerminal } from '../render/safe-text.ts';
+import { conditionOf, isTerminatingPod, nameOf, namespaceOf } from '../run/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
@@ -26,20 +27,19 @@ export function createObstacles(say: (sentence: string) => void) {
       // If a hundred pods cannot pull one image, only one is reported.
       update(uid, found?.sentence, found?.kind);
     },
-    /** The current obstacles, to complete a sentence; empty if there are none. */
-    text: (): string => [...new Set(current.values())].slice(0, 2).join('; '),
+    /** The current obstacles, for a terminal; undefined if there are none. */
+    text: (): string | undefined =>
+      forTerminal([...new Set(current.values())].slice(0, 2).join('; '), 1000) || undefined,
   };
 }
 
 function workloadObstacle(name: string, object: JsonObject): string | undefined {
   if (asObject(object['spec'])['paused'] === true)
-    return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceText(object)}`;
+    return `${name} is paused: it changes no pod before kubectl rollout resume ${name} -n ${namespaceOf(object) ?? 'default'}`;
   // A quota, an admission webhook, a missing service account (Deployment and ReplicaSet controllers: FailedCreate).
   const failure = conditionOf(object, 'ReplicaFailure', 'True');
   return failure && `${name} cannot create pods: ${textOf(failure['message'], 'its condition is ReplicaFailure')}`;
 }
-
-const namespaceText = (object: JsonObject): string => textOf(metadataOf(object)['namespace'], 'default');
 
 /** Waiting reasons of the kubelet for a container that fails to start and is retried (kubelet/images, kuberuntime). */
 const failedStartReasons = new Set([
@@ -72,10 +72,6 @@ function podObstacle(pod: JsonObject): { kind: string; sentence: string } | unde
   return undefined;
 }
 
-const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
-  listOf(asObject(object['status'])['conditions']).find((one) => one['type'] === type && one['status'] === status);
-
 const listOf = (value: unknown): JsonObject[] => asArray(value).map(asObject);
 
-const textOf = (value: unknown, otherwise: string): string =>
-  typeof value === 'string' && value !== '' ? value.slice(0, 300) : otherwise;
+const textOf = (value: unknown, otherwise: string): string => asString(value)?.slice(0, 300) ?? otherwise;

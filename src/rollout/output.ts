@@ -3,14 +3,13 @@ import { timelineOf } from '../infer/conclude.ts';
 import type { Pod } from '../model/kube.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import { linesOfPod, type LinesOfPod } from '../run/ndjson-stage.ts';
-import { isRepainted, repainting, viewOptions } from '../run/terminal-stage.ts';
+import { isRepainted, linesOfPod, repainting, viewOptions, type LinesOfPod } from '../run/views.ts';
 import { penFor } from '../render/palette.ts';
 import { endedPodLines, rolloutCardLines } from '../render/rollout-card.ts';
 import { createRolloutLive } from '../render/rollout-table.ts';
 import type { LookOptions } from '../run/run.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
-import { rolloutNumbers, summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
+import { rolloutNumbers, summaryOf, type RolloutExtras, type RolloutNumbers } from '../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../run/probe-results.ts';
 import { jsonText } from '../render/json.ts';
 import { workloadKinds } from '../run/target.ts';
@@ -106,7 +105,8 @@ function rolloutReport(numbers: RolloutNumbers, reports: readonly Report[]): obj
 
 /** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */
 function workloadOf(target: string): { kind: string; name: string } {
-  const [kind = '', name] = target.split('/');
+  // A node may have a selector behind its name.
+  const [kind = '', name] = target.split(' ', 1).join('').split('/');
   if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
   const kinds = ['Node', ...Object.values(workloadKinds).map((one) => one.kind)];
   const known = kinds.find((one) => one.toLowerCase() === kind);
@@ -154,16 +154,6 @@ function tableOf({ target, traces, reports }: SoFar) {
   return { target, namespace, pods: [...ended, ...open] };
 }
 
-/** How a run over several pods ended, besides its reports. */
-interface End {
-  /** Exit codes that do not come from reports. */
-  codes?: readonly number[];
-  /** Names of pods that are gone and have no report. */
-  unseen?: readonly string[];
-  /** Why the rollout did not complete, if it is not known to have completed. */
-  incomplete?: string | undefined;
-}
-
 export type Results = ReturnType<typeof createResults>;
 
 /** Reports each trace at its end, also in files, and the summary at the end of the run. */
@@ -201,11 +191,10 @@ export function createResults(
     /** Resolves when all reports have been shown. */
     written: (): Promise<void> => writing,
     /** Prints the summary. Returns the worst exit code of all. */
-    async end({ codes = [], unseen = [], incomplete }: End = {}): Promise<number> {
+    async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}): Promise<number> {
       const numbers = rolloutNumbers(target, reports, {
+        ...extras,
         codes: [...codes, ...fileCodes, ...lossCodes(traces.probes(), policy)],
-        unseen,
-        incomplete,
         probes: probeReportsOf(traces.probes(), reports),
       });
       await output.end?.(numbers, reports);

@@ -6,7 +6,7 @@ import { deploymentOf } from '../run/scope.ts';
 import type { Progress } from './progress.ts';
 import type { Several } from '../run/live-run.ts';
 import { pathText, workloadKinds, workloadPath, type SeveralTarget, type WorkloadResource } from '../run/target.ts';
-import { isFinishedPod, nameOf, ownerOf, type Target } from '../run/watched.ts';
+import { isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../run/watched.ts';
 
 /** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
 export function followOwners(
@@ -16,13 +16,8 @@ export function followOwners(
   obstacles: Pick<Obstacles, 'workload'>,
   onStalled: (words: string) => void,
 ): Pick<Several, 'ownerSeen' | 'alive' | 'listed'> {
-  const followed = new Set<string>();
   const moved = new Set<string>();
-  const expect = (path: string): void => {
-    if (followed.has(path)) return;
-    followed.add(path);
-    progress.ownerSeen(path, false);
-  };
+  const expect = (path: string): void => void (progress.follows(path) || progress.ownerSeen(path, false));
   const isByOwners = target.kind === 'selector' || (target.kind === 'workload' && target.resource === 'services');
   if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
   if (!isByOwners) progress.ownersKnown();
@@ -43,7 +38,7 @@ export function followOwners(
       const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
       for (const object of objectsOf(rawObservation)) {
         const path = pathOf(object);
-        if (!followed.has(path)) continue;
+        if (!progress.follows(path)) continue;
         if (isRemoved(rawObservation)) {
           finishOwner(progress, path, `${pathText(path)} is gone`);
           continue;
@@ -58,7 +53,7 @@ export function followOwners(
       }
       if (stream.name === undefined) return;
       const path = pathOf({ metadata: { name: stream.name } });
-      if (!followed.has(path)) return;
+      if (!progress.follows(path)) return;
       if (rawObservation.kind === 'refused') finishOwner(progress, path, `${pathText(path)} may not be watched`);
       if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
         finishOwner(progress, path, `${pathText(path)} is gone`);
@@ -66,7 +61,7 @@ export function followOwners(
     alive(stream, isAlive) {
       if (!isOfWorkloads(stream)) return;
       const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
-      if (followed.has(path)) progress.ownerAlive(path, isAlive);
+      if (progress.follows(path)) progress.ownerAlive(path, isAlive);
     },
   };
 }
@@ -83,8 +78,7 @@ function finishOwner(progress: Progress, path: string, why: string): void {
 }
 
 function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {
-  const own = metadataOf(object)['namespace'];
-  return workloadPath(typeof own === 'string' ? own : namespace, resource as WorkloadResource, nameOf(object));
+  return workloadPath(namespaceOf(object) ?? namespace, resource as WorkloadResource, nameOf(object));
 }
 
 function objectsOf(rawObservation: RawObservation): JsonObject[] {

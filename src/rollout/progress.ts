@@ -50,6 +50,8 @@ export function createProgress(running: () => number, says: Partial<ProgressMess
   const isEndKnown = (): boolean => notFollowed.size === 0 || first?.size === 0;
   const isOver = (): boolean => holds.size + lost.size === 0 && isIdle() && [...owners.values()].every(Boolean);
   return {
+    /** Whether the rollout of the owner at `path` is followed. */
+    follows: (path: string): boolean => owners.has(path),
     /** Takes whether the owner at `path` has rolled out. */
     ownerSeen: (path: string, isDone: boolean): void => void (owners.set(path, isDone), changes.ofOwners()),
     /** It is unknown when this owner (in words) has rolled out. */

@@ -46,11 +46,10 @@ export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<
 
 async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: RolloutOutput): Promise<number> {
   const { ports } = session;
-  const { clock, stdout } = ports;
   const { timeoutMs, target, start, once } = options;
   let openTraces = (): number => 0;
   const isEndless = target.kind === 'node' && start === undefined;
-  const limit = createWaitingLimit({ clock, timeoutMs: isEndless ? null : timeoutMs, stdout }, () => openTraces() > 0);
+  const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
   try {
     const warn = warnOn(ports);
     const scope = await readScope(session, target, { ignoreNotFound: options.ignoreNotFound, warn });
@@ -175,7 +174,7 @@ function severalOf(rollout: Rollout): Several {
   const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
   named?.forEach((uid) => progress.hold(uid));
   const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
-    fail(rollout, stalled(withObstacles(words, rollout))),
+    fail(rollout, stalled(withObstacles(words, obstacles))),
   );
   const blocked =
     options.target.kind === 'node'

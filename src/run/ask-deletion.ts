@@ -1,11 +1,11 @@
 /** The request that ends the pod: a DELETE, or an eviction that may have to wait for a PodDisruptionBudget. */
-import { asObject, isPresent, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asNumber, asObject, isPresent, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { deletePod, type DeleteTarget } from '../kube/delete.ts';
 import { delay } from '../kube/env.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import { namespaceOf, selects } from './watched.ts';
+import { nameOf, namespaceOf, selects } from './watched.ts';
 import { listOnce } from '../kube/list.ts';
 
 interface AskOptions {
@@ -93,9 +93,9 @@ function coversPod(budget: JsonObject, pod: JsonObject): boolean {
 
 function budgetOf(object: JsonObject): Budget {
   const status = asObject(object['status']);
-  const count = (field: string): number => (typeof status[field] === 'number' ? status[field] : 0);
+  const count = (field: string): number => asNumber(status[field]) ?? 0;
   return {
-    name: String(metadataOf(object)['name']),
+    name: nameOf(object),
     allowed: count('disruptionsAllowed'),
     healthy: count('currentHealthy'),
     desired: count('desiredHealthy'),

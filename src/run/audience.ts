@@ -18,8 +18,8 @@ async function openView(format: Format, look: LookOptions, ports: Ports): Promis
     };
     return { step: () => {}, end };
   }
-  if (format.kind === 'ndjson') return (await import('./ndjson-stage.ts')).linesOfPod(ports);
-  return (await import('./terminal-stage.ts')).openTerminal(format.kind, look, ports);
+  const { linesOfPod, openTerminal } = await import('./views.ts');
+  return format.kind === 'ndjson' ? linesOfPod(ports) : openTerminal(format.kind, look, ports);
 }
 
 /**

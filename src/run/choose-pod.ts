@@ -1,5 +1,5 @@
 /** Chooses one of several pods, by `--pick` or by asking the user. */
-import { asArray, asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
 import { forTerminal } from '../render/safe-text.ts';
 import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
@@ -11,7 +11,7 @@ import { readScope } from './scope.ts';
 import { unlessAborted } from './leaving.ts';
 import { ask, canAsk, type Session } from './session.ts';
 import type { FoundPod } from './pod-checks.ts';
-import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
+import { conditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from './watched.ts';
 
 /**
  * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
@@ -127,10 +127,7 @@ function age(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-function isReady(pod: JsonObject): boolean {
-  const conditions = asArray(asObject(pod['status'])['conditions']).map(asObject);
-  return conditions.find((one) => one['type'] === 'Ready')?.['status'] === 'True';
-}
+const isReady = (pod: JsonObject): boolean => conditionOf(pod, 'Ready', 'True') !== undefined;
 
 /** ms since the epoch; NaN if the server did not say. */
 const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));

@@ -12,23 +12,19 @@ import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output
 import type { Ports } from './ports.ts';
 import type { ReportFile } from './writable.ts';
 
+/** The formats that are no form of the JSON report. */
+const renderers: Partial<Record<Format['kind'], () => Promise<(report: Report) => string>>> = {
+  name: async () => (await import('../render/wide.ts')).renderName,
+  wide: async () => (await import('../render/wide.ts')).renderWide,
+  markdown: async () => (await import('../render/markdown.ts')).renderMarkdown,
+  html: async () => (await import('../render/html.ts')).renderHtml,
+  junit: async () => (await import('../render/junit.ts')).renderJunit,
+  text: async () => (await import('../render/lines.ts')).renderText,
+};
+
 export async function renderDocument(format: Format, report: Report): Promise<string> {
-  switch (format.kind) {
-    case 'name':
-      return (await import('../render/wide.ts')).renderName(report);
-    case 'wide':
-      return (await import('../render/wide.ts')).renderWide(report);
-    case 'markdown':
-      return (await import('../render/markdown.ts')).renderMarkdown(report);
-    case 'html':
-      return (await import('../render/html.ts')).renderHtml(report);
-    case 'junit':
-      return (await import('../render/junit.ts')).renderJunit(report);
-    case 'text':
-      return (await import('../render/lines.ts')).renderText(report);
-    default:
-      return serialise(format, exitReportOf(report));
-  }
+  const render = await renderers[format.kind]?.();
+  return render ? render(report) : serialise(format, exitReportOf(report));
 }
 
 /** The JSON report of one pod or of several, in the format's form. */

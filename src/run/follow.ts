@@ -1,5 +1,5 @@
 /** One stream of a run: its requests, its raw observations, and what its loss means for the run. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { TransportFailure } from '../kube/http/failure.ts';
 import { followLog } from '../kube/logs.ts';
 import { refusedPods } from '../kube/refused.ts';
@@ -106,7 +106,6 @@ export async function followContainer(
   { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
 ): Promise<void> {
   const { options, signal } = run;
-  const { uid } = metadataOf(pod);
   const ofPod = run.ofPod(uidOf(pod));
   const own = { stream: 'logs', container, ...ofPod } as const;
   gate?.expect(own);
@@ -115,7 +114,7 @@ export async function followContainer(
     namespace: namespaceOf(pod) ?? options.namespace,
     pod: nameOf(pod),
     container,
-    uid: typeof uid === 'string' ? uid : undefined,
+    uid: asString(metadataOf(pod)['uid']),
   };
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);

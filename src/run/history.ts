@@ -57,7 +57,7 @@ function keyOf(object: KubeObject): string {
   if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
   const { namespace, name, uid } = object.metadata;
   if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;
-  return object.kind === 'Node' || object.kind === 'Lease' ? `name/${name}` : `uid/${uid}`;
+  return object.kind === 'Node' || object.kind === 'Lease' ? `${object.kind}/${name}` : `uid/${uid}`;
 }
 
 /** An autoscaler's Events do not say what it scales, so all autoscalers share one key. */

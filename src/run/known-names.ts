@@ -1,11 +1,11 @@
 /** Names for shell completion, from the cluster or the kubeconfig. Failures give an empty list, not an error. */
-import { asArray, asObject, metadataOf } from '../model/observe/read.ts';
+import { asArray, asObject } from '../model/observe/read.ts';
 import { acceptMetadata } from '../kube/resource-path.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connectCluster, type Ports } from './ports.ts';
 import { workloadPath, type WorkloadResource } from './target.ts';
-import { ownerOf } from './watched.ts';
+import { nameOf, ownerOf } from './watched.ts';
 
 interface KnownName {
   name: string;
@@ -35,7 +35,7 @@ export async function namesInCluster(
       .map((object) => {
         const owner = ownerOf(object);
         const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
-        return { name: String(metadataOf(object)['name']), about };
+        return { name: nameOf(object), about };
       });
   } finally {
     cluster.close();

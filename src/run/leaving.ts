@@ -81,18 +81,14 @@ type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: str
 /** One sentence about what happens to the pod after we leave, with a command to look at it. */
 export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
   const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
-  switch (progress) {
-    case 'not-asked':
-      return `pod "${name}" was not deleted by this command`;
-    case 'turned-away':
-      return `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`;
-    case 'asked':
-      return `the deletion of pod "${name}" was requested, but it is not known whether the server accepted it; ${look}`;
-    case 'under-way':
-      return `pod "${name}" is still terminating; ${look}`;
-    case 'gone':
-      return `pod "${name}" is gone already`;
-  }
+  const fates: Record<DeletionProgress, string> = {
+    'not-asked': `pod "${name}" was not deleted by this command`,
+    'turned-away': `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`,
+    asked: `the deletion of pod "${name}" was requested, but it is not known whether the server accepted it; ${look}`,
+    'under-way': `pod "${name}" is still terminating; ${look}`,
+    gone: `pod "${name}" is gone already`,
+  };
+  return fates[progress];
 }
 
 /** The same in a few words, for a message that has already named the pod. */

@@ -1,5 +1,5 @@
 /** Which pod a raw recording is about, and the recorder's own requests that may have deleted it. Pure. */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asObject, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
 import { isTerminatingPod, namespaceOf } from './watched.ts';
@@ -13,23 +13,22 @@ export interface Subject {
 
 /** The pod that the recorder deleted or evicted, else the one whose logs it followed, else the first one deleted. */
 export function subjectOf(rows: readonly Row[], name?: string): Subject | undefined {
-  const pods = rows.flatMap(podsIn);
+  const podNamed = (name?: string) => rows.flatMap(podsIn).find((one) => metadataOf(one)['name'] === name);
   const removal = effectiveRemoval(rows, name);
   if (name !== undefined) {
-    const pod = pods.find((one) => metadataOf(one)['name'] === name);
-    return pod && { namespace: textOf(metadataOf(pod)['namespace']), name, removal };
+    const pod = podNamed(name);
+    return pod && { namespace: namespaceOf(pod) ?? '', name, removal };
   }
   const removed = removal && { namespace: removal.namespace, name: removal.name, removal };
-  const isSeen = pods.some((one) => metadataOf(one)['name'] === removed?.name);
-  return isSeen ? removed : (watchedSubject(rows) ?? removed);
+  return podNamed(removed?.name) ? removed : (watchedSubject(rows) ?? removed);
 }
 
 function watchedSubject(rows: readonly Row[]): Subject | undefined {
   const deleted = rows.flatMap((row) => (row.type === 'watch' ? podsIn(row) : [])).find(isTerminatingPod);
   const followed = rows.find((row) => row.type === 'log-open');
-  const name = followed?.pod ?? (deleted && textOf(metadataOf(deleted)['name']));
+  const name = followed?.pod ?? (deleted && asText(metadataOf(deleted)['name']));
   const pod = podsOf(rows).find((one) => metadataOf(one)['name'] === name) ?? deleted;
-  return pod && name !== undefined ? { namespace: textOf(metadataOf(pod)['namespace']), name } : undefined;
+  return pod && name !== undefined ? { namespace: namespaceOf(pod) ?? '', name } : undefined;
 }
 
 /** Whether several pods terminated and the recorder's own requests do not single out one of them. */
@@ -61,9 +60,6 @@ export function terminatingRows(rows: readonly Row[]): Map<unknown, number> {
     }
   return marks;
 }
-
-/** The string, or '' for any other value: recordings are untrusted. */
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const attachDefaults = { graceSeconds: null, timeoutSeconds: null, waitReplacement: false };
 

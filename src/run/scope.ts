@@ -7,8 +7,16 @@ import { refusalOf } from '../kube/refused.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import { readPod, uidToDelete, type FoundPod } from './pod-checks.ts';
+import { printFields } from './selectors.ts';
 import type { Session } from './session.ts';
-import { targetText, targetUnread, workloadKinds, workloadPath, type SeveralTarget } from './target.ts';
+import {
+  targetText,
+  targetUnread,
+  workloadKinds,
+  workloadPath,
+  type NodeTarget,
+  type SeveralTarget,
+} from './target.ts';
 import {
   controllerUid,
   nameOf,
@@ -157,11 +165,8 @@ function sharedLabels([first, ...others]: readonly JsonObject[]): string {
 const forbidden = 403;
 
 /** The pods of a node in all namespaces; only in the connection's namespace if others may not be listed. */
-async function scopeOfNode(
-  cluster: Cluster,
-  { name }: Extract<SeveralTarget, { kind: 'node' }>,
-  { warn }: ScopeOptions,
-): Promise<Scope> {
+async function scopeOfNode(cluster: Cluster, target: NodeTarget, { warn }: ScopeOptions): Promise<Scope> {
+  const { name, labels, fields } = target;
   const node = await getObject(cluster, `/api/v1/nodes/${encodeURIComponent(name)}`);
   if (node.status === 404)
     throw new PodexitError(
@@ -169,9 +174,11 @@ async function scopeOfNode(
       `there is no node "${name}"`,
       `List them with: kubectl get nodes${cluster.connectionFlags}`,
     );
-  const fields = `spec.nodeName=${name}`;
-  const all = await getObject(cluster, '/api/v1/pods', { query: { limit: '1', fieldSelector: fields } });
+  const fieldSelector = { 'spec.nodeName': name };
+  const query = { limit: '1', fieldSelector: printFields(fieldSelector) };
+  const all = await getObject(cluster, '/api/v1/pods', { query });
   const namespace = all.status === forbidden ? cluster.namespace : '';
   if (namespace !== '') warn(`pods of other namespaces may not be listed: only those in "${namespace}" are followed`);
-  return { target: `node/${name}`, namespace, pods: podsTarget(namespace, { fields }), owns: () => true };
+  const pods = podsTarget(namespace, { fieldSelector, labels, fields });
+  return { target: targetText(target), namespace, pods, owns: () => true };
 }

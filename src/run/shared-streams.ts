@@ -2,7 +2,7 @@
  * The streams of a run besides the pods. Each is opened once, however many pods need it: Services and slices, owners,
  * nodes, namespaces, and the logs of terminating pods.
  */
-import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import { asNumber, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { getObject } from '../kube/get.ts';
 import { listUntilAnswered } from '../kube/list.ts';
 import { refusedBy } from '../kube/refused.ts';
@@ -89,7 +89,7 @@ const clockMarginMs = 2000;
 function logsSince(pod: JsonObject): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
   const deadline = Date.parse(String(deletionTimestamp));
-  const grace = typeof deletionGracePeriodSeconds === 'number' ? deletionGracePeriodSeconds : 0;
+  const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
   return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
 }
 

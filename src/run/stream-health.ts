@@ -105,22 +105,19 @@ export type Gate = ReturnType<typeof createGate>;
 
 /** Waits until every expected stream is open. More streams may be added during the wait. */
 export function createGate() {
-  const shut = new Map<string, GatedStream>();
-  const opened = new Set<string>();
+  /** By key; undefined: it is open. */
+  const streams = new Map<string, GatedStream | undefined>();
   const keyOf = ({ stream, container = '', pod = '' }: GatedStream): string => `${stream}/${pod}/${container}`;
+  /** The expected streams that are not open yet. */
+  const shut = (): GatedStream[] => [...streams.values()].filter((one) => one !== undefined);
   let check = (): void => {};
   return {
-    expect: (one: GatedStream): void => void (opened.has(keyOf(one)) || shut.set(keyOf(one), one)),
-    open(one: GatedStream): void {
-      shut.delete(keyOf(one));
-      opened.add(keyOf(one));
-      check();
-    },
-    /** The expected streams that are not open yet. */
-    shut: (): GatedStream[] => [...shut.values()],
+    expect: (one: GatedStream): void => void (streams.has(keyOf(one)) || streams.set(keyOf(one), one)),
+    open: (one: GatedStream): void => void (streams.set(keyOf(one), undefined), check()),
+    shut,
     allOpen: (): Promise<void> =>
       new Promise((resolve) => {
-        check = () => void (shut.size === 0 && resolve());
+        check = () => void (shut().length === 0 && resolve());
         check();
       }),
   };

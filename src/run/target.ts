@@ -12,16 +12,24 @@ export const workloadKinds = {
 } as const;
 export type WorkloadResource = keyof typeof workloadKinds;
 
+/** Selectors as the user wrote them; an empty one selects everything. */
+export interface PodSelector {
+  labels: string;
+  fields: string;
+}
+
 /** Something that has pods. */
 export type WorkloadTarget =
-  { kind: 'workload'; resource: WorkloadResource; name: string } | { kind: 'selector'; labels: string; fields: string };
+  { kind: 'workload'; resource: WorkloadResource; name: string } | ({ kind: 'selector' } & PodSelector);
 
 /** The target of a run about one pod, which may have to be chosen. */
 export type Target = { kind: 'pod'; name: string } | WorkloadTarget;
 
 /** The target of a run over several pods. */
-export type SeveralTarget =
-  WorkloadTarget | { kind: 'pods'; names: readonly string[] } | { kind: 'node'; name: string };
+export type SeveralTarget = WorkloadTarget | { kind: 'pods'; names: readonly string[] } | NodeTarget;
+
+/** The pods of a node; with a selector only those that match. */
+export type NodeTarget = { kind: 'node'; name: string } & Partial<PodSelector>;
 
 /** Any target of a command line. */
 export type AnyTarget = Target | SeveralTarget;
@@ -32,13 +40,12 @@ export type Pick = (typeof picks)[number];
 
 /** As kubectl prints it: `deployment/checkout`. */
 export function targetText(target: AnyTarget): string {
-  if (target.kind === 'pod' || target.kind === 'node') return `${target.kind}/${target.name}`;
+  if (target.kind === 'pod') return `pod/${target.name}`;
   if (target.kind === 'pods') return target.names.map((name) => `pod/${name}`).join(' ');
   if (target.kind === 'workload') return workloadText(target.resource, target.name);
   const { labels, fields } = target;
-  return [...(labels === '' ? [] : [`-l ${labels}`]), ...(fields === '' ? [] : [`--field-selector ${fields}`])].join(
-    ' ',
-  );
+  const node = target.kind === 'node' && `node/${target.name}`;
+  return [node, labels && `-l ${labels}`, fields && `--field-selector ${fields}`].filter(Boolean).join(' ');
 }
 
 const workloadText = (resource: WorkloadResource, name: string): string =>

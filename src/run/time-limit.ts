@@ -1,5 +1,5 @@
 /** When a command gives up: at --timeout, by default after 60 s without its pod, then 120 s after its grace. */
-import { asObject, type JsonObject } from '../model/observe/read.ts';
+import { asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Clock } from './clock.ts';
 
@@ -7,22 +7,29 @@ import type { Clock } from './clock.ts';
 const beyondGraceSeconds = 120;
 /** How long the default limit waits for the pod to be read. */
 export const defaultReadSeconds = 60;
+const readMs = defaultReadSeconds * 1000;
 /** Kubernetes' default grace period. */
 const defaultGraceSeconds = 30;
 
-/** One timer that can be set again. */
-function createAlarm(clock: Clock, ring: () => void) {
+/** How long a deletion may take. */
+const deletionMs = (graceSeconds = defaultGraceSeconds): number => (graceSeconds + beyondGraceSeconds) * 1000;
+
+/** A limit that can be moved. Its signal is aborted when it is over, but not while `isBusy`. */
+function createLimit(clock: Clock, isBusy = () => false) {
+  const over = new AbortController();
+  const ring = (): void => void (isBusy() || over.abort());
   let stop = (): void => {};
   let isCancelled = false;
   return {
-    /** Rings after `ms`, and not at an earlier set time. */
-    set(ms: number): void {
+    signal: over.signal,
+    /** Moves the limit to `until` (client ms). */
+    set(until: number): void {
       stop();
-      if (!isCancelled) stop = clock.setTimeout(ring, Math.max(0, ms));
+      if (!isCancelled) stop = clock.setTimeout(ring, Math.max(0, until - clock.now()));
     },
-    /** Does not ring until it is set again. */
+    /** Suspends the limit until it is set again. */
     pause: (): void => stop(),
-    /** Never rings again. */
+    /** Ends the limit for good. */
     cancel(): void {
       isCancelled = true;
       stop();
@@ -42,9 +49,9 @@ export type TimeLimit = ReturnType<typeof createTimeLimit>;
 
 /** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
 export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void) {
-  const alarm = createAlarm(clock, over);
-  if (timeoutMs === 'by-grace') alarm.set(defaultReadSeconds * 1000);
-  else if (timeoutMs !== null) alarm.set(until === undefined ? timeoutMs : until - clock.now());
+  const limit = createLimit(clock);
+  limit.signal.addEventListener('abort', over);
+  if (timeoutMs !== null) limit.set(until ?? clock.now() + (timeoutMs === 'by-grace' ? readMs : timeoutMs));
   let graceIsOf: 'pod' | 'deletion' | undefined;
   return {
     /** Restarts the default limit from now, each time a better proof of the grace period is known. */
@@ -54,9 +61,9 @@ export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, o
       if (deletionGrace === undefined && graceIsOf === 'pod') return;
       const podGrace = began?.value.graceSeconds ?? pod.value.spec.terminationGracePeriodSeconds;
       graceIsOf = deletionGrace === undefined ? 'pod' : 'deletion';
-      alarm.set(((deletionGrace ?? podGrace ?? defaultGraceSeconds) + beyondGraceSeconds) * 1000);
+      limit.set(clock.now() + deletionMs(deletionGrace ?? podGrace));
     },
-    cancel: alarm.cancel,
+    cancel: limit.cancel,
   };
 }
 
@@ -74,15 +81,14 @@ export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
  * from the start or from the last pod's end. It never ends while `isBusy`.
  */
 export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false) {
-  const over = new AbortController();
-  const alarm = createAlarm(clock, () => void (isBusy() || over.abort()));
-  if (timeoutMs !== undefined || stdout.isTty) alarm.cancel();
+  const limit = createLimit(clock, isBusy);
+  if (timeoutMs !== undefined || stdout.isTty) limit.cancel();
   let grace: number | undefined;
   let since = clock.now();
   let areListed = false;
   let isPaused = false;
-  const seconds = (): number => (areListed ? (grace ?? defaultGraceSeconds) + beyondGraceSeconds : defaultReadSeconds);
-  const arm = (): void => void (isPaused || alarm.set(since + seconds() * 1000 - clock.now()));
+  const ms = (): number => (areListed ? deletionMs(grace) : readMs);
+  const arm = (): void => void (isPaused || limit.set(since + ms()));
   const update = (longest = grace): void => {
     [grace, areListed] = [longest, true];
     arm();
@@ -90,11 +96,11 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
   arm();
   return {
     /** Aborted when the limit is reached. */
-    signal: over.signal,
+    signal: limit.signal,
     /** For messages: how long no pod has terminated, and what the limit consists of. */
     text: (): string =>
       areListed
-        ? `${seconds()} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
+        ? `${ms() / 1000} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
         : `${defaultReadSeconds} s, as the pods could not be listed`,
     /** The pods have been listed. */
     listed(): void {
@@ -102,14 +108,13 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
     },
     /** A pod of the workload was seen: the largest grace period counts. */
     podSeen(pod: JsonObject): void {
-      const own = asObject(pod['spec'])['terminationGracePeriodSeconds'];
-      const seen = typeof own === 'number' ? own : defaultGraceSeconds;
+      const seen = asNumber(asObject(pod['spec'])['terminationGracePeriodSeconds']) ?? defaultGraceSeconds;
       if (grace === undefined || seen > grace) update(seen);
     },
     /** Stops the limit while a command runs, until `restart`. */
     pause(): void {
       isPaused = true;
-      alarm.pause();
+      limit.pause();
     },
     /** Restarts the limit from now: a pod or the command has ended. */
     restart(): void {
@@ -117,7 +122,7 @@ export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, is
       since = clock.now();
       arm();
     },
-    cancel: alarm.cancel,
+    cancel: limit.cancel,
   };
 }
 
@@ -125,28 +130,26 @@ export type Deadline = ReturnType<typeof createDeadline>;
 
 /** `timeoutMs` null: never. */
 export function createDeadline(clock: Clock, timeoutMs: number | null) {
-  const over = new AbortController();
-  const alarm = createAlarm(clock, () => over.abort());
+  const limit = createLimit(clock);
   let until = timeoutMs === null ? undefined : clock.now() + timeoutMs;
-  if (timeoutMs !== null) alarm.set(timeoutMs);
+  if (until !== undefined) limit.set(until);
   return {
     /** Aborted when the time is over. */
-    signal: over.signal,
+    signal: limit.signal,
     /** Client ms of the deadline; undefined: none. */
     get until(): number | undefined {
       return until;
     },
     /** Pauses the deadline during `work`, which waits for a person. */
     async pauseWhile<T>(work: () => Promise<T>): Promise<T> {
-      alarm.pause();
+      limit.pause();
       const since = clock.now();
       try {
         return await work();
       } finally {
-        const now = clock.now();
-        if (until !== undefined) alarm.set((until += now - since) - now);
+        if (until !== undefined) limit.set((until += clock.now() - since));
       }
     },
-    cancel: alarm.cancel,
+    cancel: limit.cancel,
   };
 }

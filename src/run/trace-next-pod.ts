@@ -19,9 +19,8 @@ type NextPodOptions = TraceOptions & { target: SeveralTarget };
 
 async function waitAndTrace(session: Session, options: NextPodOptions): Promise<number> {
   const { cluster, deadline, ports } = session;
-  const { clock, stdout } = ports;
   const warn = warnOn(ports);
-  const limit = createWaitingLimit({ clock, timeoutMs: options.timeoutMs, stdout });
+  const limit = createWaitingLimit({ ...ports, timeoutMs: options.timeoutMs });
   const over = new AbortController();
   let uid: string | undefined;
   try {

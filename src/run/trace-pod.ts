@@ -2,7 +2,7 @@
 import { PodexitError } from '../errors.ts';
 import type { Pod } from '../model/kube.ts';
 import type { Interrupted } from '../model/observation.ts';
-import { signalCodes } from '../verdict/exit-code.ts';
+import { exitCodes, signalCodes } from '../verdict/exit-code.ts';
 import { openOnDeletion, openStage } from './audience.ts';
 import { afterInput } from './clock.ts';
 import { confirmDelete } from './confirm-delete.ts';
@@ -87,10 +87,10 @@ export async function traceToReport(session: Session, subject: Subject, options:
     });
     const trace = firstTrace(traces);
     if (!trace) return withoutPod(interruptedBy, subject);
-    const { finish, incompleteRecordingCode, missingReplacementText, notReplacedCode } = await loadFinish();
+    const { finish, incompleteRecordingCode, missingReplacementText } = await loadFinish();
     const notReplaced = missingReplacementText(trace);
     if (notReplaced !== undefined) warn(notReplaced);
-    const codes = [recorder?.failure ? incompleteRecordingCode : 0, notReplaced === undefined ? 0 : notReplacedCode];
+    const codes = [recorder?.failure ? incompleteRecordingCode : 0, notReplaced === undefined ? 0 : exitCodes.stuck];
     return await finish(trace, options, stage, ports, codes);
   } finally {
     live.stop();

@@ -3,7 +3,15 @@
  * Live runs turn targets into requests, replays of raw recordings use them as filters, so that both see the same.
  */
 import type { StreamName } from '../model/observation.ts';
-import { asArray, asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
+import {
+  asArray,
+  asObject,
+  asString,
+  asStrings,
+  metadataOf,
+  stringMap,
+  type JsonObject,
+} from '../model/observe/read.ts';
 import { workloadKinds } from './target.ts';
 import { matches, operators, type LabelSelector } from './selectors.ts';
 
@@ -38,7 +46,7 @@ const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> 
 /** The pods that a selector matches. */
 export const podsTarget = (
   namespace: string,
-  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector'>,
+  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
 ): Target => ({
   stream: 'pods',
   ...podsIn(namespace),
@@ -100,10 +108,7 @@ export function candidateServices(services: readonly JsonObject[], pod: JsonObje
 
 export const uidOf = (object: JsonObject): string => String(metadataOf(object)['uid']);
 
-export function namespaceOf(object: JsonObject): string | undefined {
-  const { namespace } = metadataOf(object);
-  return typeof namespace === 'string' ? namespace : undefined;
-}
+export const namespaceOf = (object: JsonObject): string | undefined => asString(metadataOf(object)['namespace']);
 
 export const nameOf = (object: JsonObject): string => String(metadataOf(object)['name']);
 
@@ -113,11 +118,15 @@ export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['d
 export const isFinishedPod = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
 
+/** The condition of this type, if it has this status. */
+export const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
+  asArray(asObject(object['status'])['conditions'])
+    .map(asObject)
+    .find((one) => one['type'] === type && one['status'] === status);
+
 /** Undefined if the Service selects no pods. */
-export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined => {
-  const selector = stringsOf(asObject(service['spec'])['selector']);
-  return Object.keys(selector).length > 0 ? selector : undefined;
-};
+export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined =>
+  stringMap(asObject(service['spec'])['selector'], () => true);
 
 /** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
 export const nodeTargets = (node: string): Target[] => [
@@ -169,10 +178,7 @@ export function ownerOf(object: JsonObject): { kind: string; name: string } | un
   return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
 }
 
-export function controllerUid(object: JsonObject): string | undefined {
-  const { uid } = ownerReferenceOf(object);
-  return typeof uid === 'string' ? uid : undefined;
-}
+export const controllerUid = (object: JsonObject): string | undefined => asString(ownerReferenceOf(object)['uid']);
 
 function ownerReferenceOf(object: JsonObject): JsonObject {
   const owners = asArray(metadataOf(object)['ownerReferences']).map(asObject);
@@ -188,7 +194,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
     .flatMap((one) => {
       const { key, operator } = one;
       if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
-      return [{ key, operator, values: asArray(one['values']).filter((value) => typeof value === 'string') }];
+      return [{ key, operator, values: asStrings(one['values']) }];
     });
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
   return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
@@ -230,10 +236,7 @@ function fieldOf(object: JsonObject, path: string): unknown {
 const partOf = (object: JsonObject, key: string): unknown =>
   object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
 
-const stringsOf = (value: unknown): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(asObject(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+const stringsOf = (value: unknown): Record<string, string> => stringMap(value, () => true) ?? {};
 
 /** Containers whose log can be followed: all running ones, including sidecars. */
 export function runningContainers(pod: JsonObject): string[] {
@@ -242,5 +245,5 @@ export function runningContainers(pod: JsonObject): string[] {
   return lists
     .flatMap((list) => asArray(status[list]).map(asObject))
     .filter((one) => asObject(one['state'])['running'] !== undefined)
-    .flatMap((one) => (typeof one['name'] === 'string' ? [one['name']] : []));
+    .flatMap((one) => asString(one['name']) ?? []);
 }

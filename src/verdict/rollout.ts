@@ -23,7 +23,7 @@ export interface Quantiles<T> {
 export type RolloutNumbers = ReturnType<typeof rolloutNumbers>;
 
 /** What a rollout knows beyond the reports of its pods. */
-interface RolloutExtras {
+export interface RolloutExtras {
   /** Pods that are gone and whose termination was not observed. */
   readonly unseen?: readonly string[];
   /** Why the rollout did not complete. */

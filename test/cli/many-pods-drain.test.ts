@@ -73,6 +73,33 @@ it.concurrent('reports why a drain failed, and the pods that terminated before',
   }),
 );
 
+it.concurrent('traces only the pods of the node that match a selector', () =>
+  playing(async ({ flags, server }) => {
+    const selectors = ['-l', 'app=checkout', '--field-selector', `metadata.name=${second}`];
+    const ran = await runMain(['node/node1', ...selectors, '--timeout=12s', '-o', 'json', ...flags]);
+    const printed = JSON.parse(ran.stdout) as { workload: object; summary: { target: string }; exits: ExitReport[] };
+    expect(printed.exits.map(({ pod }) => pod.name)).toEqual([second]);
+    expect(printed.workload).toEqual({ kind: 'Node', name: 'node1' });
+    expect(printed.summary.target).toBe(`node/node1 -l app=checkout --field-selector metadata.name=${second}`);
+    const lists = server.requests.filter(({ resource, verb }) => resource === 'pods' && verb === 'watch');
+    for (const { url } of lists) {
+      const query = new URL(url, 'http://server').searchParams;
+      expect(query.get('labelSelector')).toBe('app=checkout');
+      expect(query.get('fieldSelector')).toBe(`spec.nodeName=node1,metadata.name=${second}`);
+    }
+    expect(lists.length).toBeGreaterThan(0);
+  }),
+);
+
+it.concurrent('traces no pod of the node if none has the labels', () =>
+  playing(async ({ flags }) => {
+    const ran = await runMain(['node/node1', '-l', 'app=other', '--timeout=6s', ...flags]);
+    expect(ran.stderr).toContain('tracing every terminating pod of node/node1 -l app=other');
+    expect(ran.stdout).toContain('node/node1 -l app=other  0 pods terminated');
+    expect(ran.code).toBe(3);
+  }),
+);
+
 it.concurrent('refuses a node that does not exist', () =>
   playing(async ({ flags }) => {
     const ran = await runMain(['node/node9', ...flags]);

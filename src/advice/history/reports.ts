@@ -21,7 +21,7 @@ export interface Seconds {
 /** The facts of one exit that are compared with other exits. All lengths are in seconds. */
 export type ExitSample = ReturnType<typeof sampleOf>;
 
-/** Replays a recording (run/recorded-reports.ts). Given by the command, because this folder does not run anything. */
+/** Replays a recording (run/recorded-run.ts). Given by the command, because this folder does not run anything. */
 export type ReadRecording = (file: string) => Promise<readonly Report[]>;
 
 /** Every report in the files and folders, one for each pod. Throws `report.unreadable`. */

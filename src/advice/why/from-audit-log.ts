@@ -23,7 +23,7 @@ import {
 } from './audit-events.ts';
 import { pastExitOf, type PastExit } from './report.ts';
 
-/** Runs a log about one pod (run/recorded-reports.ts). */
+/** Runs a log about one pod (run/recorded-run.ts). */
 export type ReportOfLog = (log: readonly RawObservation[]) => Promise<Report | undefined>;
 
 /** A pod with more events goes on running. */

@@ -1,10 +1,14 @@
-/** The command `replay`: shows a recorded run again, as the run did. */
+/** A recorded run: shown again as the run did, or only as its reports, for commands that explain or compare exits. */
 import { PodexitError } from '../errors.ts';
+import type { RawObservation } from '../model/observation.ts';
+import { reportOf, type Report } from '../verdict/report.ts';
 import { openStage } from './audience.ts';
 import { finish, type FinishOptions } from './finish.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { openReplay } from './replay.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
+import { createTraceReports } from './traces.ts';
+import { tracesOfLog } from './traces-of-log.ts';
 import { assertDistinct, assertWritable } from './writable.ts';
 
 interface ReplayOptions extends FinishOptions {
@@ -47,4 +51,24 @@ async function replaySeveral(source: RunOptions, target: string, shown: ReplayOp
   results.takeRest();
   await results.written();
   return results.end();
+}
+
+/** One report for each pod that terminates, in the order in which they ended. Throws what `openReplay` throws. */
+export async function reportsInRecording(file: string): Promise<Report[]> {
+  const { rawObservations: source, logText, traces } = await openReplay(file, () => {});
+  return reportsFrom({ source, logText, traces });
+}
+
+/** The report of a log about one pod; undefined if the log does not hold the pod. */
+export async function reportOfLog(source: Iterable<RawObservation>): Promise<Report | undefined> {
+  const [report] = await reportsFrom({ source, logText: false, traces: tracesOfLog() });
+  return report;
+}
+
+async function reportsFrom(log: Pick<RunOptions, 'source' | 'logText' | 'traces'>): Promise<Report[]> {
+  const reports: Report[] = [];
+  const taken = createTraceReports(log.traces, reportOf, (report) => void reports.push(report));
+  await run({ ...log, audience: { step: (_trace, observation, key) => taken.step(observation, key) } });
+  taken.takeRest();
+  return reports;
 }

@@ -1,0 +1,19 @@
+/** What a run over several pods remembers for pods that terminate later. */
+import { expect, it } from 'vitest';
+import { observe } from '../../src/model/observe.ts';
+import { createHistory } from '../../src/run/history.ts';
+
+it('renewals of a Lease do not push out changes of its node', () => {
+  const history = createHistory();
+  let seq = 0;
+  const change = (stream: 'node' | 'lease', kind: string, resourceVersion: string): void => {
+    const object = { kind, metadata: { name: 'node1', uid: kind, resourceVersion }, spec: {}, status: {} };
+    seq += 1;
+    history.take(observe({ at: seq, kind: 'changed', stream, change: 'MODIFIED', object }, seq, { logText: false }));
+  };
+  change('node', 'Node', '1');
+  for (let renewal = 2; renewal < 30; renewal++) change('lease', 'Lease', String(renewal));
+  const remembered = history.all();
+  expect(remembered.flatMap((one) => (one.kind === 'changed' ? one.object.kind : []))).toContain('Node');
+  expect(remembered.length).toBe(9);
+});

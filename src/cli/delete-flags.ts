@@ -64,8 +64,8 @@ export function deletionOptions(words: readonly string[], flags: Flags): Chosen 
       `node/NAME deletes nothing and cannot be combined with ${deletionFlag}`,
       'Write: kubectl podexit node/NAME -- kubectl drain NAME',
     );
-  if (target.kind === 'pods' && flags.pick !== undefined)
-    throw usageError('pick', '--pick chooses one pod, and several are named', leaveOne);
+  if ((target.kind === 'pods' || target.kind === 'node') && flags.pick !== undefined)
+    throw usageError('pick', '--pick chooses one pod, but every pod of this target is traced', leaveOne);
   const attaches = attach || allTerminating || target.kind === 'node';
   return {
     target,

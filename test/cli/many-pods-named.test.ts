@@ -99,6 +99,7 @@ describe.concurrent('several pods by name', () => {
 it.each([
   [['a', 'b', '--all-terminating'], /--all-terminating needs a workload/],
   [['a', 'b', '--pick=oldest'], /--pick chooses one pod/],
+  [['node/n', '--pick=oldest'], /--pick chooses one pod/],
   [['a', 'b', '--wait-replacement'], /--wait-replacement is for one pod/],
   [['node/n1', '--evict'], /deletes nothing/],
   [['node/n1', '--now'], /node\/NAME never deletes/],

@@ -63,7 +63,7 @@ export type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { readonl
  */
 export function unroutedBefore(
   context: DeletionContext,
-  endpoints: readonly EndpointExit[],
+  endpoints: readonly Pick<EndpointExit, 'slice' | 'service' | 'addressType' | 'wasReady'>[],
 ): readonly RoutedEndpoint[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {
     const { service, states } = facts;

@@ -32,11 +32,17 @@ import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 
-/** Undefined until the pod is seen. `exit`: what the timeline was made from; undefined if no deletion was seen. */
-export function conclude(trace: Trace): { timeline: Timeline; exit: PodExit | undefined } | undefined {
+/** The timeline, and what verdicts need beside it. */
+export interface Conclusion extends DeletionContext {
+  readonly timeline: Timeline;
+}
+
+/** Undefined until the pod is seen. `deleted` is absent if no deletion was seen. */
+export function conclude(trace: Trace): { timeline: Timeline; deleted?: Conclusion } | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
-  return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), exit };
+  const timeline = timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value);
+  return { timeline, deleted: exit && { trace, deletion: exit.deletion, network: exit.network, timeline } };
 }
 
 export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;

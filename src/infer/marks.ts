@@ -197,17 +197,14 @@ function containerPhases(container: ContainerExit): PhaseEnds[] {
     isHookShown && { name: 'prestop', subject, from: hook.start, fromShownAs: stopping, to: ready },
     spec.kind === 'sidecar' && { name: 'sidecar-wait', subject, from: ready, to: signal },
     { name: 'drain', subject, from: signal, to: kill ?? ended },
-    overran(container) && { name: 'overtime', subject, from: graceEnd, to: ended },
+    overran(graceEnd, ended) && { name: 'overtime', subject, from: graceEnd, to: ended },
   ];
   return all.filter((one) => one !== false && one !== undefined);
 }
 
-/** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
-export function overran(container: ContainerExit): boolean {
-  const { graceEnd } = container;
-  const exit = reportedExit(container);
-  return !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
-}
+/** Whether a container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
+export const overran = (graceEnd: Estimate | undefined, exit: Estimate | undefined): boolean =>
+  !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
 
 function removalPhases({ removal }: PodExit): PhaseEnds[] {
   const { done, finalDelete, held, removed } = removal;

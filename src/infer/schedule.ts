@@ -140,13 +140,22 @@ export function intervalsIn(schedule: Schedule, window: Span, now: number): Inte
     const at = capAtNow({ now }, moment) ?? moment;
     const span = spanOf(at, window);
     const shown = clamp(schedule.get(shownAs) ?? likelyIn(at, window), span);
-    const open = Number.isFinite(at.client.lo) ? undefined : true;
-    return { earliest: span.lo, latest: span.hi, basis: at.basis, evidence: at.evidence, shown, open };
+    return { ...intervalAt(moment, shown, span), open: Number.isFinite(at.client.lo) ? undefined : true };
   };
   return { of, past: (at, shownAs) => (at && capAtNow({ now }, at) ? of(at, shownAs) : undefined) };
 }
 
-/** The length between two intervals. The first argument bounds it, by the clock that knows it better. */
+/** `span`: its bounds on the client's clock, which are finite. */
+export const intervalAt = (estimate: Estimate, shown: number, span = estimate.client): Interval => {
+  const { basis, evidence } = estimate;
+  return { earliest: span.lo, latest: span.hi, basis, evidence, shown, estimate };
+};
+
+/** The length between two intervals, by the clock that knows it better. */
+export const lengthBetween = (from: Interval, to: Interval): Length =>
+  shownLength(between(from.estimate, to.estimate), from, to);
+
+/** The length between two intervals, within the bounds of `span`. */
 export function shownLength(span: Span, from: Interval, to: Interval): Length {
   const basis = from.basis === 'observed' && to.basis === 'observed' ? 'observed' : 'inferred';
   return { min: span.lo, max: span.hi, shown: clamp(to.shown - from.shown, span), basis };

@@ -12,8 +12,9 @@ import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
 import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
-import type { Note } from '../model/trace.ts';
+import type { Note, Occurrence } from '../model/trace.ts';
 import type { EndpointExit, HookFacts, Replacement, Trigger } from './context.ts';
+import type { Estimate } from './estimate.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -25,6 +26,8 @@ export interface Interval {
   readonly shown: number;
   /** It has no lower bound: `earliest` is the pod's creation, or the first observation. */
   readonly open?: boolean;
+  /** What the interval was made from: the bounds on both clocks, from which lengths are computed. */
+  readonly estimate: Estimate;
 }
 
 /** A length or a ratio: the bounds between which the true one lies, and the value that is displayed. */
@@ -86,6 +89,10 @@ export interface ContainerTimeline {
   readonly kind: ContainerKind;
   /** The container was running when the deletion came. */
   readonly ran: boolean;
+  /** The Killing Events of this deletion, oldest first; the kubelet makes one per attempt to stop the container. */
+  readonly killings: readonly Occurrence[];
+  /** When the kubelet started to stop it: the first Killing. */
+  readonly stopping?: Interval;
   readonly outcome: ContainerOutcome;
   /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
   readonly probable: boolean;
@@ -104,6 +111,10 @@ export interface ContainerTimeline {
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */
   readonly graceEnd?: Interval;
+  /** The hook may have run past the end of the grace period, although the container was not killed. */
+  readonly mayHaveOverrun: boolean;
+  /** What is known of moments that may lie after `now`, so that nothing shows them yet; `stopSignal` once it is final. */
+  readonly bounds: { readonly stopSignal?: Estimate; readonly exit?: Estimate };
   /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
   readonly servedUntil?: Interval;
 }

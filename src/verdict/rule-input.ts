@@ -1,19 +1,18 @@
 /** The input of all verdict rules, and what many of them read from it. */
-import type { ContainerExit, PodExit } from '../infer/context.ts';
-import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
+import type { Conclusion } from '../infer/conclude.ts';
+import type { ContainerTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
-import type { Note, Trace } from '../model/trace.ts';
+import type { Note } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
-export interface RuleInput {
-  readonly trace: Trace;
-  readonly timeline: Timeline;
-  /** What the timeline was made from, for rules that need more detail. */
-  readonly exit: PodExit;
-}
+/**
+ * Judged is the timeline. The rest is what it does not contain: the raw facts of streams and Events (`trace`), who asked for
+ * the deletion (`deletion`), and the clocks (`network`).
+ */
+export type RuleInput = Conclusion;
 
 /** Containers that were running when the pod was deleted. */
 export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => containers.filter(({ ran }) => ran);
@@ -22,11 +21,9 @@ export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => 
 export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
   ranContainers(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
 
-/** The running containers as the inference knows them. */
-export const ranExitsOf = ({ containers }: PodExit): ContainerExit[] => containers.filter(({ ran }) => ran);
-
-export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
-  ranExitsOf(exit).filter(({ spec }) => spec.kind === 'container' || spec.kind === 'init');
+/** When the container ended, if a status reported that: the end of its log is not certain. */
+export const reportedExit = ({ exit }: Pick<ContainerTimeline, 'exit'>): Interval | undefined =>
+  exit?.code === undefined ? undefined : exit.at;
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));

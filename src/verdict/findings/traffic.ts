@@ -69,10 +69,11 @@ export const trafficRules: Rules = {
     });
   },
 
-  'no-ready-endpoint': ({ trace, timeline, exit }) => {
+  'no-ready-endpoint': (input) => {
+    const { timeline } = input;
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
-    return noReadyPeriods(trace, exit).map(({ service, ms, open, evidence }) => {
+    return noReadyPeriods(input).map(({ service, ms, open, evidence }) => {
       const length = lengthText({ min: ms, max: ms, shown: ms });
       const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
       return {

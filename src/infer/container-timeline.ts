@@ -16,7 +16,7 @@ interface Context {
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
   const { exit, intervals, phases } = context;
   const { trace } = exit;
-  const { spec, outcome, ran, killings, graceEnd, served } = container;
+  const { spec, ran, killings, outcome, probable, mayHaveOverrun, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const exitAt = intervals.past(container.exit?.at);
@@ -25,20 +25,20 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     kind: spec.kind,
     ran,
     killings,
+    outcome,
+    probable,
+    mayHaveOverrun,
     stopping: intervals.past(container.stopping),
     bounds: { stopSignal: isSignalSettled(trace, container) ? container.signal : undefined, exit: container.exit?.at },
-    outcome,
-    probable: container.probable ?? false,
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
     kill: intervals.past(container.kill),
     reaction: reactionOf(trace, container),
-    exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
+    exit: exitAt && { ...container.exit, at: exitAt },
     drain: drainOf(context, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
     pastGrace: lengthOf('overtime'),
     graceEnd: graceEnd && intervals.of(graceEnd),
-    mayHaveOverrun: container.mayHaveOverrun ?? false,
     servedUntil: served && intervals.of(served),
   };
 }

@@ -1,13 +1,20 @@
 /** Prints times for people: on the clock, and in seconds after the timeline's zero. All times are ms, client's clock. */
-import { onClient } from '../infer/estimate.ts';
-import { intervalAt } from '../infer/schedule.ts';
 import type { Interval } from '../infer/timeline.ts';
-import { isSeenAtOnce } from '../model/span.ts';
+import { anyTime, isSeenAtOnce } from '../model/span.ts';
 
 export type Timestamps = 'relative' | 'local' | 'utc';
 
 /** A moment that podexit saw itself. */
-export const exactly = (at: number): Interval => intervalAt(onClient({ lo: at, hi: at }, [], 'observed'), at);
+export function exactly(at: number): Interval {
+  const known = { basis: 'observed', evidence: [] } as const;
+  return {
+    earliest: at,
+    latest: at,
+    shown: at,
+    ...known,
+    estimate: { client: { lo: at, hi: at }, node: anyTime, ...known },
+  };
+}
 
 /** A moment known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;

@@ -9,7 +9,8 @@ import { lengthText, secondsText } from './length-text.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
-import { isRefused, lostSince, type Trace } from '../model/trace.ts';
+import type { Trace } from '../model/trace.ts';
+import { isLost, mayMiss } from '../infer/arrival.ts';
 import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
@@ -134,7 +135,7 @@ export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gat
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
+    endpointStreams.some((stream) => isLost(trace, stream));
   if (isBlind && timeline.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
@@ -156,14 +157,8 @@ export function whyEndpointsUnknown(input: RuleInput): string | undefined {
 
 /** EndpointSlices were not in sync, or could not be read, when the deletion was accepted. */
 function isUnwatched({ trace, deletion }: RuleInput): boolean {
-  const { lo, hi } = deletion.accepted.client;
-  return (
-    (trace.slicesSince ?? Infinity) > lo ||
-    trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
-    trace.gaps.some(
-      ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,
-    )
-  );
+  const { client } = deletion.accepted;
+  return (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { factsOfLastRun } from '../infer/before-deletion.ts';
+import { reportedExit } from '../infer/context.ts';
 import { unroutedBefore, type RoutedEndpoint } from '../infer/after-containers.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
@@ -19,7 +20,6 @@ import {
   mainContainers,
   markOf,
   ranContainers,
-  reportedExit,
   servingContainers,
   shortestGraceMs,
   signalName,

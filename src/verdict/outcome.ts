@@ -1,10 +1,11 @@
 /** The outcome of an exit: the first that holds (docs/explain.md explains each). */
+import { reportedExit } from '../infer/context.ts';
 import type { ContainerTimeline } from '../infer/timeline.ts';
 import { outcomes, type Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/deletion.ts';
 import { overran } from '../infer/marks.ts';
-import { mainContainers, ranContainers, reportedExit, wasForced, type RuleInput } from './rule-input.ts';
+import { mainContainers, ranContainers, wasForced, type RuleInput } from './rule-input.ts';
 
 /** All outcomes that hold, in order. The first is the reported outcome; the exit code considers all. */
 export const outcomesOf = (input: RuleInput): Outcome[] =>

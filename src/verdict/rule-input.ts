@@ -1,6 +1,6 @@
 /** The input of all verdict rules, and what many of them read from it. */
 import type { Conclusion } from '../infer/conclude.ts';
-import type { ContainerTimeline, Interval, Mark, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
@@ -20,10 +20,6 @@ export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => 
 /** The running containers whose ends decide the outcome; sidecars only cause findings. */
 export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
   ranContainers(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
-
-/** When the container ended, if a status reported that: the end of its log is not certain. */
-export const reportedExit = ({ exit }: Pick<ContainerTimeline, 'exit'>): Interval | undefined =>
-  exit?.code === undefined ? undefined : exit.at;
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));

@@ -3,6 +3,7 @@ import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
 import type { ContainerTimeline } from '../../infer/timeline.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
+import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
@@ -11,7 +12,7 @@ import { second } from '../../model/span.ts';
 import { lostSince, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { mainContainers, markOf, ranContainers, reportedExit, type RuleInput } from '../rule-input.ts';
+import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 
 export const nodeRules: Rules = {
   'node-silent': (input) => {

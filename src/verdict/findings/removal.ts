@@ -2,11 +2,12 @@
 import { deliverableSince } from '../../infer/arrival.ts';
 import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
+import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { isCascade, markOf, ranContainers, reportedExit, type RuleInput } from '../rule-input.ts';
+import { isCascade, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 import { few, list } from '../words.ts';
 
 export const removalRules: Rules = {

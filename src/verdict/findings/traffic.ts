@@ -2,6 +2,7 @@
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
 import type { Trace } from '../../model/trace.ts';
+import { mayMiss } from '../../infer/arrival.ts';
 import { byService, drainRace, dueText, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
@@ -156,5 +157,5 @@ function endOfServing(input: RuleInput, { service }: EndpointTimeline): number |
   return ends.length > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-const isWatched = ({ gaps, refused, resumes }: Trace): boolean =>
-  [...gaps, ...refused, ...resumes].every(({ value }) => value.stream !== 'endpointslices');
+const isWatched = (trace: Trace): boolean =>
+  !mayMiss(trace, 'endpointslices') && trace.resumes.every(({ value }) => value.stream !== 'endpointslices');

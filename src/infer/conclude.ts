@@ -8,7 +8,7 @@ import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost, laterOf } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import { endpointsOf, removalOf } from './after-containers.ts';
+import { endpointsOf } from './after-containers.ts';
 import { factsOfLastRun, willStart } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
@@ -57,7 +57,6 @@ function podExitOf(trace: Trace): PodExit | undefined {
     ...context,
     containers,
     endpoints: endpointsOf(context, containers),
-    removal: removalOf(context, containers),
     replacement: replacementOf(context, trigger.kind),
     trigger,
   };

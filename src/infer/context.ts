@@ -131,16 +131,6 @@ export interface EndpointExit<At = Estimate> {
   readonly counted: readonly number[];
 }
 
-export interface Removal {
-  /** The pod's phase became Succeeded or Failed, after the deletion. */
-  readonly done?: Estimate;
-  readonly finalDelete?: Estimate;
-  readonly finalizers: readonly string[];
-  /** From then on only finalizers kept the object. */
-  readonly held?: Estimate;
-  readonly removed?: Estimate;
-}
-
 export interface Replacement<At = Estimate> {
   readonly name: string;
   readonly uid: string;
@@ -162,7 +152,6 @@ export interface Trigger {
 export interface PodExit extends InferContext {
   readonly containers: readonly ContainerExit[];
   readonly endpoints: readonly EndpointExit[];
-  readonly removal: Removal;
   readonly replacement?: Replacement;
   readonly trigger: Trigger;
 }

@@ -3,12 +3,13 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
+import { removalOf } from './after-containers.ts';
 import { arrival } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
-import type { Interval, Phase } from './timeline.ts';
+import type { Interval, Mark, Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
   const { trace } = exit;
@@ -95,8 +96,8 @@ function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   ];
 }
 
-function removalMarks({ removal }: PodExit): TimelineMark[] {
-  const { done, finalDelete, finalizers, held, removed } = removal;
+function removalMarks(exit: PodExit): TimelineMark[] {
+  const { done, finalDelete, finalizers, held, removed } = removalOf(exit, exit.containers);
   return [
     ...mark('containers-done', done),
     ...mark('final-delete', finalDelete),
@@ -153,31 +154,34 @@ interface PhaseEnds {
   readonly end: Interval | undefined;
 }
 
-export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
-  const { deletion, kubelet, replacement } = exit;
-  const { past } = intervals;
-  const accepted = past(deletion.accepted);
+export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Intervals): Phase[] {
+  const at = (name: MarkName, slice?: string): Interval | undefined =>
+    marks.find((one) => one.name === name && (slice === undefined || one.subject === slice))?.at;
+  const accepted = at('accepted');
+  // If finalizers held the object, its removal does not show when the clean-up ended.
+  const cleaned = at('final-delete') ?? (at('finalizing') ? undefined : at('removed'));
   const all: PhaseEnds[] = [
-    { name: 'accept', start: past(deletion.requested), end: accepted },
-    { name: 'notice', start: accepted, end: past(kubelet.noticed) },
-    ...exit.endpoints.map(({ slice, unroutedAt }): PhaseEnds => ({
+    { name: 'accept', start: at('requested'), end: accepted },
+    { name: 'notice', start: accepted, end: at('acknowledged') },
+    ...exit.endpoints.map(({ slice }): PhaseEnds => ({
       name: 'route-removal',
       subject: slice,
       start: accepted,
-      end: past(unroutedAt),
+      end: at('unrouted', slice),
     })),
     ...exit.containers
       .filter((one) => one.ran && isEndSettled(exit.trace, one))
       .flatMap((container) => containerPhases(container, intervals)),
-    ...removalPhases(exit, intervals),
+    { name: 'cleanup', start: at('containers-done'), end: cleaned },
+    { name: 'finalize', start: at('finalizing'), end: at('removed') },
     {
       name: 'replace',
-      subject: replacement?.name,
-      start: past(replacement?.createdAt),
-      end: past(replacement?.readyAt),
+      subject: exit.replacement?.name,
+      start: at('replacement-created'),
+      end: at('replacement-ready'),
     },
   ];
-  return all.flatMap((one) => phaseOf(one, kubelet));
+  return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */
@@ -209,13 +213,3 @@ function containerPhases(container: ContainerExit, { past }: Intervals): PhaseEn
 /** Whether a container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
 export const overran = (graceEnd: Estimate | undefined, exit: Estimate | undefined): boolean =>
   !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
-
-function removalPhases({ removal }: PodExit, { past }: Intervals): PhaseEnds[] {
-  const { done, finalDelete, held, removed } = removal;
-  // If finalizers held the object, its removal does not show when the clean-up ended.
-  const cleaned = finalDelete ?? (held ? undefined : removed);
-  return [
-    { name: 'cleanup', start: past(done), end: past(cleaned) },
-    { name: 'finalize', start: past(held), end: past(removed) },
-  ];
-}

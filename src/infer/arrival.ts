@@ -3,8 +3,8 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, withDates } from '../model/clock.ts';
 import type { Gap, StreamName } from '../model/observation.ts';
 import { resumesAt } from '../model/reduce/gaps.ts';
-import { anyTime, second } from '../model/span.ts';
-import { isRefused, lostSince, type Fact, type Trace } from '../model/trace.ts';
+import { second } from '../model/span.ts';
+import type { Fact, Trace } from '../model/trace.ts';
 import { narrowedByCause, onClient, type Estimate } from './estimate.ts';
 
 /**
@@ -39,15 +39,6 @@ export function deliverableSince(trace: Trace, stream: StreamName, at: number): 
  */
 const hides = ({ stream, from, to = Infinity }: Gap, at: number): boolean =>
   at === to || (stream !== 'logs' && from <= at && at < to);
-
-/** Whether a stream delivers nothing more: it was refused, or lost to the end. */
-export const isLost = (trace: Trace, stream: StreamName): boolean =>
-  isRefused(trace, stream) || lostSince(trace, stream) < Infinity;
-
-/** Whether changes on a stream may have been missed in a stretch of client time: it was refused by then, or had a gap. */
-export const mayMiss = ({ gaps, refused }: Trace, stream: StreamName, { lo, hi } = anyTime): boolean =>
-  refused.some(({ value, at }) => value.stream === stream && at <= hi) ||
-  gaps.some(({ value: { from, to = Infinity, ...gap } }) => gap.stream === stream && from <= hi && to >= lo);
 
 /**
  * The longest time (ms) that a change takes to arrive on a live stream: `delivery-lag`, or more if the server's own

@@ -32,17 +32,11 @@ import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 
-/** The timeline, and what verdicts need beside it. */
-export interface Conclusion extends DeletionContext {
-  readonly timeline: Timeline;
-}
-
-/** Undefined until the pod is seen. `deleted` is absent if no deletion was seen. */
-export function conclude(trace: Trace): { timeline: Timeline; deleted?: Conclusion } | undefined {
+/** Undefined until the pod is seen. `context`: what verdicts need beside the timeline; undefined if no deletion was seen. */
+export function conclude(trace: Trace): { timeline: Timeline; context: DeletionContext | undefined } | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
-  const timeline = timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value);
-  return { timeline, deleted: exit && { trace, deletion: exit.deletion, network: exit.network, timeline } };
+  return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), context: exit };
 }
 
 export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;

@@ -5,8 +5,8 @@ import type { Pod } from '../model/kube.ts';
 import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
-import type { DeletionFacts, Occurrence, RequestFacts, Trace } from '../model/trace.ts';
-import { deliverableSince, mayMiss } from './arrival.ts';
+import { mayMiss, type DeletionFacts, type Occurrence, type RequestFacts, type Trace } from '../model/trace.ts';
+import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
 
 export interface Deletion {

@@ -106,9 +106,9 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
   killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Whether a Killing may be missing even if the stream had no gap. We may not read Events, or a terminating namespace
- * accepts no new ones (SIGNALS.md trap 32). The kubelet merges ten similar Events into one
- * that names only the first, and drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
+ * Whether a Killing may be missing although the stream had no gap: we may not read Events, or a terminating namespace
+ * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first,
+ * or dropped Events of a pod that has used up its quota (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
   trace.namespaceEnding !== undefined ||

@@ -4,8 +4,7 @@ import type { ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
 import { onClient } from './estimate.ts';
-import { intervalAt } from './schedule.ts';
-import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';
+import type { FailureStretch, FailureWindow, Interval, Mark, ProbeResult } from './timeline.ts';
 
 /** The moments that separate latencies before, during and after the exit; ms, client clock. */
 export interface ProbeMoments {
@@ -45,7 +44,8 @@ export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const of = (name: 'first-failure' | 'last-failure', at: number): Mark => {
     const stretch = stretches.find(({ first, last }) => first <= at && at <= last);
     const estimate = onClient({ lo: at, hi: at + 1 }, stretch ? [stretch.seq] : [], 'observed');
-    return { id: name, name, at: intervalAt(estimate, at), provisional: false };
+    const moment: Interval = { ...estimate, earliest: at, latest: at + 1, shown: at, estimate };
+    return { id: name, name, at: moment, provisional: false };
   };
   return [
     of('first-failure', Math.min(...windows.map(({ start }) => start))),

@@ -140,16 +140,12 @@ export function intervalsIn(schedule: Schedule, window: Span, now: number): Inte
     const at = capAtNow({ now }, moment) ?? moment;
     const span = spanOf(at, window);
     const shown = clamp(schedule.get(shownAs) ?? likelyIn(at, window), span);
-    return { ...intervalAt(moment, shown, span), open: Number.isFinite(at.client.lo) ? undefined : true };
+    const open = Number.isFinite(at.client.lo) ? undefined : true;
+    const { basis, evidence } = at;
+    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open, estimate: moment };
   };
   return { of, past: (at, shownAs) => (at && capAtNow({ now }, at) ? of(at, shownAs) : undefined) };
 }
-
-/** `span`: its bounds on the client's clock, which are finite. */
-export const intervalAt = (estimate: Estimate, shown: number, span = estimate.client): Interval => {
-  const { basis, evidence } = estimate;
-  return { earliest: span.lo, latest: span.hi, basis, evidence, shown, estimate };
-};
 
 /** The length between two intervals, by the clock that knows it better. */
 export const lengthBetween = (from: Interval, to: Interval): Length =>

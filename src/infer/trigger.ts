@@ -4,8 +4,15 @@ import { newestMessage } from '../model/observe/event.ts';
 import { conditionOf, controllerOf, hasRunning, isFinished } from '../model/pod.ts';
 import type { TriggerKind } from '../model/report.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
-import type { Fact, Occurrence, OwnerFacts, Seen, Trace } from '../model/trace.ts';
-import { isLost } from './arrival.ts';
+import {
+  isRefused,
+  lostSince,
+  type Fact,
+  type Occurrence,
+  type OwnerFacts,
+  type Seen,
+  type Trace,
+} from '../model/trace.ts';
 import type { Trigger } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import {
@@ -286,6 +293,9 @@ function scaledToAll(trace: Trace, set: string, deployment: OwnerFacts): Occurre
 
 /** Whether the controller's Event may be missing (SIGNALS.md trap 32), and no Event names another pod. */
 function eventMayBeMissing(trace: Trace, owner: string): boolean {
-  const isMissing = trace.namespaceEnding !== undefined || isLost(trace, 'owner-events');
+  const isMissing =
+    trace.namespaceEnding !== undefined ||
+    isRefused(trace, 'owner-events') ||
+    lostSince(trace, 'owner-events') < Infinity;
   return isMissing && countNamed(trace, owner) === 0;
 }

@@ -7,13 +7,8 @@ export type Timestamps = 'relative' | 'local' | 'utc';
 /** A moment that podexit saw itself. */
 export function exactly(at: number): Interval {
   const known = { basis: 'observed', evidence: [] } as const;
-  return {
-    earliest: at,
-    latest: at,
-    shown: at,
-    ...known,
-    estimate: { client: { lo: at, hi: at }, node: anyTime, ...known },
-  };
+  const estimate = { client: { lo: at, hi: at }, node: anyTime, ...known };
+  return { earliest: at, latest: at, shown: at, ...known, estimate };
 }
 
 /** A moment known at least this exactly is printed without `≈`. */

@@ -9,8 +9,7 @@ import { lengthText, secondsText } from './length-text.ts';
 import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
-import { isLost, mayMiss } from '../infer/arrival.ts';
+import { isRefused, lostSince, mayMiss, type Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
@@ -135,7 +134,7 @@ export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gat
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
-    endpointStreams.some((stream) => isLost(trace, stream));
+    endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
   if (isBlind && timeline.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }

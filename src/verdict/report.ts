@@ -31,7 +31,8 @@ export interface Report {
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
-  const { timeline, deleted: input } = concluded;
+  const { timeline, context } = concluded;
+  const input = context && { ...context, timeline };
   const verdict = judge(trace, timeline, input, policy);
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }

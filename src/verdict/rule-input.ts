@@ -1,5 +1,5 @@
 /** The input of all verdict rules, and what many of them read from it. */
-import type { Conclusion } from '../infer/conclude.ts';
+import type { DeletionContext } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
@@ -9,10 +9,12 @@ import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
 /**
- * Judged is the timeline. The rest is what it does not contain: the raw facts of streams and Events (`trace`), who asked for
- * the deletion (`deletion`), and the clocks (`network`).
+ * The timeline is what rules judge. The context is what it does not contain: the raw facts of streams and Events (`trace`),
+ * who asked for the deletion (`deletion`), and the clocks (`network`).
  */
-export type RuleInput = Conclusion;
+export interface RuleInput extends DeletionContext {
+  readonly timeline: Timeline;
+}
 
 /** Containers that were running when the pod was deleted. */
 export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => containers.filter(({ ran }) => ran);

@@ -1,9 +1,8 @@
 /** Findings about the Services that route to the pod. */
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
-import type { Trace } from '../../model/trace.ts';
-import { mayMiss } from '../../infer/arrival.ts';
-import { byService, drainRace, dueText, minLeadMs, serviceNames } from '../drain-lead.ts';
+import { mayMiss, type Trace } from '../../model/trace.ts';
+import { byService, drainRace, dueText, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -106,7 +105,7 @@ export const trafficRules: Rules = {
     const notRemoved = timeline.endpoints.flatMap((endpoint) => {
       const ended = endOfServing(input, endpoint);
       const { unroutedAt } = endpoint;
-      if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
+      if (!isRouted(endpoint) || ended === undefined) return [];
       const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
       const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
       return stayed > needed ? [{ endpoint, stayed }] : [];

@@ -7,7 +7,7 @@ import { atLeast } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit, type Removal } from './context.ts';
+import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit } from './context.ts';
 import { ranAtDeletion, type Deletion } from './deletion.ts';
 import { isBefore, narrowed, narrowedByCause, onClient, unbounded, type Estimate } from './estimate.ts';
 
@@ -63,7 +63,7 @@ export type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { readonl
  */
 export function unroutedBefore(
   context: DeletionContext,
-  endpoints: readonly EndpointExit[],
+  endpoints: readonly Pick<EndpointExit, 'slice' | 'service' | 'addressType' | 'wasReady'>[],
 ): readonly RoutedEndpoint[] {
   return [...context.trace.slices].flatMap(([slice, facts]) => {
     const { service, states } = facts;
@@ -119,7 +119,11 @@ function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fac
   return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
 }
 
-export function removalOf(context: DeletionContext, exits: readonly ContainerExit[]): Removal {
+/**
+ * `done`: the pod's phase became Succeeded or Failed, after the deletion. `held`: from then on only finalizers kept the
+ * object.
+ */
+export function removalOf(context: DeletionContext, exits: readonly ContainerExit[]) {
   const { trace, deletion } = context;
   const done = doneAt(context, exits);
   const final = finalAt(context, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));

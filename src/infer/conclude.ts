@@ -8,7 +8,7 @@ import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost, laterOf } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
 import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
-import { endpointsOf, removalOf } from './after-containers.ts';
+import { endpointsOf } from './after-containers.ts';
 import { factsOfLastRun, willStart } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { constrainExit } from './container-end.ts';
@@ -32,11 +32,11 @@ import { timelineFrom } from './timeline-from.ts';
 import type { Timeline } from './timeline.ts';
 import { triggerOf } from './trigger.ts';
 
-/** Undefined until the pod is seen. `exit`: what the timeline was made from; undefined if no deletion was seen. */
-export function conclude(trace: Trace): { timeline: Timeline; exit: PodExit | undefined } | undefined {
+/** Undefined until the pod is seen. `context`: what verdicts need beside the timeline; undefined if no deletion was seen. */
+export function conclude(trace: Trace): { timeline: Timeline; context: DeletionContext | undefined } | undefined {
   if (!trace.pod) return undefined;
   const exit = podExitOf(trace);
-  return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), exit };
+  return { timeline: timelineFrom(trace, exit, exit?.deletion.pod ?? trace.pod.value), context: exit };
 }
 
 export const timelineOf = (trace: Trace): Timeline | undefined => conclude(trace)?.timeline;
@@ -51,7 +51,6 @@ function podExitOf(trace: Trace): PodExit | undefined {
     ...context,
     containers,
     endpoints: endpointsOf(context, containers),
-    removal: removalOf(context, containers),
     replacement: replacementOf(context, trigger.kind),
     trigger,
   };

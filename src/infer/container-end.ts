@@ -53,14 +53,14 @@ export function exitOf(
   const at = moment('exit', spec.name);
   if (ended && terminated) {
     const { exitCode: code, reason } = terminated.value;
-    return { at: network.read(at), code, reason, provisional: false };
+    return { at: network.read(at), code, reason };
   }
   const end = exitLogEnd(stop);
   const signal = hasSignal ? network.read(moment('stop-signal', spec.name)) : undefined;
   if (!end || !signal || end.at + 1 < signal.client.lo || terminated) return undefined;
   constrainByLogEnd(stop, end, mayHaveWaited ? signal : undefined);
   const exit = network.read(at);
-  return Number.isFinite(exit.client.hi) ? { at: exit, provisional: true } : undefined;
+  return Number.isFinite(exit.client.hi) ? { at: exit } : undefined;
 }
 
 /**

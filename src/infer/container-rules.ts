@@ -191,7 +191,7 @@ function readExit(
       ...(facts.log.lastLine && exit ? (['log-stamp-lag'] as const) : []),
       ...(isSure(kill) ? (['kill-lag'] as const) : []),
       ...(kill === 'silent' ? (['silent-kill'] as const) : []),
-      ...(exit?.provisional && trace.gone ? (['log-end'] as const) : []),
+      ...(exit && exit.code === undefined && trace.gone ? (['log-end'] as const) : []),
     ],
   };
 }
@@ -209,7 +209,7 @@ function signalOf(
   if (exit && isBefore(exit.at, network.read(at))) return undefined;
   const currentHook = hook && { ...hook, end: network.read(moment('hook-end', spec.name)) };
   if (!proved && mayHaveEndedUnsignalled({ ...stop, hook: currentHook, exit, outcome, graceEnd })) return undefined;
-  if (exit && !(exit.provisional && proved)) network.notAfter(at, exit.at);
+  if (exit && !(exit.code === undefined && proved)) network.notAfter(at, exit.at);
   return {
     ...network.read(at),
     proved,
@@ -227,8 +227,7 @@ const mayHaveOverrun = (
   hook?.outcome === 'unknown' &&
   !(hook.mayNotHaveRun && !killingsMissing(trace, exit?.at)) &&
   !isBefore(hook.end, graceEnd) &&
-  exit !== undefined &&
-  !exit.provisional &&
+  exit?.code !== undefined &&
   !isBefore(exit.at, graceEnd);
 
 /** Whether the kubelet reported the exit before it knew of the deletion. Then no hook ran. */

@@ -3,8 +3,8 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import { eventsAbout, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { isEndSettled, isSignalSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
-import { between, isBefore } from './estimate.ts';
-import { shownLength, type Intervals } from './schedule.ts';
+import { isBefore } from './estimate.ts';
+import { lengthBetween, type Intervals } from './schedule.ts';
 import type { ContainerTimeline, Interval, Length, Phase, PreStopExit, StopSignal } from './timeline.ts';
 
 interface Context {
@@ -16,7 +16,7 @@ interface Context {
 export function containerTimeline(context: Context, container: ContainerExit): ContainerTimeline {
   const { exit, intervals, phases } = context;
   const { trace } = exit;
-  const { spec, outcome, ran, graceEnd, served } = container;
+  const { spec, ran, killings, outcome, probable, mayHaveOverrun, graceEnd, served } = container;
   const lengthOf = (phase: Phase['name']): Length | undefined =>
     phases.find(({ name, subject }) => name === phase && subject === spec.name)?.length;
   const exitAt = intervals.past(container.exit?.at);
@@ -24,13 +24,17 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     name: spec.name,
     kind: spec.kind,
     ran,
+    killings,
     outcome,
-    probable: container.probable ?? false,
+    probable,
+    mayHaveOverrun,
+    stopping: intervals.past(container.stopping),
+    bounds: { stopSignal: isSignalSettled(trace, container) ? container.signal : undefined, exit: container.exit?.at },
     preStop: preStopOf(context, container, lengthOf('prestop')),
     stopSignal: stopSignalOf(context, container),
     kill: intervals.past(container.kill),
     reaction: reactionOf(trace, container),
-    exit: exitAt && { at: exitAt, code: container.exit?.code, reason: container.exit?.reason },
+    exit: exitAt && { ...container.exit, at: exitAt },
     drain: drainOf(context, container, lengthOf('drain')),
     graceUsed: exitAt && graceUsedOf(context, container, exitAt),
     pastGrace: lengthOf('overtime'),
@@ -71,7 +75,7 @@ function stopSignalOf({ exit: { trace }, intervals }: Context, container: Contai
 /** The drain lasts until the exit. The phase of that name ends with the kill, if there was one. */
 function drainOf({ intervals }: Context, { signal, kill, exit }: ContainerExit, phase: Length | undefined) {
   if (!phase || !kill || !signal || !exit) return phase;
-  return shownLength(between(signal, exit.at), intervals.of(signal), intervals.of(exit.at));
+  return lengthBetween(intervals.of(signal), intervals.of(exit.at));
 }
 
 /** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
@@ -83,10 +87,10 @@ function graceUsedOf(
   const { graceStart, stopping, hook, signal } = container;
   const isRestarted = graceStart !== undefined && graceStart !== stopping;
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
-  if (!from || !container.exit) return undefined;
+  if (!from) return undefined;
   // A copy is no mark's moment: without a Killing, the mark of the signal must not place the start of the stop.
   const start = intervals.of({ ...from }, isRestarted ? undefined : stopping);
-  const { min, max, shown } = shownLength(between(from, container.exit.at), start, exitAt);
+  const { min, max, shown } = lengthBetween(start, exitAt);
   const { grace } = exit.kubelet;
   const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);
   return { min: min / (grace.max * 1000), max: max / (grace.min * 1000), shown: shown / (seconds * 1000) };

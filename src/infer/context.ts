@@ -77,12 +77,11 @@ export interface SignalFacts extends Estimate {
   readonly proved: boolean;
 }
 
-/** `provisional`: only the end of the container's log shows the exit. */
-export interface ExitFacts {
-  readonly at: Estimate;
+/** Without `code`, only the end of the container's log shows the exit. */
+export interface ExitFacts<At = Estimate> {
+  readonly at: At;
   readonly code?: number;
   readonly reason?: string;
-  readonly provisional: boolean;
 }
 
 export interface ContainerExit {
@@ -93,8 +92,9 @@ export interface ContainerExit {
   /** The container had ended in the first state that was seen, perhaps before the deletion. */
   readonly mayHaveEndedBefore?: true;
   readonly outcome: ContainerOutcome;
-  /** The evidence allows two outcomes; this is the likelier one. */
+  /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
   readonly probable?: boolean;
+  /** The Killing Events of this deletion, oldest first; the kubelet makes one per attempt to stop the container. */
   readonly killings: readonly Occurrence[];
   /** The first Killing: K. */
   readonly stopping?: Estimate;
@@ -131,16 +131,6 @@ export interface EndpointExit<At = Estimate> {
   readonly counted: readonly number[];
 }
 
-export interface Removal {
-  /** The pod's phase became Succeeded or Failed, after the deletion. */
-  readonly done?: Estimate;
-  readonly finalDelete?: Estimate;
-  readonly finalizers: readonly string[];
-  /** From then on only finalizers kept the object. */
-  readonly held?: Estimate;
-  readonly removed?: Estimate;
-}
-
 export interface Replacement<At = Estimate> {
   readonly name: string;
   readonly uid: string;
@@ -162,7 +152,6 @@ export interface Trigger {
 export interface PodExit extends InferContext {
   readonly containers: readonly ContainerExit[];
   readonly endpoints: readonly EndpointExit[];
-  readonly removal: Removal;
   readonly replacement?: Replacement;
   readonly trigger: Trigger;
 }
@@ -191,8 +180,8 @@ export const isEndSettled = ({ gone }: Pick<Trace, 'gone'>, container: Container
   reportedExit(container) !== undefined || gone !== undefined;
 
 /** When the container ended, if a status reported that. */
-export const reportedExit = ({ exit }: Pick<ContainerExit, 'exit'>): Estimate | undefined =>
-  exit?.provisional ? undefined : exit?.at;
+export const reportedExit = <At>({ exit }: { readonly exit?: ExitFacts<At> }): At | undefined =>
+  exit?.code === undefined ? undefined : exit.at;
 
 /**
  * Whether the stop signal is final: proved by a log line, or the exit is final and no failure of the hook can still

@@ -2,11 +2,10 @@
 import { millisecondsOf, type AssumptionName } from '../model/assumptions.ts';
 import { noLessThan, noMoreThan, toClient, upTo, withDates, type RemoteClock } from '../model/clock.ts';
 import type { Pod } from '../model/kube.ts';
-import type { Gap } from '../model/observation.ts';
 import { conditionOf, graceOf, isFinished, isOlder } from '../model/pod.ts';
 import { meet, second, type Span } from '../model/span.ts';
 import { parseTime, requestedAt } from '../model/stamps.ts';
-import type { DeletionFacts, Fact, Occurrence, RequestFacts, Trace } from '../model/trace.ts';
+import { mayMiss, type DeletionFacts, type Occurrence, type RequestFacts, type Trace } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { onClient, type Estimate } from './estimate.ts';
 
@@ -172,10 +171,8 @@ export function requestTime(trace: Trace, facts: DeletionFacts): Span | undefine
 
 /** See `Deletion.isWitnessed`. */
 function isWitnessed(trace: Trace, { first, isAnswer, underWay }: DeletionFacts): boolean {
-  const isHidden = ({ value: { stream, from, to = Infinity } }: Fact<Gap>): boolean =>
-    stream === 'pod' && from <= first.at && first.at <= to;
   const isTimely = deliverableSince(trace, 'pod', first.at) === first.at;
-  return !underWay && (isTimely || (isAnswer && !trace.gaps.some(isHidden)));
+  return !underWay && (isTimely || (isAnswer && !mayMiss(trace, 'pod', { lo: first.at, hi: first.at })));
 }
 
 /**

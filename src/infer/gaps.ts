@@ -85,10 +85,6 @@ export const brokenLogs = ({ containers, gone }: Trace): Fact<unknown>[] =>
     ended && !ended.value.clean && ended.at < (gone?.at ?? Infinity) ? [ended] : [],
   );
 
-/** Whether we may not read Events, or a terminating namespace accepts no new ones (SIGNALS.md trap 32). */
-const areEventsUnavailable = (trace: Trace): boolean =>
-  trace.namespaceEnding !== undefined || isRefused(trace, 'events');
-
 /**
  * Whether the Event stream was lost for good before the Killings of this deletion, written before `writtenBefore` (client
  * ms), could arrive. The kubelet writes all of them at once (SIGNALS.md §2 S3): if one arrived, none is missing.
@@ -110,18 +106,19 @@ export const killingsMissing = (trace: Trace, ended?: Estimate): boolean =>
   killingsUnwritten(trace) || wereKillingsLost(trace, ended?.client.hi ?? Infinity);
 
 /**
- * Whether a Killing may be missing even if all Events were received. The kubelet merges ten similar Events into one
- * that names only the first, and drops Events of a pod that has used up its quota (SIGNALS.md §2.1).
+ * Whether a Killing may be missing although the stream had no gap: we may not read Events, or a terminating namespace
+ * accepts no new ones (SIGNALS.md trap 32). Or the kubelet merged ten similar Events into one that names only the first,
+ * or dropped Events of a pod that has used up its quota (SIGNALS.md §2.1).
  */
 export const killingsUnwritten = (trace: Trace): boolean =>
-  areEventsUnavailable(trace) || mayQuotaBeUsedUp(trace.normals) || areKillingsMerged(trace);
+  trace.namespaceEnding !== undefined ||
+  isRefused(trace, 'events') ||
+  mayQuotaBeUsedUp(trace.normals) ||
+  trace.events.some((event) => event.reason === 'Killing' && isMerged(event));
 
 /** Whether a Warning may be missing. */
 export const warningsMissing = ({ namespaceEnding, warnings }: Trace): boolean =>
   namespaceEnding !== undefined || mayQuotaBeUsedUp(warnings);
-
-const areKillingsMerged = ({ events }: Trace): boolean =>
-  events.some((event) => event.reason === 'Killing' && isMerged(event));
 
 const mayQuotaBeUsedUp = (counts: ReadonlyMap<string, number>): boolean =>
   [...counts.values()].reduce((sum, count) => sum + count, 0) >= fewestAtUsedUpQuota;

@@ -3,7 +3,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import type { Handler, HookKind } from '../model/observe/container.ts';
 import { hookOf } from '../model/pod.ts';
 import { atMost, earlierOf, second } from '../model/span.ts';
-import { eventsAbout, lostSince, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
+import { eventsAbout, lostSince, mayMiss, type Fact, type Occurrence, type Trace } from '../model/trace.ts';
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
@@ -211,12 +211,8 @@ function silentEnd(stop: HookStop): Result {
 /** Whether a failure of the hook would have arrived by now: no Events are missing, and there was time enough. */
 function wouldFailureBeKnown({ trace, network, end }: HookStop): boolean {
   const isDue = trace.gone !== undefined || trace.lastReceivedAt >= network.read(end).client.hi + eventDelayOf(trace);
-  return !areEventsMissing(trace) && !warningsMissing(trace) && isDue;
+  return !mayMiss(trace, 'events') && !warningsMissing(trace) && isDue;
 }
-
-/** Whether Events that the kubelet posted may never have arrived. */
-const areEventsMissing = (trace: Trace): boolean =>
-  [...trace.gaps, ...trace.refused].some(({ value }) => value.stream === 'events');
 
 /** The longest that an Event takes to arrive, ms. */
 const eventDelayOf = (trace: Trace): number => millisecondsOf('event-lag') + deliveryLagOf(trace);
@@ -224,7 +220,7 @@ const eventDelayOf = (trace: Trace): number => millisecondsOf('event-lag') + del
 /** Whether an Event from before the exit may still arrive: it can be later than the status of the exit. */
 const mayEventArrive = ({ trace, ended }: Stop): boolean =>
   trace.gone === undefined &&
-  !areEventsMissing(trace) &&
+  !mayMiss(trace, 'events') &&
   trace.lastReceivedAt < (ended?.client.hi ?? Infinity) + eventDelayOf(trace);
 
 /**

@@ -3,12 +3,13 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
+import { removalOf } from './after-containers.ts';
 import { arrival } from './arrival.ts';
-import { isEndSettled, reportedExit, type ContainerExit, type PodExit } from './context.ts';
+import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';
 import { between, capAtNow, onClient, type Estimate } from './estimate.ts';
 import { shownLength, type Intervals, type TimelineMark } from './schedule.ts';
-import type { Phase } from './timeline.ts';
+import type { Interval, Mark, Phase } from './timeline.ts';
 
 export function marksOf(exit: PodExit): TimelineMark[] {
   const { trace } = exit;
@@ -59,7 +60,7 @@ function containerMarks({ trace, deletion }: PodExit, container: ContainerExit):
     ...mark('exited', container.exit?.at, {
       subject,
       note: exitNote(container),
-      provisional: container.exit?.provisional ?? false,
+      provisional: !reportedExit(container),
     }),
     ...mark('ready-lost', lost && arrival(trace, lost, 'pod', deletion.accepted), { subject }),
   ];
@@ -95,8 +96,8 @@ function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   ];
 }
 
-function removalMarks({ removal }: PodExit): TimelineMark[] {
-  const { done, finalDelete, finalizers, held, removed } = removal;
+function removalMarks(exit: PodExit): TimelineMark[] {
+  const { done, finalDelete, finalizers, held, removed } = removalOf(exit, exit.containers);
   return [
     ...mark('containers-done', done),
     ...mark('final-delete', finalDelete),
@@ -145,76 +146,70 @@ export function unseenMarks(trace: Trace): TimelineMark[] {
 /** The pod existed when its last state was written, at most `delivery-lag` before the state arrived. */
 const aliveAt = ({ at, seq }: Fact<unknown>): Estimate => onClient(atLeast(at - millisecondsOf('delivery-lag')), [seq]);
 
-/** A phase without its length. `fromShownAs`: the moment of the mark at its start, if that is another one. */
+/** A phase without its length. */
 interface PhaseEnds {
   readonly name: PhaseName;
   readonly subject?: string;
-  readonly from: Estimate | undefined;
-  readonly fromShownAs?: Estimate;
-  readonly to: Estimate | undefined;
+  readonly start: Interval | undefined;
+  readonly end: Interval | undefined;
 }
 
-export function phasesOf(exit: PodExit, intervals: Intervals): Phase[] {
-  const { deletion, kubelet, replacement } = exit;
-  const { requested, accepted } = deletion;
+export function phasesOf(exit: PodExit, marks: readonly Mark[], intervals: Intervals): Phase[] {
+  const at = (name: MarkName, slice?: string): Interval | undefined =>
+    marks.find((one) => one.name === name && (slice === undefined || one.subject === slice))?.at;
+  const accepted = at('accepted');
+  // If finalizers held the object, its removal does not show when the clean-up ended.
+  const cleaned = at('final-delete') ?? (at('finalizing') ? undefined : at('removed'));
   const all: PhaseEnds[] = [
-    { name: 'accept', from: requested, to: accepted },
-    { name: 'notice', from: accepted, to: kubelet.noticed },
-    ...exit.endpoints.map(({ slice, unroutedAt }): PhaseEnds => ({
+    { name: 'accept', start: at('requested'), end: accepted },
+    { name: 'notice', start: accepted, end: at('acknowledged') },
+    ...exit.endpoints.map(({ slice }): PhaseEnds => ({
       name: 'route-removal',
       subject: slice,
-      from: accepted,
-      to: unroutedAt,
+      start: accepted,
+      end: at('unrouted', slice),
     })),
-    ...exit.containers.filter((one) => one.ran && isEndSettled(exit.trace, one)).flatMap(containerPhases),
-    ...removalPhases(exit),
-    { name: 'replace', subject: replacement?.name, from: replacement?.createdAt, to: replacement?.readyAt },
+    ...exit.containers
+      .filter((one) => one.ran && isEndSettled(exit.trace, one))
+      .flatMap((container) => containerPhases(container, intervals)),
+    { name: 'cleanup', start: at('containers-done'), end: cleaned },
+    { name: 'finalize', start: at('finalizing'), end: at('removed') },
+    {
+      name: 'replace',
+      subject: exit.replacement?.name,
+      start: at('replacement-created'),
+      end: at('replacement-ready'),
+    },
   ];
-  return all.flatMap((one) => phaseOf(one, exit, intervals));
+  return all.flatMap((one) => phaseOf(one, exit.kubelet));
 }
 
 /** Returns no phase if an end is not known yet, or nothing bounds the length. */
-function phaseOf({ name, subject, ...ends }: PhaseEnds, { kubelet }: PodExit, intervals: Intervals): Phase[] {
-  const { from, to, fromShownAs } = ends;
-  const [start, end] = [intervals.past(from, fromShownAs), intervals.past(to)];
-  if (!from || !to || !start || !end) return [];
-  const lasted = between(from, to);
+function phaseOf({ name, subject, start, end }: PhaseEnds, { grace }: Kubelet): Phase[] {
+  if (!start || !end) return [];
+  const lasted = between(start.estimate, end.estimate);
   const hi = Number.isFinite(lasted.hi) ? lasted.hi : Math.max(lasted.lo, end.latest - start.earliest);
   if (!Number.isFinite(hi)) return [];
-  const { min, max } = kubelet.grace;
   const length = shownLength({ lo: Math.max(0, lasted.lo), hi: Math.max(0, hi) }, start, end);
-  const ofGrace = { min: length.min / (max * 1000), max: length.max / (min * 1000) };
+  const ofGrace = { min: length.min / (grace.max * 1000), max: length.max / (grace.min * 1000) };
   return [{ name, subject, start, end, length, ofGrace }];
 }
 
-function containerPhases(container: ContainerExit): PhaseEnds[] {
+function containerPhases(container: ContainerExit, { past }: Intervals): PhaseEnds[] {
   const { spec, hook, stopping, signal, kill, graceEnd } = container;
   const subject = spec.name;
   const ended = reportedExit(container);
-  const ready = hook ? hook.end : stopping;
+  const ready = past(hook ? hook.end : stopping);
   const isHookShown = hook && !hook.mayNotHaveRun;
   const all: (PhaseEnds | false | undefined)[] = [
-    isHookShown && { name: 'prestop', subject, from: hook.start, fromShownAs: stopping, to: ready },
-    spec.kind === 'sidecar' && { name: 'sidecar-wait', subject, from: ready, to: signal },
-    { name: 'drain', subject, from: signal, to: kill ?? ended },
-    overran(container) && { name: 'overtime', subject, from: graceEnd, to: ended },
+    isHookShown && { name: 'prestop', subject, start: past(hook.start, stopping), end: ready },
+    spec.kind === 'sidecar' && { name: 'sidecar-wait', subject, start: ready, end: past(signal) },
+    { name: 'drain', subject, start: past(signal), end: past(kill ?? ended) },
+    overran(graceEnd, ended) && { name: 'overtime', subject, start: past(graceEnd), end: past(ended) },
   ];
   return all.filter((one) => one !== false && one !== undefined);
 }
 
-/** Whether the container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
-export function overran(container: ContainerExit): boolean {
-  const { graceEnd } = container;
-  const exit = reportedExit(container);
-  return !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);
-}
-
-function removalPhases({ removal }: PodExit): PhaseEnds[] {
-  const { done, finalDelete, held, removed } = removal;
-  // If finalizers held the object, its removal does not show when the clean-up ended.
-  const cleaned = finalDelete ?? (held ? undefined : removed);
-  return [
-    { name: 'cleanup', from: done, to: cleaned },
-    { name: 'finalize', from: held, to: removed },
-  ];
-}
+/** Whether a container exited certainly after the end of its grace (K + grace, SIGNALS.md trap 1). */
+export const overran = (graceEnd: Estimate | undefined, exit: Estimate | undefined): boolean =>
+  !!graceEnd && !!exit && (exit.node.lo >= graceEnd.node.hi || exit.client.lo >= graceEnd.client.hi);

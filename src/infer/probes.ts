@@ -3,7 +3,8 @@ import { quantile, sumByKey, sumOf } from '../model/probe-numbers.ts';
 import type { ProbeCounts, ProbeTally } from '../model/probe-observation.ts';
 import type { Instant, LatencyQuantiles, ProbeReport } from '../model/report.ts';
 import type { Fact, ProbeFacts } from '../model/trace.ts';
-import type { FailureStretch, FailureWindow, Mark, ProbeResult } from './timeline.ts';
+import { onClient } from './estimate.ts';
+import type { FailureStretch, FailureWindow, Interval, Mark, ProbeResult } from './timeline.ts';
 
 /** The moments that separate latencies before, during and after the exit; ms, client clock. */
 export interface ProbeMoments {
@@ -42,13 +43,9 @@ export function failureMarks(results: readonly ProbeResult[]): Mark[] {
   const stretches = windows.flatMap((window) => window.stretches);
   const of = (name: 'first-failure' | 'last-failure', at: number): Mark => {
     const stretch = stretches.find(({ first, last }) => first <= at && at <= last);
-    const evidence = stretch ? [stretch.seq] : [];
-    return {
-      id: name,
-      name,
-      at: { earliest: at, latest: at + 1, basis: 'observed', evidence, shown: at },
-      provisional: false,
-    };
+    const estimate = onClient({ lo: at, hi: at + 1 }, stretch ? [stretch.seq] : [], 'observed');
+    const moment: Interval = { ...estimate, earliest: at, latest: at + 1, shown: at, estimate };
+    return { id: name, name, at: moment, provisional: false };
   };
   return [
     of('first-failure', Math.min(...windows.map(({ start }) => start))),

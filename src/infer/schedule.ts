@@ -141,12 +141,17 @@ export function intervalsIn(schedule: Schedule, window: Span, now: number): Inte
     const span = spanOf(at, window);
     const shown = clamp(schedule.get(shownAs) ?? likelyIn(at, window), span);
     const open = Number.isFinite(at.client.lo) ? undefined : true;
-    return { earliest: span.lo, latest: span.hi, basis: at.basis, evidence: at.evidence, shown, open };
+    const { basis, evidence } = at;
+    return { earliest: span.lo, latest: span.hi, basis, evidence, shown, open, estimate: moment };
   };
   return { of, past: (at, shownAs) => (at && capAtNow({ now }, at) ? of(at, shownAs) : undefined) };
 }
 
-/** The length between two intervals. The first argument bounds it, by the clock that knows it better. */
+/** The length between two intervals, by the clock that knows it better. */
+export const lengthBetween = (from: Interval, to: Interval): Length =>
+  shownLength(between(from.estimate, to.estimate), from, to);
+
+/** The length between two intervals, within the bounds of `span`. */
 export function shownLength(span: Span, from: Interval, to: Interval): Length {
   const basis = from.basis === 'observed' && to.basis === 'observed' ? 'observed' : 'inferred';
   return { min: span.lo, max: span.hi, shown: clamp(to.shown - from.shown, span), basis };

@@ -30,7 +30,7 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
   const schedule = scheduleOf(unplaced, exit, { arrivals: arrivalsIn(trace), window, now: trace.now });
   const intervals = intervalsIn(schedule, window, trace.now);
   const marks = inOrder(unplaced, schedule).map((mark): Mark => ({ ...mark, at: intervals.of(mark.at) }));
-  const phases = exit ? phasesOf(exit, intervals) : [];
+  const phases = exit ? phasesOf(exit, marks, intervals) : [];
   const { trigger } = exit ?? {};
   const removed = marks.find(({ name }) => name === 'removed')?.at.shown;
   const probes = probeResultsOf(trace.probes, { requested: zeroOf(marks), removed });

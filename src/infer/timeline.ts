@@ -11,9 +11,10 @@ import type { AssumptionName } from '../model/assumptions.ts';
 import type { ContainerKind, Pod } from '../model/kube.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeFailures, ProbeTally } from '../model/probe-observation.ts';
-import type { ContainerOutcome, GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
+import type { GapReport, MarkName, PhaseName, ProbeReport, Range } from '../model/report.ts';
 import type { Note } from '../model/trace.ts';
-import type { EndpointExit, HookFacts, Replacement, Trigger } from './context.ts';
+import type { ContainerExit, EndpointExit, ExitFacts, HookFacts, Replacement, Trigger } from './context.ts';
+import type { Estimate } from './estimate.ts';
 
 /** When something happened: between `earliest` and `latest`, proved by the observations in `evidence` (their `seq`). */
 export interface Interval {
@@ -25,6 +26,8 @@ export interface Interval {
   readonly shown: number;
   /** It has no lower bound: `earliest` is the pod's creation, or the first observation. */
   readonly open?: boolean;
+  /** What the interval was made from: the bounds on both clocks, from which lengths are computed. */
+  readonly estimate: Estimate;
 }
 
 /** A length or a ratio: the bounds between which the true one lies, and the value that is displayed. */
@@ -81,21 +84,20 @@ export interface StopSignal extends Interval {
   readonly provisional: boolean;
 }
 
-export interface ContainerTimeline {
+export interface ContainerTimeline extends Pick<
+  ContainerExit,
+  'ran' | 'killings' | 'outcome' | 'probable' | 'mayHaveOverrun'
+> {
   readonly name: string;
   readonly kind: ContainerKind;
-  /** The container was running when the deletion came. */
-  readonly ran: boolean;
-  readonly outcome: ContainerOutcome;
-  /** The evidence allows two outcomes; this is the likelier one, and sentences say "probably". */
-  readonly probable: boolean;
+  /** When the kubelet started to stop it: the first Killing. */
+  readonly stopping?: Interval;
   readonly preStop?: PreStopExit;
   readonly stopSignal?: StopSignal;
   readonly kill?: Interval;
   /** Whether a log line or a change of readiness followed the stop signal. Absent if that was not watched. */
   readonly reaction?: 'none' | 'seen';
-  /** `code` is absent if only the end of the log is known. */
-  readonly exit?: { readonly at: Interval; readonly code?: number; readonly reason?: string };
+  readonly exit?: ExitFacts<Interval>;
   /** From the stop signal to the exit. */
   readonly drain?: Length;
   /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
@@ -104,6 +106,8 @@ export interface ContainerTimeline {
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */
   readonly graceEnd?: Interval;
+  /** What is known of moments that may lie after `now`, so that nothing shows them yet; `stopSignal` once it is final. */
+  readonly bounds: { readonly stopSignal?: Estimate; readonly exit?: Estimate };
   /** When it stopped accepting new requests, if a probe of the pod (`--probe pod`) measured that. */
   readonly servedUntil?: Interval;
 }

@@ -8,7 +8,7 @@ import type { EndpointSlice, Node, Owner, Pod, Service } from './kube.ts';
 import type { Began, Gap, Interrupted, Refused, SiblingUids, StreamName } from './observation.ts';
 import type { ContainerState, Stamp } from './observe/container.ts';
 import type { ProbeCounts, ProbeStarted } from './probe-observation.ts';
-import type { Span } from './span.ts';
+import { anyTime, type Span } from './span.ts';
 
 /** The number of an observation, and its arrival (client clock, ms, rounded down). */
 export interface Seen {
@@ -284,6 +284,11 @@ export const lostSince = ({ gaps }: Trace, stream: StreamName): number =>
 
 export const isRefused = ({ refused }: Trace, stream: StreamName): boolean =>
   refused.some(({ value }) => value.stream === stream);
+
+/** Whether changes on a stream may have been missed in a stretch of client time: it was refused by then, or had a gap. */
+export const mayMiss = ({ gaps, refused }: Trace, stream: StreamName, { lo, hi } = anyTime): boolean =>
+  refused.some(({ value, at }) => value.stream === stream && at <= hi) ||
+  gaps.some(({ value: { from, to = Infinity, ...gap } }) => gap.stream === stream && from <= hi && to >= lo);
 
 /** The Events with this reason about a container, oldest first. */
 export const eventsAbout = ({ events }: Trace, reason: string, container: string): Occurrence[] =>

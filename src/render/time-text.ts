@@ -1,17 +1,15 @@
 /** Prints times for people: on the clock, and in seconds after the timeline's zero. All times are ms, client's clock. */
 import type { Interval } from '../infer/timeline.ts';
-import { isSeenAtOnce } from '../model/span.ts';
+import { anyTime, isSeenAtOnce } from '../model/span.ts';
 
 export type Timestamps = 'relative' | 'local' | 'utc';
 
 /** A moment that podexit saw itself. */
-export const exactly = (at: number): Interval => ({
-  earliest: at,
-  latest: at,
-  shown: at,
-  basis: 'observed',
-  evidence: [],
-});
+export function exactly(at: number): Interval {
+  const known = { basis: 'observed', evidence: [] } as const;
+  const estimate = { client: { lo: at, hi: at }, node: anyTime, ...known };
+  return { earliest: at, latest: at, shown: at, ...known, estimate };
+}
 
 /** A moment known at least this exactly is printed without `≈`. */
 const maxExactWidthMs = 300;

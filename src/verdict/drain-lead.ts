@@ -6,11 +6,10 @@ import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../i
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
-import { markOf, servingContainers, wasForced, type RuleInput } from './rule-input.ts';
-import type { EndpointExit } from '../infer/context.ts';
+import { servingContainers, wasForced, type RuleInput } from './rule-input.ts';
 import type { Service } from '../model/kube.ts';
 import type { Gate } from '../model/report.ts';
-import { isRefused, lostSince, type Trace } from '../model/trace.ts';
+import { isRefused, lostSince, mayMiss, type Trace } from '../model/trace.ts';
 import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
@@ -72,7 +71,7 @@ const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
   lead.max < minLeadMs || (isGone && lead.min < minLeadMs && !container.preStop && container.kind !== 'sidecar');
 
 /** The deletion made it unready: traffic to it followed its readiness. */
-export const isRouted = ({ staysReady, wasReady }: Pick<EndpointExit, 'staysReady' | 'wasReady'>): boolean =>
+export const isRouted = ({ staysReady, wasReady }: Pick<EndpointTimeline, 'staysReady' | 'wasReady'>): boolean =>
   wasReady && !staysReady;
 
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
@@ -102,27 +101,26 @@ function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: Contain
  * asks as soon as it starts termination (SIGNALS.md §2 S5). The runtime's own delay is only assumed: it is no lead.
  */
 function stopRequestedAt(input: RuleInput, container: ContainerTimeline): Interval | undefined {
-  const { name, kind, preStop, stopSignal } = container;
-  const attempts = input.exit.containers.find(({ spec }) => spec.name === name)?.killings.length ?? 0;
+  const { kind, preStop, stopping, stopSignal, killings } = container;
   const signal = stopSignal && !stopSignal.provisional ? stopSignal : undefined;
   // Until the pod is gone, a restarted kubelet may still show that this attempt never reached the signal.
-  const isDelayed = preStop !== undefined || kind === 'sidecar' || attempts > 1 || !input.trace.gone;
-  const call = isDelayed ? signal : (markOf(input.timeline, 'stopping', name)?.at ?? signal);
+  const isDelayed = preStop !== undefined || kind === 'sidecar' || killings.length > 1 || !input.trace.gone;
+  const call = isDelayed ? signal : (stopping ?? signal);
   if (!call) return undefined;
   const latest = Math.min(call.latest, signal?.latest ?? Infinity);
   return { ...call, latest, shown: Math.min(call.shown, latest) };
 }
 
 /** Client ms by which a readiness probe had found the port closed after the deletion. */
-function portClosedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): number | undefined {
-  const since = exit.deletion.accepted.client.lo;
-  const stopping = exit.containers.find(({ spec }) => spec.name === name)?.stopping;
+function portClosedBy(input: RuleInput, { name, stopping }: ContainerTimeline): number | undefined {
+  const { trace, deletion, network } = input;
+  const since = deletion.accepted.client.lo;
   const refused = trace.events.find(
     (event) =>
       event.reason === 'Unhealthy' &&
       event.about.container === name &&
-      (event.time.lo >= (stopping?.node.lo ?? Infinity) ||
-        exit.network.toClient('node', event.time, event.at + 1).lo >= since) &&
+      (event.time.lo >= (stopping?.estimate.node.lo ?? Infinity) ||
+        network.toClient('node', event.time, event.at + 1).lo >= since) &&
       event.message.includes('Readiness') &&
       event.message.includes('connection refused') &&
       !event.isOld &&
@@ -132,12 +130,12 @@ function portClosedBy({ trace, exit }: RuleInput, { name }: ContainerTimeline): 
 }
 
 /** The gate result for a pod without endpoints: passes only if endpoints could be watched. */
-export function resultWithoutEndpoints({ trace, exit }: RuleInput): Omit<Gate, 'name'> {
+export function resultWithoutEndpoints({ trace, timeline }: RuleInput): Omit<Gate, 'name'> {
   const isBlind =
     // Only with --attach: before its own DELETE, a run waits for the Services or records a gap.
     (!trace.servicesKnown && trace.began?.value.mode === 'attach') ||
     endpointStreams.some((stream) => isRefused(trace, stream) || lostSince(trace, stream) < Infinity);
-  if (isBlind && exit.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
+  if (isBlind && timeline.endpoints.length === 0) return { passed: false, message: 'endpoints could not be watched' };
   return { passed: true, message: 'no Service routes to this pod by its readiness' };
 }
 
@@ -148,31 +146,25 @@ const endpointStreams = ['services', 'endpointslices'] as const;
  * seen later are what was left by then: none is missing if every Service that depends on readiness had the pod ready.
  */
 export function whyEndpointsUnknown(input: RuleInput): string | undefined {
-  const { trace, exit } = input;
+  const { trace, timeline } = input;
   const isLate = trace.deletion?.underWay === true;
-  if ((!isLate && !isUnwatched(input)) || !mayMissEndpoints(trace, exit.endpoints)) return undefined;
+  if ((!isLate && !isUnwatched(input)) || !mayMissEndpoints(trace, timeline.endpoints)) return undefined;
   return isLate
     ? 'attached too late: the pod was already terminating'
     : 'endpoints were not being watched when the pod was deleted';
 }
 
 /** EndpointSlices were not in sync, or could not be read, when the deletion was accepted. */
-function isUnwatched({ trace, exit }: RuleInput): boolean {
-  const { lo, hi } = exit.deletion.accepted.client;
-  return (
-    (trace.slicesSince ?? Infinity) > lo ||
-    trace.refused.some(({ value, at }) => value.stream === 'endpointslices' && at <= hi) ||
-    trace.gaps.some(
-      ({ value: { stream, from, to = Infinity } }) => stream === 'endpointslices' && from <= hi && to >= lo,
-    )
-  );
+function isUnwatched({ trace, deletion }: RuleInput): boolean {
+  const { client } = deletion.accepted;
+  return (trace.slicesSince ?? Infinity) > client.lo || mayMiss(trace, 'endpointslices', client);
 }
 
 /**
  * A Service with publishNotReadyAddresses does not depend on readiness. A Service without a selector has its endpoints
  * managed elsewhere (`kubernetes` in the namespace default): it counts only if no endpoint was seen.
  */
-function mayMissEndpoints(trace: Trace, endpoints: readonly EndpointExit[]): boolean {
+function mayMissEndpoints(trace: Trace, endpoints: readonly EndpointTimeline[]): boolean {
   const isMissing = ({ metadata, spec }: Service): boolean =>
     spec.publishNotReadyAddresses !== true &&
     (endpoints.length === 0 || Object.keys(spec.selector ?? {}).length > 0) &&

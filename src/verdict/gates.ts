@@ -5,20 +5,21 @@
  * the gate fails and says that this is not proven: a gate that passes the unknown protects nothing.
  */
 import { millisecondsOf } from '../model/assumptions.ts';
-import { isSignalSettled, reportedExit, type ContainerExit } from '../infer/context.ts';
+import { factsOfLastRun } from '../infer/before-deletion.ts';
+import { reportedExit } from '../infer/context.ts';
 import { unroutedBefore, type RoutedEndpoint } from '../infer/after-containers.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
-import type { ProbeResult, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, ProbeResult, Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { anyTime, atLeast, type Span } from '../model/span.ts';
-import type { Trace } from '../model/trace.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
 import {
   graceText,
   longestGraceMs,
   mainContainers,
-  ranExitsOf,
+  markOf,
+  ranContainers,
   servingContainers,
   shortestGraceMs,
   signalName,
@@ -46,10 +47,10 @@ function failOnGate(code: FindingCode, findings: readonly Finding[]): Gate {
   return { name: `fail-on ${code}`, passed: found.length === 0, message };
 }
 
-function duration({ trace, timeline, exit }: RuleInput, limit: number): Result {
-  const { requested, accepted } = exit.deletion;
-  const end = exit.removal.removed;
-  const took = between(requested ?? accepted, end ?? notBeforeNow(trace));
+function duration({ timeline, deletion }: RuleInput, limit: number): Result {
+  const { requested, accepted } = deletion;
+  const end = markOf(timeline, 'removed')?.at;
+  const took = between(requested ?? accepted, end?.estimate ?? notBeforeNow(timeline));
   const text = end
     ? `took ${timeline.total ? lengthText(timeline.total) : '?'}`
     : `not finished after ${secondsText(took.lo)}`;
@@ -59,34 +60,36 @@ function duration({ trace, timeline, exit }: RuleInput, limit: number): Result {
 
 /** Judges the container that used most. Sidecars share the grace period, so the time before their turn counts. */
 function graceUsed(input: RuleInput, limit: number): Result {
-  const used = ranExitsOf(input.exit).map((container) => ({ name: container.spec.name, ...usedBy(input, container) }));
+  const used = ranContainers(input.timeline).map((container) => ({ container, ...usedBy(input, container) }));
   const [most] = used.sort((a, b) => b.hi - a.hi || b.lo - a.lo);
   if (!most) return { passed: true, message: 'no container was running, so none of the grace period was used' };
   const share = { lo: most.lo / longestGraceMs(input.timeline), hi: most.hi / shortestGraceMs(input.timeline) };
-  return atMost(share, limit, `${most.name} used ${usedText(input.timeline, most.name, share)}`, percent);
+  return atMost(
+    share,
+    limit,
+    `${most.container.name} used ${usedText(input.timeline, most.container, share)}`,
+    percent,
+  );
 }
 
 /** `≈31% of its grace period`, `all of its 6s grace period, and exited 0.1s past the grace period`. */
-function usedText(timeline: Timeline, name: string, { lo, hi }: Span): string {
-  const container = timeline.containers.find((candidate) => candidate.name === name);
+function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerTimeline, { lo, hi }: Span): string {
   const grace = graceText(timeline);
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
-  const past = container?.pastGrace;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
-  const shown = Math.min(Math.max(container?.graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
+  const shown = Math.min(Math.max(graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
   const ms = longestGraceMs(timeline);
   return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
 }
 
-function usedBy(input: RuleInput, container: ContainerExit): Span {
-  const { stopping, hook, signal } = container;
-  const start = stopping ?? hook?.start ?? signal;
-  const { accepted } = input.exit.deletion;
+function usedBy(input: RuleInput, container: ContainerTimeline): Span {
+  const { stopping, preStop, stopSignal } = container;
+  const start = stopping ?? preStop?.start ?? stopSignal;
   const end = endOf(input, container);
-  const longest = between(accepted, end).hi;
+  const longest = between(input.deletion.accepted, end).hi;
   if (!start) return { lo: 0, hi: longest };
-  const span = between(start, end);
+  const span = between(start.estimate, end);
   return { lo: span.lo, hi: stopping ? span.hi : longest };
 }
 
@@ -94,17 +97,14 @@ function usedBy(input: RuleInput, container: ContainerExit): Span {
  * The container's end. If none is certain: after the last sign that it ran, and before the status that ends the pod. A
  * removed object proves no end (SIGNALS.md §2 "Force"), and the status may come long after it ("No earlier status").
  */
-function endOf({ exit }: RuleInput, container: ContainerExit): Estimate {
+function endOf(input: RuleInput, container: ContainerTimeline): Estimate {
   const reported = reportedExit(container);
-  if (reported) return reported;
-  const {
-    exit: ended,
-    facts: { log },
-  } = container;
-  const { value, at } = log.lastLine ?? { value: -Infinity, at: -Infinity };
-  const spoke = exit.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
-  const lo = Math.max(ended?.at.client.lo ?? -Infinity, spoke.lo);
-  return onClient({ lo, hi: exit.removal.done?.client.hi ?? Infinity }, []);
+  if (reported) return reported.estimate;
+  const { lastLine } = factsOfLastRun(input, container.name).log;
+  const { value, at } = lastLine ?? { value: -Infinity, at: -Infinity };
+  const spoke = input.network.toClient('node', atLeast(value - millisecondsOf('log-stamp-lag')), at + 1);
+  const lo = Math.max(container.bounds.exit?.client.lo ?? -Infinity, spoke.lo);
+  return onClient({ lo, hi: markOf(input.timeline, 'containers-done')?.at.estimate.client.hi ?? Infinity }, []);
 }
 
 /** Judges the shortest lead of all pairs of a readiness-based endpoint and a container that serves it. */
@@ -117,7 +117,7 @@ function drainLead(input: RuleInput, limit: number): Result {
     servingOf(input, endpoint).map((container) => ({
       endpoint,
       container,
-      ...leadSpan(input.trace, endpoint, container),
+      ...leadSpan(input.timeline, endpoint, container),
     })),
   );
   const [least] = leads.sort((a, b) => a.lo - b.lo || a.hi - b.hi);
@@ -125,36 +125,36 @@ function drainLead(input: RuleInput, limit: number): Result {
   const { endpoint, container, lo, hi } = least;
   const lead = leadText({ min: lo, max: hi, shown: Number.isFinite(lo) ? (lo + hi) / 2 : hi });
   const service = endpoint.service === undefined ? endpoint.slice : `Service ${endpoint.service}`;
-  const shown = input.timeline.containers.find(({ name }) => name === container.spec.name);
-  const message = `${signalName(shown)} of ${container.spec.name} came ${lead} removal from ${service}`;
+  const message = `${signalName(container)} of ${container.name} came ${lead} removal from ${service}`;
   if (lo >= limit || hi < limit) return { passed: lo >= limit, message };
   const possible = Number.isFinite(lo) ? `it may have been ${signedText(lo)}` : 'it has no lower bound';
   return { passed: false, message: `${message}, not proven to be above the limit: ${possible}` };
 }
 
 /** If it is unknown which container serves the Service, each main container may. */
-function servingOf(input: RuleInput, { service }: RoutedEndpoint): ContainerExit[] {
-  const names = (servingContainers(input, service) ?? mainContainers(input.timeline)).map(({ name }) => name);
-  return input.exit.containers.filter(({ spec }) => names.includes(spec.name));
-}
+const servingOf = (input: RuleInput, { service }: RoutedEndpoint): ContainerTimeline[] =>
+  servingContainers(input, service) ?? mainContainers(input.timeline);
 
 /** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
-const routedEndpoints = ({ trace, exit }: RuleInput): RoutedEndpoint[] => [
-  ...exit.endpoints.filter(isRouted),
-  ...unroutedBefore(exit, exit.endpoints).filter(
-    ({ service }) => trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
-  ),
-];
+const routedEndpoints = (input: RuleInput): RoutedEndpoint[] => {
+  const { endpoints } = input.timeline;
+  return [
+    ...endpoints.filter(isRouted).map((one) => ({ ...one, unroutedAt: one.unroutedAt?.estimate })),
+    ...unroutedBefore(input, endpoints).filter(
+      ({ service }) => input.trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
+    ),
+  ];
+};
 
 /** From the removal to the stop signal, ms; negative if the signal came first. */
-function leadSpan(trace: Trace, { unroutedAt }: RoutedEndpoint, container: ContainerExit): Span {
-  const { signal } = container;
-  if (!signal || !isSignalSettled(trace, container)) return anyTime;
-  const { lo, hi } = (unroutedAt ?? notBeforeNow(trace)).client;
-  return { lo: signal.client.lo - hi, hi: signal.client.hi - lo };
+function leadSpan(timeline: Timeline, { unroutedAt }: RoutedEndpoint, { bounds }: ContainerTimeline): Span {
+  if (!bounds.stopSignal) return anyTime;
+  const { lo, hi } = (unroutedAt ?? notBeforeNow(timeline)).client;
+  const { client } = bounds.stopSignal;
+  return { lo: client.lo - hi, hi: client.hi - lo };
 }
 
-const notBeforeNow = (trace: Trace): Estimate => onClient({ lo: trace.now, hi: Infinity }, []);
+const notBeforeNow = ({ now }: Timeline): Estimate => onClient({ lo: now, hi: Infinity }, []);
 
 /** Compares an interval with its limit. `format` prints the upper bound. */
 function atMost({ lo, hi }: Span, limit: number, message: string, format: (value: number) => string): Result {

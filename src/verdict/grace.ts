@@ -8,12 +8,10 @@ interface LoweredGrace {
 }
 
 /** Undefined if the deletion did not ask for less. */
-function loweredGrace({ exit }: RuleInput): LoweredGrace | undefined {
-  const { deletion, kubelet } = exit;
+function loweredGrace({ deletion, timeline }: RuleInput): LoweredGrace | undefined {
+  const { effectiveSeconds, counted, specSeconds: spec } = timeline.grace;
   // If the deletion was not seen to begin, a grace of 0 may be the kubelet's last DELETE, which no client asked for (SIGNALS.md trap 2).
-  const isAsked = deletion.grace > 0 || deletion.isWitnessed;
-  const asked = Math.min(isAsked ? deletion.grace : Infinity, kubelet.grace.max);
-  const spec = deletion.pod.spec.terminationGracePeriodSeconds ?? 30;
+  const asked = deletion.grace > 0 || deletion.isWitnessed ? effectiveSeconds : counted.max;
   // The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1).
   return Math.max(1, asked) < spec ? { asked, spec } : undefined;
 }

@@ -3,7 +3,7 @@
  * one stream, or by the API server's timestamps if the stream was late.
  */
 import { deliverableSince } from '../infer/arrival.ts';
-import type { PodExit } from '../infer/context.ts';
+import type { DeletionContext } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
 import { lostSince, type Fact, type SliceState, type Trace } from '../model/trace.ts';
 
@@ -23,7 +23,7 @@ export const periodLength = ({ ms, open }: Pick<NoReadyPeriod, 'ms' | 'open'>) =
 });
 
 /** The longest such period of each Service. */
-export function noReadyPeriods(trace: Trace, { deletion, network }: PodExit): NoReadyPeriod[] {
+export function noReadyPeriods({ trace, deletion, network }: DeletionContext): NoReadyPeriod[] {
   const own = [...trace.slices.values()].filter(({ states }) => states.some((state) => state.value.own));
   const services = new Set(own.flatMap((facts) => facts.service ?? []));
   const since = deletion.accepted.client.lo;

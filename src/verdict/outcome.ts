@@ -1,10 +1,11 @@
 /** The outcome of an exit: the first that holds (docs/explain.md explains each). */
-import { reportedExit, type ContainerExit } from '../infer/context.ts';
+import { reportedExit } from '../infer/context.ts';
+import type { ContainerTimeline } from '../infer/timeline.ts';
 import { outcomes, type Outcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
 import { mayHaveCounted } from '../infer/deletion.ts';
 import { overran } from '../infer/marks.ts';
-import { mainExitsOf, ranExitsOf, type RuleInput } from './rule-input.ts';
+import { mainContainers, ranContainers, wasForced, type RuleInput } from './rule-input.ts';
 
 /** All outcomes that hold, in order. The first is the reported outcome; the exit code considers all. */
 export const outcomesOf = (input: RuleInput): Outcome[] =>
@@ -19,39 +20,40 @@ export function outcomeWithoutDeletion(trace: Trace): Outcome {
   return mayHaveBegun ? 'unknown' : 'not-started';
 }
 
-const hasMain = ({ exit }: RuleInput, outcome: string): boolean =>
-  mainExitsOf(exit).some((container) => container.outcome === outcome);
+const hasMain = ({ timeline }: RuleInput, outcome: string): boolean =>
+  mainContainers(timeline).some((container) => container.outcome === outcome);
 
 const holds: Record<Exclude<Outcome, 'not-started'>, (input: RuleInput) => boolean> = {
   // Sidecars and ephemeral containers count too.
-  forced: (input) => ranExitsOf(input.exit).some(({ outcome }) => outcome === 'abandoned'),
+  forced: ({ timeline }) => wasForced(timeline),
   oom: (input) => hasMain(input, 'oom'),
   killed: (input) => hasMain(input, 'killed'),
   failed: (input) => hasMain(input, 'failed'),
   // A container whose end is unknown may have been killed, which is worse than `overran`.
   overran: (input) =>
     !hasMain(input, 'unknown') &&
-    mainExitsOf(input.exit).some(
+    mainContainers(input.timeline).some(
       (main) =>
         main.outcome !== 'killed' &&
         (reportedExit(main)
-          ? overran(main) || isHookCutOff(main)
+          ? overran(main.graceEnd?.estimate, reportedExit(main)?.estimate) || isHookCutOff(main)
           : input.trace.gone !== undefined && isHookCutOff(main)),
     ),
   stuck: ({ trace }) => !trace.gone && trace.timedOut && !isWatchLost(trace),
   unknown: (input) => isEndUnknown(input) || !input.trace.gone || (mayHaveOverrun(input) && !isBad(input)),
-  graceful: (input) => mainExitsOf(input.exit).length > 0 || ranExitsOf(input.exit).some(reportedExit),
+  graceful: (input) => mainContainers(input.timeline).length > 0 || ranContainers(input.timeline).some(reportedExit),
   removed: () => true,
 };
 
 /** Nothing shows the end of some main container or, if none was running, of any other container. */
 function isEndUnknown(input: RuleInput): boolean {
-  if (mainExitsOf(input.exit).length > 0) return hasMain(input, 'unknown');
-  const others = ranExitsOf(input.exit);
+  if (mainContainers(input.timeline).length > 0) return hasMain(input, 'unknown');
+  const others = ranContainers(input.timeline);
   return others.length > 0 && others.every((container) => container.outcome === 'unknown' && !reportedExit(container));
 }
 
-const mayHaveOverrun = (input: RuleInput): boolean => mainExitsOf(input.exit).some((main) => main.mayHaveOverrun);
+const mayHaveOverrun = (input: RuleInput): boolean =>
+  mainContainers(input.timeline).some((main) => main.mayHaveOverrun);
 
 /** Something certain is at least as bad as a possible overrun. */
 const isBad = (input: RuleInput): boolean =>
@@ -69,4 +71,4 @@ function podLastSeenAt({ pod, requests }: Trace): number {
   return pod && !isAnswer ? pod.at : -Infinity;
 }
 
-const isHookCutOff = ({ hook }: ContainerExit): boolean => hook?.outcome === 'cut-off';
+const isHookCutOff = ({ preStop }: ContainerTimeline): boolean => preStop?.outcome === 'cut-off';

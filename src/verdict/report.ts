@@ -17,7 +17,7 @@ import { trafficRules } from './findings/traffic.ts';
 import { gateOf, withImpliedLoss } from './gates.ts';
 import { outcomeWithoutDeletion, outcomesOf } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import { markOf, ranContainers, type RuleInput } from './rule-input.ts';
+import { ranContainers, type RuleInput } from './rule-input.ts';
 
 export interface Report {
   readonly timeline: Timeline;
@@ -31,8 +31,8 @@ export interface Report {
 export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: false }): Report | undefined {
   const concluded = conclude(trace);
   if (!concluded) return undefined;
-  const { timeline, exit } = concluded;
-  const input = exit && { trace, timeline, exit };
+  const { timeline, context } = concluded;
+  const input = context && { ...context, timeline };
   const verdict = judge(trace, timeline, input, policy);
   return { timeline, verdict, answer: answerOf(timeline, verdict, input), run: runReportOf(trace) };
 }
@@ -57,11 +57,10 @@ const rules: Rules = { ...trafficRules, ...nodeRules, ...removalRules, ...eviden
 
 /** Most severe first, then in the order of `findingCodes`. */
 function findingsOf(input: RuleInput): JudgedFinding[] {
-  const { timeline } = input;
   const found = findingCodes.flatMap((code) => [
-    ...ranContainers(timeline).flatMap((container) => {
+    ...ranContainers(input.timeline).flatMap((container) => {
       const result = containerRules[code]?.(input, container) ?? [];
-      const about = { code, container: container.name, evidence: stopEvidence(timeline, container) };
+      const about = { code, container: container.name, evidence: stopEvidence(container) };
       return [result].flat().map((one) => ({ ...about, ...one }));
     }),
     ...[rules[code]?.(input) ?? []].flat().map((one) => ({ code, ...one })),
@@ -72,8 +71,8 @@ function findingsOf(input: RuleInput): JudgedFinding[] {
 }
 
 /** When the container got its stop signal and how it ended. */
-const stopEvidence = (timeline: Timeline, { name, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
-  [markOf(timeline, 'stopping', name)?.at, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
+const stopEvidence = ({ stopping, stopSignal, kill, exit }: ContainerTimeline): Evidence =>
+  [stopping, stopSignal, kill, exit?.at].map((interval) => interval?.evidence);
 
 const seqsIn = (evidence: Evidence): number[] =>
   typeof evidence === 'number' ? [evidence] : (evidence ?? []).flatMap(seqsIn);

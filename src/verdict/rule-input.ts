@@ -1,18 +1,19 @@
 /** The input of all verdict rules, and what many of them read from it. */
-import type { ContainerExit, PodExit } from '../infer/context.ts';
+import type { DeletionContext } from '../infer/context.ts';
 import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
-import type { Note, Trace } from '../model/trace.ts';
+import type { Note } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';
 
-export interface RuleInput {
-  readonly trace: Trace;
+/**
+ * The timeline is what rules judge. The context is what it does not contain: the raw facts of streams and Events (`trace`),
+ * who asked for the deletion (`deletion`), and the clocks (`network`).
+ */
+export interface RuleInput extends DeletionContext {
   readonly timeline: Timeline;
-  /** What the timeline was made from, for rules that need more detail. */
-  readonly exit: PodExit;
 }
 
 /** Containers that were running when the pod was deleted. */
@@ -21,12 +22,6 @@ export const ranContainers = ({ containers }: Timeline): ContainerTimeline[] => 
 /** The running containers whose ends decide the outcome; sidecars only cause findings. */
 export const mainContainers = (timeline: Timeline): ContainerTimeline[] =>
   ranContainers(timeline).filter(({ kind }) => kind === 'container' || kind === 'init');
-
-/** The running containers as the inference knows them. */
-export const ranExitsOf = ({ containers }: PodExit): ContainerExit[] => containers.filter(({ ran }) => ran);
-
-export const mainExitsOf = (exit: PodExit): ContainerExit[] =>
-  ranExitsOf(exit).filter(({ spec }) => spec.kind === 'container' || spec.kind === 'init');
 
 export const markOf = ({ marks }: Timeline, name: MarkName, subject?: string): Mark | undefined =>
   marks.find((mark) => mark.name === name && (subject === undefined || mark.subject === subject));

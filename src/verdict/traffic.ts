@@ -165,7 +165,7 @@ function servicesText(endpoints: readonly EndpointTimeline[]): string {
 
 function servicesOf(input: RuleInput): ServiceAnswer[] {
   const { endpoints } = input.timeline;
-  const periods = new Map(noReadyPeriods(input.trace, input.exit).map((period) => [period.service, period]));
+  const periods = new Map(noReadyPeriods(input).map((period) => [period.service, period]));
   return [...new Set(endpoints.flatMap(({ service }) => service ?? []))].map((name) => {
     const ready = endpoints.filter(({ service }) => service === name).map(({ otherReady }) => otherReady);
     return { name, otherReady: Math.max(0, ...ready), noReady: periods.get(name) };

@@ -5,13 +5,12 @@ import { probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
+import { exactly } from '../../src/render/time-text.ts';
 import { lossOf, noLossText, requestsText, servedText } from '../../src/verdict/loss.ts';
 import { lostWithin, withImpliedLoss } from '../../src/verdict/gates.ts';
 
 const zero = 100_000;
-const at = (ms: number): Interval => ({
-  ...{ earliest: zero + ms, latest: zero + ms, shown: zero + ms, basis: 'observed', evidence: [] },
-});
+const at = (ms: number): Interval => exactly(zero + ms);
 
 interface Story {
   failures?: Partial<FailureStretch>[];

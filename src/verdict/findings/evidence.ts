@@ -7,8 +7,8 @@ import { ranContainers } from '../rule-input.ts';
 import { list } from '../words.ts';
 
 export const evidenceRules: Rules = {
-  'evidence-lost': ({ trace, timeline, exit }) => {
-    const since = exit.deletion.accepted.client.lo;
+  'evidence-lost': ({ trace, timeline, deletion }) => {
+    const since = deletion.accepted.client.lo;
     const hasRun = ranContainers(timeline).length > 0;
     const isNeeded = ({ value: { stream } }: Fact<{ stream: StreamName }>) =>
       effects[stream] !== undefined && (stream !== 'logs' || hasRun);

@@ -1,24 +1,24 @@
 /** Findings about the kubelet and its node. */
 import { millisecondsOf } from '../../model/assumptions.ts';
 import { deliverableSince } from '../../infer/arrival.ts';
-import type { Length } from '../../infer/timeline.ts';
+import type { ContainerTimeline } from '../../infer/timeline.ts';
 import { deletionRequestedAt } from '../../infer/workload-changes.ts';
-import { reportedExit, type ContainerExit } from '../../infer/context.ts';
-import { between } from '../../infer/estimate.ts';
+import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
+import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
 import { isFinished } from '../../model/pod.ts';
-import { second, type Span } from '../../model/span.ts';
+import { second } from '../../model/span.ts';
 import { lostSince, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { mainExitsOf, markOf, type RuleInput } from '../rule-input.ts';
+import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 
 export const nodeRules: Rules = {
   'node-silent': (input) => {
-    const { trace, timeline, exit } = input;
+    const { trace, timeline, deletion } = input;
     if (!involvesKubelet(input)) return undefined;
-    const { accepted, facts } = exit.deletion;
+    const { accepted, facts } = deletion;
     const first = firstSign(input);
     const watched = silenceCountsUntil(input);
     const end = trace.gone ? deliverableSince(trace, 'pod', trace.gone.at) : trace.now;
@@ -44,34 +44,34 @@ export const nodeRules: Rules = {
   },
 
   'slow-start': (input) => {
-    const { exit, trace } = input;
-    const first = exit.kubelet.noticed;
-    const stopped = exit.containers.some((container) => container.stopping);
-    if (!first || !stopped || !involvesKubelet(input)) return undefined;
-    const delay = between(exit.deletion.accepted, first);
-    if (delay.lo < 3 * second) return undefined;
+    const { trace, timeline } = input;
+    const [accepted, first] = [markOf(timeline, 'accepted')?.at, markOf(timeline, 'acknowledged')?.at];
+    const stopped = timeline.containers.some((container) => container.stopping);
+    if (!accepted || !first || !stopped || !involvesKubelet(input)) return undefined;
+    const delay = lengthBetween(accepted, first);
+    if (delay.min < 3 * second) return undefined;
     // An Event of a kubelet restart may still be on its way: then the kubelet may have known of the deletion earlier.
     const isComplete =
-      trace.gone !== undefined || trace.lastReceivedAt >= first.client.hi + millisecondsOf('delivery-lag');
+      trace.gone !== undefined || trace.lastReceivedAt >= first.latest + millisecondsOf('delivery-lag');
     if (!isComplete) return undefined;
     const restart = probeRestart(input);
-    const length = markedLength(input, delay);
+    const length = lengthText({ ...delay, basis: 'inferred' });
     return {
       severity: 'info',
-      message: `the kubelet started termination ${lengthText(length)} after the deletion`,
-      clause: `the kubelet started termination after ${lengthText(length)}`,
+      message: `the kubelet started termination ${length} after the deletion`,
+      clause: `the kubelet started termination after ${length}`,
       why: restart
         ? `it was restarting ${restart.about.container ?? 'a container'}, whose probe had failed`
         : 'an image pull, a postStart hook or a busy kubelet may be the cause',
       advice: 'Look at the Events of the pod and at the load of its kubelet.',
-      delayMs: length.shown,
-      evidence: [exit.deletion.accepted.evidence, first.evidence, restart?.seq],
+      delayMs: delay.shown,
+      evidence: [accepted.evidence, first.evidence, restart?.seq],
     };
   },
 
   /** The grace period starts again with the second Killing Event (SIGNALS.md §2 "Kubelet restart", trap 36). */
-  'kubelet-restarted': ({ trace, exit }) => {
-    const found = exit.containers.flatMap((container) => restartOf(trace, container));
+  'kubelet-restarted': ({ trace, timeline }) => {
+    const found = timeline.containers.flatMap((container) => restartOf(trace, container));
     const [earliest] = found.sort((a, b) => a.first.time.lo - b.first.time.lo);
     if (!earliest) return undefined;
     const { name, first, started, last } = earliest;
@@ -90,8 +90,8 @@ export const nodeRules: Rules = {
    * The kubelet fails to stop the pod, waits, and starts again with a full grace period (SIGNALS.md §2 S11). A stop call also
    * fails if its container exits at that moment: then the kubelet soon sees that nothing is left to stop, and all is well.
    */
-  'runtime-unavailable': ({ trace, exit }) => {
-    const since = exit.deletion.accepted.client.lo;
+  'runtime-unavailable': ({ trace, timeline, deletion }) => {
+    const since = deletion.accepted.client.lo;
     const failures = trace.events.filter(
       ({ reason, at, isOld }) => reason === 'FailedKillPod' && at >= since && !isOld,
     );
@@ -99,8 +99,8 @@ export const nodeRules: Rules = {
     if (!first) return undefined;
     const count = Math.max(failures.length, ...failures.map((failure) => failure.count));
     const times = count > 1 ? `, ${count} times` : '';
-    const again = [...exit.kubelet.killings.values()].flatMap((all) => all.slice(1))[0];
-    const isReported = exit.containers.every((container) => !container.ran || reportedExit(container));
+    const again = timeline.containers.flatMap(({ killings }) => killings.slice(1)).sort((a, b) => a.seq - b.seq)[0];
+    const isReported = ranContainers(timeline).every(reportedExit);
     if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
     const later = again && secondsText(again.at - first.at);
     return {
@@ -115,24 +115,24 @@ export const nodeRules: Rules = {
   },
 
   /** A second, shorter DELETE changes the API, not a running kill (SIGNALS.md trap 3). */
-  'grace-shortened-ignored': ({ trace, exit }) => {
-    const old = exit.deletion.grace;
+  'grace-shortened-ignored': ({ trace, timeline, deletion }) => {
+    const old = deletion.grace;
     const lowered = trace.graces.find(({ value, seq }) => value.grace < old && seq !== trace.finalDelete?.seq);
     if (!lowered) return undefined;
-    const unaffected = mainExitsOf(exit).find(
+    const unaffected = mainContainers(timeline).find(
       ({ outcome, stopping, exit: end }) =>
         outcome === 'killed' &&
         stopping &&
         end &&
-        lowered.at < end.at.client.lo &&
-        between(stopping, end.at).lo >= (old - 1) * second,
+        lowered.at < end.at.estimate.client.lo &&
+        lengthBetween(stopping, end.at).min >= (old - 1) * second,
     );
     if (!unaffected?.stopping || !unaffected.kill) return undefined;
-    const { lo, hi } = between(unaffected.stopping, unaffected.kill);
-    const length = lengthText({ min: lo, max: hi, shown: (lo + hi) / 2 });
+    const { min, max } = lengthBetween(unaffected.stopping, unaffected.kill);
+    const length = lengthText({ min, max, shown: (min + max) / 2 });
     return {
-      container: unaffected.spec.name,
-      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.spec.name} was not SIGKILLed until ${length} after the kubelet started termination`,
+      container: unaffected.name,
+      message: `a second DELETE asked for ${lowered.value.grace}s instead of ${old}s, but ${unaffected.name} was not SIGKILLed until ${length} after the kubelet started termination`,
       clause: `a second DELETE with ${lowered.value.grace}s did not shorten it`,
       advice: 'A second DELETE rarely shortens a kill in progress: ask for the short grace period in the first one.',
       evidence: [lowered.seq, unaffected.stopping.evidence, unaffected.kill.evidence],
@@ -141,8 +141,7 @@ export const nodeRules: Rules = {
 };
 
 /** No kubelet takes part in the end of an unscheduled or finished pod (SIGNALS.md trap 5). */
-function involvesKubelet({ exit }: RuleInput): boolean {
-  const { pod, grace } = exit.deletion;
+function involvesKubelet({ deletion: { pod, grace } }: RuleInput): boolean {
   return pod.spec.nodeName !== undefined && !isFinished(pod) && grace > 0;
 }
 
@@ -152,8 +151,8 @@ const minSilenceMs = 10 * second;
  * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it
  * knows of the deletion (SIGNALS.md §2 S3). -Infinity: never.
  */
-function silenceCountsUntil({ trace, exit }: RuleInput): number {
-  const hasGeneration = exit.deletion.pod.status.observedGeneration !== undefined;
+function silenceCountsUntil({ trace, deletion }: RuleInput): number {
+  const hasGeneration = deletion.pod.status.observedGeneration !== undefined;
   return Math.max(
     killingsUnwritten(trace) ? -Infinity : lostSince(trace, 'events'),
     hasGeneration ? lostSince(trace, 'pod') : -Infinity,
@@ -174,15 +173,15 @@ interface Sign {
  * terminating namespace accepts no Events.
  */
 function firstSign(input: RuleInput): Sign | undefined {
-  const { trace, exit } = input;
-  const { accepted, facts } = exit.deletion;
+  const { trace, timeline, deletion } = input;
+  const { accepted, facts } = deletion;
   const ofPod = ({ at, seq }: Fact<unknown>): Sign =>
     // A status found by the first look may be as old as the deletion.
     facts.underWay && seq === facts.seenSeq
       ? { at: accepted.client.lo, seq, isOld: true }
       : { at: deliverableSince(trace, 'pod', at), seq };
   const signs: Sign[] = [
-    ...[...exit.kubelet.killings].flatMap(([name, killings]) => killingSigns(input, name, killings)),
+    ...timeline.containers.flatMap((container) => killingSigns(input, container)),
     ...[trace.acknowledged, trace.terminal].flatMap((status) => (status ? ofPod(status) : [])),
     // The kubelet renews its node's Lease every 10 s, whatever its pods do. A renewal shows that it runs, and that something
     // else delays its work on this pod (SIGNALS.md §2 S2). One that arrives just after the deletion may be older.
@@ -195,10 +194,10 @@ function firstSign(input: RuleInput): Sign | undefined {
 }
 
 /** An Event in the first list is older than that list: its own timestamp shows how old. */
-function killingSigns({ trace, exit }: RuleInput, name: string, killings: readonly Occurrence[]): Sign[] {
-  const since = exit.containers.find(({ spec }) => spec.name === name)?.stopping?.client.lo ?? -Infinity;
+function killingSigns({ trace, deletion }: RuleInput, { killings, stopping }: ContainerTimeline): Sign[] {
+  const since = stopping?.estimate.client.lo ?? -Infinity;
   // A run that attaches may see the deletion before its first list of the Events.
-  const cameLate = exit.deletion.facts.underWay || trace.began?.value.mode === 'attach';
+  const cameLate = deletion.facts.underWay || trace.began?.value.mode === 'attach';
   return killings.map(({ at, seq, isOld }) => {
     const deliverable = deliverableSince(trace, 'events', at);
     return isOld && cameLate ? { at: Math.min(deliverable, since), seq, isOld } : { at: deliverable, seq };
@@ -209,10 +208,10 @@ function killingSigns({ trace, exit }: RuleInput, name: string, killings: readon
  * The application logged its signal, or lost its readiness: the kubelet sent the signal, or ran the probe. The end of a log
  * is no sign: a log also ends with its node. A log that was opened late begins with lines that were written earlier.
  */
-function applicationSigns({ trace, exit }: RuleInput): Sign[] {
-  const { underWay, seenAt } = exit.deletion.facts;
+function applicationSigns({ trace, deletion, network }: RuleInput): Sign[] {
+  const { underWay, seenAt } = deletion.facts;
   const written = (line: Fact<number>): Sign => {
-    const { lo } = exit.network.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
+    const { lo } = network.toClient('node', { lo: line.value, hi: line.value }, line.at + 1);
     return { at: Math.min(line.at, lo), seq: line.seq, isOld: true };
   };
   return [...trace.containers.values()].flatMap(({ log, readyLost }) => [
@@ -221,16 +220,8 @@ function applicationSigns({ trace, exit }: RuleInput): Sign[] {
   ]);
 }
 
-/** The length between two marks of the timeline, within the bounds of `delay`. */
-function markedLength({ timeline }: RuleInput, { lo, hi }: Span): Length {
-  const [from, to] = [markOf(timeline, 'accepted')?.at.shown, markOf(timeline, 'acknowledged')?.at.shown];
-  const shown = from === undefined || to === undefined ? lo : to - from;
-  return { min: lo, max: hi, shown: Math.min(Math.max(shown, lo), hi) };
-}
-
 /** A restart after a failed probe: until that container is stopped, the kubelet's worker for the pod does nothing else. */
-function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
-  const { facts, grace } = exit.deletion;
+function probeRestart({ trace, deletion: { facts, grace } }: RuleInput): Occurrence | undefined {
   const isUnderWay = ({ reason, message, time, seq }: Occurrence): boolean =>
     reason === 'Killing' &&
     / failed (?:liveness|startup) probe, /.test(message) &&
@@ -240,13 +231,13 @@ function probeRestart({ trace, exit }: RuleInput): Occurrence | undefined {
 }
 
 /** The kubelet began twice to stop this container, and reported its own start in between, all by the node's clock. */
-function restartOf({ events }: Trace, { spec, killings }: ContainerExit) {
+function restartOf({ events }: Trace, { name, killings }: ContainerTimeline) {
   const [first, last] = [killings[0], killings.at(-1)];
   if (!first || !last || first === last) return [];
   const started = events.find(
     (event) => isKubeletStart(event) && event.time.lo >= first.time.lo && event.time.hi <= last.time.hi,
   );
-  return started ? [{ name: spec.name, first, started, last }] : [];
+  return started ? [{ name, first, started, last }] : [];
 }
 
 /** Less than any pause of the kubelet after a failure (SIGNALS.md §2 S11). */

@@ -1,29 +1,31 @@
 /** Findings about the deletion itself: who asked for it, force, and what came after the containers. */
 import { deliverableSince } from '../../infer/arrival.ts';
+import { factsOfLastRun } from '../../infer/before-deletion.ts';
 import { mayBeItsKubelets, wasStoppedAsStatic } from '../../infer/container-end.ts';
 import { reportedExit } from '../../infer/context.ts';
 import { controllerOf, isMirror } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
-import { isCascade, markOf, ranExitsOf, type RuleInput } from '../rule-input.ts';
+import { isCascade, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
 import { few, list } from '../words.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {
-    const { trace, exit } = input;
+    const { trace, timeline, deletion } = input;
     const { gone, finalizing, terminal } = trace;
-    const { finalizers, done, held: since, finalDelete } = exit.removal;
-    if (!since || !finalizing) return undefined;
+    const [done, finalDelete] = [markOf(timeline, 'containers-done'), markOf(timeline, 'final-delete')];
+    if (!markOf(timeline, 'finalizing') || !finalizing) return undefined;
     // Both arrive on the same stream, so the difference of their arrivals is the best figure.
     const ended = done ? terminal?.at : undefined;
     const from =
-      ended === undefined ? Math.min(finalizing.at, exit.deletion.accepted.client.hi) : Math.max(finalizing.at, ended);
+      ended === undefined ? Math.min(finalizing.at, deletion.accepted.client.hi) : Math.max(finalizing.at, ended);
     const until = gone ? deliverableSince(trace, 'pod', gone.at) : trace.now;
     const held = until - from;
     if (held < second) return undefined;
     // If a first look or a list after a gap found one of the ends, the pod may have been held longer.
     const isExact = sawLive(input, from) && until === gone?.at;
+    const finalizers = finalizing.value;
     const names = `finalizer${finalizers.length === 1 ? '' : 's'} ${list(finalizers)}`;
     const clause = `${names} ${gone ? '' : 'has '}held the pod for ${isExact ? '' : 'at least '}${secondsText(held)}`;
     const after = finalDelete || done ? ' after its containers had ended' : '';
@@ -41,23 +43,26 @@ export const removalRules: Rules = {
     return found.sort((a, b) => (b.delayMs ?? 0) - (a.delayMs ?? 0))[0];
   },
 
-  'force-deleted': ({ exit }) => {
-    const { deletion, containers } = exit;
-    const { removed } = exit.removal;
-    if (removed && mayBeItsKubelets(exit))
-      return containers.some(({ spec }) => wasStoppedAsStatic(exit, spec)) ? undefined : copyRemoved(removed.evidence);
-    const abandoned = ranExitsOf(exit).filter(({ outcome }) => outcome === 'abandoned');
+  'force-deleted': (input) => {
+    const { timeline, deletion } = input;
+    const removed = markOf(timeline, 'removed')?.at;
+    if (removed && mayBeItsKubelets(input))
+      return timeline.containers.some((one) => wasStoppedAsStatic(input, one))
+        ? undefined
+        : copyRemoved(removed.evidence);
+    const abandoned = ranContainers(timeline).filter(({ outcome }) => outcome === 'abandoned');
     if (abandoned.length === 0 || !removed) return undefined;
-    const evidence = [removed.evidence, abandoned.map(({ exit: end }) => end?.at.evidence)];
+    const evidence = [removed.evidence, abandoned.map(({ bounds }) => bounds.exit?.evidence)];
     if (isMirror(deletion.pod)) return copyDeleted(evidence);
-    const ran = abandoned.flatMap(({ spec, exit: end, facts }) => {
-      if (!end || !facts.log.ended) return [];
-      const logMs = facts.log.ended.at + 1 - removed.client.hi;
+    const ran = abandoned.flatMap(({ name, bounds }) => {
+      const logEnd = factsOfLastRun(input, name).log.ended;
+      if (!bounds.exit || !logEnd) return [];
+      const logMs = logEnd.at + 1 - removed.latest;
       // A log that ended before the removal shows nothing about the time after it.
-      return logMs < 0 ? [] : [`${spec.name} kept running for ${ranOnText(logMs)}`];
+      return logMs < 0 ? [] : [`${name} kept running for ${ranOnText(logMs)}`];
     });
     const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
-    const clause = `the pod was removed while ${list(few(abandoned.map(({ spec }) => spec.name)))} still ran`;
+    const clause = `the pod was removed while ${list(few(abandoned.map(({ name }) => name)))} still ran`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,
@@ -68,7 +73,7 @@ export const removalRules: Rules = {
     };
   },
 
-  'unmanaged-pod': ({ timeline, exit }) => {
+  'unmanaged-pod': ({ timeline, deletion }) => {
     const { pod } = timeline;
     if (controllerOf(pod) || isMirror(pod) || isCascade(timeline)) return undefined;
     return {
@@ -76,13 +81,12 @@ export const removalRules: Rules = {
       message: 'no controller owns this pod: nothing replaces it',
       clause: 'nothing replaces this pod',
       advice: 'Let a Deployment, StatefulSet, DaemonSet or Job own it.',
-      evidence: exit.deletion.facts.seenSeq,
+      evidence: deletion.facts.seenSeq,
     };
   },
 
   /** A DELETE of a pod that is terminating is answered like any other (SIGNALS.md §1 "Repeat delete"). */
-  'deleted-before': ({ exit }) => {
-    const { deletedByOther, facts, grace } = exit.deletion;
+  'deleted-before': ({ deletion: { deletedByOther, facts, grace } }) => {
     if (!deletedByOther?.answer) return undefined;
     const { verb, graceSeconds } = deletedByOther;
     const wanted = graceSeconds === null || graceSeconds === grace ? '' : ` instead of the ${graceSeconds}s asked for`;
@@ -103,18 +107,21 @@ const maxCleanupMs = 5 * second;
  * A status reports the exits once the sandbox is stopped, if the kubelet can reach the API server by then (SIGNALS.md
  * §2 S10, S12).
  */
-function lateStatus({ trace, timeline, exit }: RuleInput): Found | undefined {
-  const { done } = exit.removal;
-  const ran = ranExitsOf(exit);
+function lateStatus({ trace, timeline }: RuleInput): Found | undefined {
+  const done = markOf(timeline, 'containers-done')?.at;
+  const ran = ranContainers(timeline);
   if (!done || !trace.terminal || ran.length === 0 || !ran.every(reportedExit)) return undefined;
   // The kubelet waits for a hook that goes on after the exit too.
-  const ends = ran.flatMap((container) => [reportedExit(container), container.hook?.end]).filter((end) => !!end);
-  const last = { lo: Math.max(...ends.map((end) => end.client.lo)), hi: Math.max(...ends.map((end) => end.client.hi)) };
-  const [min, max] = [done.client.lo - last.hi, done.client.hi - last.lo];
+  const ends = ran.flatMap((container) => [reportedExit(container), container.preStop?.end]).filter((end) => !!end);
+  const last = {
+    lo: Math.max(...ends.map(({ earliest }) => earliest)),
+    hi: Math.max(...ends.map(({ latest }) => latest)),
+  };
+  const [min, max] = [done.earliest - last.hi, done.latest - last.lo];
   if (min <= maxCleanupMs) return undefined;
   const clause = `it took ${lengthText({ min, max, shown: max - (last.hi - last.lo) / 2 })} until the kubelet reported the last exit`;
   const notReady = markOf(timeline, 'node-not-ready')?.at;
-  const isNotReady = notReady !== undefined && notReady.latest > last.hi && notReady.earliest <= done.client.hi;
+  const isNotReady = notReady !== undefined && notReady.latest > last.hi && notReady.earliest <= done.latest;
   return {
     message: clause,
     clause,
@@ -127,11 +134,11 @@ function lateStatus({ trace, timeline, exit }: RuleInput): Found | undefined {
   };
 }
 
-function slowRemoval({ trace, exit }: RuleInput): Found | undefined {
+function slowRemoval({ trace, timeline }: RuleInput): Found | undefined {
   const { terminal, finalizing, sandboxStopped, finalDelete, gone, now } = trace;
-  const isOver = exit.removal.finalDelete !== undefined;
+  const isOver = markOf(timeline, 'final-delete') !== undefined;
   // Without the kubelet's final DELETE, finalizers may have held the pod instead of the cleanup.
-  if (!exit.removal.done || !terminal || (!isOver && finalizing)) return undefined;
+  if (!markOf(timeline, 'containers-done') || !terminal || (!isOver && finalizing)) return undefined;
   const end = finalDelete ?? gone;
   const took = (end ? deliverableSince(trace, 'pod', end.at) : now) - terminal.at;
   if (took <= maxCleanupMs) return undefined;
@@ -157,7 +164,7 @@ function ranOnText(logMs: number): string {
 }
 
 /** What the pod's stream delivered at that time (client ms) had just happened. */
-const sawLive = ({ trace, exit: { deletion } }: RuleInput, at: number): boolean =>
+const sawLive = ({ trace, deletion }: RuleInput, at: number): boolean =>
   deliverableSince(trace, 'pod', at) === at && !(deletion.facts.underWay && at <= deletion.facts.seenAt + 1);
 
 /** The kubelet runs a static pod from a file on its node, and makes a new copy of it in the API (SIGNALS.md trap 30). */

@@ -1,8 +1,8 @@
 /** Findings about the Services that route to the pod. */
 import type { EndpointTimeline, Timeline } from '../../infer/timeline.ts';
 import { millisecondsOf } from '../../model/assumptions.ts';
-import type { Trace } from '../../model/trace.ts';
-import { byService, drainRace, dueText, minLeadMs, serviceNames } from '../drain-lead.ts';
+import { mayMiss, type Trace } from '../../model/trace.ts';
+import { byService, drainRace, dueText, isRouted, minLeadMs, serviceNames } from '../drain-lead.ts';
 import { noReadyPeriods } from '../no-ready-periods.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
@@ -69,10 +69,11 @@ export const trafficRules: Rules = {
     });
   },
 
-  'no-ready-endpoint': ({ trace, timeline, exit }) => {
+  'no-ready-endpoint': (input) => {
+    const { timeline } = input;
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
-    return noReadyPeriods(trace, exit).map(({ service, ms, open, evidence }) => {
+    return noReadyPeriods(input).map(({ service, ms, open, evidence }) => {
       const length = lengthText({ min: ms, max: ms, shown: ms });
       const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
       return {
@@ -104,7 +105,7 @@ export const trafficRules: Rules = {
     const notRemoved = timeline.endpoints.flatMap((endpoint) => {
       const ended = endOfServing(input, endpoint);
       const { unroutedAt } = endpoint;
-      if (!endpoint.wasReady || endpoint.staysReady || ended === undefined) return [];
+      if (!isRouted(endpoint) || ended === undefined) return [];
       const stayed = (unroutedAt?.earliest ?? trace.now) - ended;
       const needed = unroutedAt ? 0 : millisecondsOf('delivery-lag');
       return stayed > needed ? [{ endpoint, stayed }] : [];
@@ -155,5 +156,5 @@ function endOfServing(input: RuleInput, { service }: EndpointTimeline): number |
   return ends.length > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-const isWatched = ({ gaps, refused, resumes }: Trace): boolean =>
-  [...gaps, ...refused, ...resumes].every(({ value }) => value.stream !== 'endpointslices');
+const isWatched = (trace: Trace): boolean =>
+  !mayMiss(trace, 'endpointslices') && trace.resumes.every(({ value }) => value.stream !== 'endpointslices');

@@ -51,6 +51,9 @@ export class Network {
   readonly #example: number[] = [];
   readonly #origins = new Map<string, readonly [there: ShortestPaths, back: ShortestPaths]>();
   readonly rejected: Constraint[] = [];
+  /** Earlier values of shortest paths, for withRollback. */
+  readonly #undo: { paths: ShortestPaths; moment: number; length: number; edge: number }[] = [];
+  #isTrial = false;
   readonly #clocks: ReadonlySet<number>;
 
   /** `origins`: the moments that bounds can be counted from. `clocks`: the moments where evidence ends (law 3). */
@@ -88,20 +91,20 @@ export class Network {
     return allowed;
   }
 
-  /** Removes what `trial` has added, unless its result `isKept`. */
+  /** Removes what `trial` has added, unless its result `isKept`. Trials cannot be nested. */
   withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
     const count = this.#edges.source.length;
-    const before = [...this.#origins.values()]
-      .flat()
-      .map((paths) => ({ paths, length: [...paths.length], edge: [...paths.edge] }));
+    this.#isTrial = true;
     const result = trial();
-    if (isKept(result)) return result;
-    this.#removeSince(count);
-    for (const { paths, length, edge } of before)
-      for (const moment of paths.length.keys()) {
-        paths.length[moment] = length[moment] ?? Infinity;
-        paths.edge[moment] = edge[moment] ?? -1;
+    this.#isTrial = false;
+    if (!isKept(result)) {
+      this.#removeSince(count);
+      for (const { paths, moment, length, edge } of this.#undo.reverse()) {
+        paths.length[moment] = length;
+        paths.edge[moment] = edge;
       }
+    }
+    this.#undo.length = 0;
     return result;
   }
 
@@ -225,8 +228,10 @@ export class Network {
   #shorten(paths: ShortestPaths, edge: number): boolean {
     const near = (paths.isBack ? this.#edges.to : this.#edges.from)[edge] as number;
     const moment = this.#farEnd(paths, edge);
+    const before = paths.length[moment] as number;
     const length = (paths.length[near] as number) + (this.#edges.length[edge] as number);
-    if (!(length < (paths.length[moment] as number) - roundingMs)) return false;
+    if (!(length < before - roundingMs)) return false;
+    if (this.#isTrial) this.#undo.push({ paths, moment, length: before, edge: paths.edge[moment] as number });
     paths.length[moment] = length;
     paths.edge[moment] = edge;
     return true;

@@ -19,10 +19,9 @@ import { Network, type Constraint } from './network.ts';
  * - `grace-end`: the grace ends, counted from `grace-start`; `hook-grace`: the same for the hook, of whichever attempt;
  * - `hook-failure`: FailedPreStopHook, which need not be when the hook ended.
  */
-type MomentName =
-  | ('stopping' | 'stop-start' | 'grace-start' | 'grace-end')
-  | ('hook-end' | 'hook-grace' | 'hook-failure')
-  | ('stop-signal' | 'kill' | 'exit' | 'served');
+export type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
+type HookMoment = 'hook-end' | 'hook-grace' | 'hook-failure';
+type StopMoment = 'stop-signal' | 'kill' | 'exit' | 'served';
 
 export const moment = (name: MomentName, container: string): string => `${name}/${container}`;
 
@@ -40,7 +39,9 @@ export class PodNetwork extends Network {
   /** Clocks that were set during the run. Timestamps of these clocks are never compared with each other. */
   readonly stepped: { readonly node?: RemoteClock; readonly api?: RemoteClock };
   /** Timestamps of moments by the node's clock, exactly: two of them are compared without an allowance for drift. */
-  #nodeStamps: ReadonlyMap<string, Span> = new Map();
+  readonly #nodeStamps = new Map<string, Span>();
+  /** Earlier values of those, for withRollback. */
+  readonly #undoStamps: [moment: string, stamp: Span][] = [];
 
   constructor(references: References, { node, api }: { readonly node: RemoteClock; readonly api: RemoteClock }) {
     super(['client', 'node'], ['client', 'node', 'api']);
@@ -127,9 +128,9 @@ export class PodNetwork extends Network {
   }
 
   override withRollback<T>(trial: () => T, isKept: (result: T) => boolean): T {
-    const stamps = this.#nodeStamps;
+    this.#undoStamps.length = 0;
     const result = super.withRollback(trial, isKept);
-    if (!isKept(result)) this.#nodeStamps = stamps;
+    if (!isKept(result)) for (const [name, stamp] of this.#undoStamps.reverse()) this.#nodeStamps.set(name, stamp);
     return result;
   }
 
@@ -141,8 +142,8 @@ export class PodNetwork extends Network {
 
   #narrowNodeStamp(name: string, stamp: Span): void {
     const before = this.#nodeStamps.get(name) ?? anyTime;
-    const both = { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) };
-    this.#nodeStamps = new Map(this.#nodeStamps).set(name, both);
+    this.#undoStamps.push([name, before]);
+    this.#nodeStamps.set(name, { lo: Math.max(before.lo, stamp.lo), hi: Math.min(before.hi, stamp.hi) });
   }
 
   #onNode(name: string): Span {

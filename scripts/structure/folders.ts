@@ -13,7 +13,7 @@ export interface FolderLimits {
 
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 1500, mostLines: 2523, mostFiles: 25, longestChain: 9 },
-  run: { targetLines: 2500, mostLines: 5415, mostFiles: 47, longestChain: 8 },
+  run: { targetLines: 2500, mostLines: 5428, mostFiles: 48, longestChain: 8 },
   rollout: { targetLines: 1000, mostLines: 1110, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3570, mostFiles: 30, longestChain: 6 },

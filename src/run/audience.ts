@@ -18,8 +18,9 @@ async function openView(format: Format, look: LookOptions, ports: Ports): Promis
     };
     return { step: () => {}, end };
   }
-  const { linesOfPod, openTerminal } = await import('./views.ts');
-  return format.kind === 'ndjson' ? linesOfPod(ports) : openTerminal(format.kind, look, ports);
+  // Apart from the views for people, which are much more code.
+  if (format.kind === 'ndjson') return (await import('./ndjson-stage.ts')).linesOfPod(ports);
+  return (await import('./views.ts')).openTerminal(format.kind, look, ports);
 }
 
 /**

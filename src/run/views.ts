@@ -1,15 +1,10 @@
-/** What a run shows as it goes on: lines, at a terminal the live view with lines above it, or ndjson for programs. */
+/** What a run shows as it goes on: lines, or at a terminal the live view with lines above it. */
 import type { Timeline } from '../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
-import { printTime } from '../model/stamps.ts';
-import type { Trace } from '../model/trace.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive, type Live } from '../render/live.ts';
-import { createNdjson, type PodOfLine } from '../render/ndjson.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';
-import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
-import type { Report } from '../verdict/report.ts';
 import type { Format } from './formats.ts';
 import type { LookOptions, View } from './run.ts';
 import type { Ports } from './ports.ts';
@@ -62,33 +57,5 @@ function withTimelines(view: Pick<Live, 'step' | 'end'>): View {
       view.step(timeline, observation);
     },
     end: (report) => view.end(report),
-  };
-}
-
-export type LinesOfPod = ReturnType<typeof linesOfPod>;
-
-/**
- * `-o ndjson`: marks and gaps as they become known, and the report at the end.
- *
- * Marks are printed again only after an observation about the pod, which adds to the trace's notes. A `Date` header
- * alone prints nothing: what it narrows is printed with the next observation, or with the report. At its end a run asks
- * each of its streams; ten answers would come between the last watch lines and their marks. `pod`: only in a run over
- * several pods.
- */
-export function linesOfPod({ stdout }: Pick<Ports, 'stdout'>, pod?: PodOfLine) {
-  const ndjson = createNdjson((lines) => stdout.write(lines), pod);
-  let printed: Trace['notes'];
-  const isWorthIt = createChatterLimit();
-  return {
-    step(trace: Trace, observation: Observation): void {
-      if (trace.notes === printed || observation.kind === 'dated' || !isWorthIt(trace, observation)) return;
-      printed = trace.notes;
-      const { marks = [], gaps = [] } = timelineOf(trace) ?? {};
-      const at = printTime(trace.now, 'earlier');
-      const reports = marks.map((mark) => ({ ...markReport(mark), provisional: mark.provisional }));
-      ndjson.marks(at, reports);
-      ndjson.gaps(at, gaps.map(gapReport));
-    },
-    end: (report: Report): void => ndjson.end(exitReportOf(report)),
   };
 }

@@ -1,7 +1,6 @@
 /** What a run shows as it goes on: lines, or at a terminal the live view with lines above it. */
 import type { Timeline } from '../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
-import type { Observation } from '../model/observation.ts';
 import { createLines } from '../render/lines.ts';
 import { createLive, type Live } from '../render/live.ts';
 import { canRepaint, styleOf } from '../render/palette.ts';

@@ -84,6 +84,16 @@ it('has bounded memory over hours without losing a count or a window', () => {
   );
 });
 
+it('has bounded memory if a target fails for hours', () => {
+  const hours = Array.from({ length: 10_000 }, (_, index) => {
+    const since = index * 500;
+    const failures = [refused(since + 10, since + 490, 5)];
+    return { at: since + 500, ...counts(since, { failures, new: { sent: 5, failed: 5 } }) };
+  });
+  const slices = traceOf([{ at: 0, ...started }, ...hours]).probes.get(0)?.slices ?? [];
+  expect(slices.flatMap(({ value }) => value.failures).length).toBeLessThan(1300);
+});
+
 it.each([0.05, 1, 17, 250, 999, 59_000])('measures a quantile of %d ms to within 2.5 percent', (ms) => {
   const found = quantile(new Map([[bucketOf(ms), 3]]), 0.5) ?? 0;
   expect(Math.abs(found / ms - 1)).toBeLessThan(0.026);

@@ -93,7 +93,7 @@ export function foldLease(trace: Trace, { metadata, spec }: Lease, seen: Seen, i
   if (stamp === undefined) return trace;
   const written = parseFloor(metadata.managedFields?.find(({ manager }) => manager === 'kubelet')?.time);
   const { lease, renewals } = trace.nodeSigns;
-  // A replayed change, or one without a new renewal, does not show when the node's clock clockReached this time.
+  // A replayed change, or one without a new renewal, does not show when the node's clock reached this time.
   const isRenewal = isLive && stamp > (renewals.at(-1)?.value.stamp ?? -Infinity);
   const nodeSigns = {
     ...trace.nodeSigns,

@@ -1,6 +1,6 @@
 import type { ObservationOf } from '../observation.ts';
 import { sumByKey, sumOf } from '../probe-numbers.ts';
-import type { ProbeCounts } from '../probe-observation.ts';
+import type { ProbeCounts, ProbeFailures } from '../probe-observation.ts';
 import type { Fact, ProbeFacts, Trace } from '../trace.ts';
 import { factOf, note, withEntry } from './notes.ts';
 
@@ -42,7 +42,7 @@ function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
     since: one.since,
     new: sumOf([one.new, other.new]),
     kept: other.kept && sumOf([one.kept, other.kept]),
-    failures: [...one.failures, ...other.failures],
+    failures: mergeFailures(one.failures, other.failures),
     latency: [...sumByKey([...one.latency, ...other.latency])],
     answered:
       other.answered && one.answered
@@ -51,3 +51,20 @@ function mergeCounts(one: ProbeCounts, other: ProbeCounts): ProbeCounts {
     notMeasured: [...(one.notMeasured ?? []), ...(other.notMeasured ?? [])],
   };
 }
+
+/** ms; failures that are further apart are not merged. */
+const maxDistanceMs = 1000;
+
+/** Without this, a target that fails for hours would fill the memory. */
+function mergeFailures(some: readonly ProbeFailures[], others: readonly ProbeFailures[]): ProbeFailures[] {
+  const all = some.map((one) => ({ ...one }));
+  for (const other of others) {
+    const same = all.find((one) => isSameKind(one, other) && other.first - one.last <= maxDistanceMs);
+    if (same) Object.assign(same, { last: Math.max(same.last, other.last), count: same.count + other.count });
+    else all.push(other);
+  }
+  return all;
+}
+
+const isSameKind = (one: ProbeFailures, other: ProbeFailures): boolean =>
+  one.kind === other.kind && one.connection === other.connection && one.status === other.status;

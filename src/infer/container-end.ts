@@ -1,7 +1,7 @@
 /** When and how a container ended: by its status or, before that, its log's end (SIGNALS.md §5 "Exit codes"). */
 import { millisecondsOf } from '../model/assumptions.ts';
 import type { ContainerStatus } from '../model/kube.ts';
-import { isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
+import { isMadeUp, isMirror, isRunning, statusOf, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import { atLeast, atMost, second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
@@ -35,10 +35,6 @@ function constrainByLastLine(network: PodNetwork, container: string, { lastLine 
   const proof = { because: 'log-stamp-lag', evidence: [seq] };
   network.stamp('node', moment('exit', container), atLeast(value - millisecondsOf('log-stamp-lag')), at + 1, proof);
 }
-
-/** The kubelet makes up 137 ContainerStatusUnknown (trap 24). 255 Unknown: the runtime lost the exit code (§5). */
-export const isMadeUp = (reason: string | undefined, code: number): boolean =>
-  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
 
 /**
  * `hasSignal`: the stop signal has constraints. `mayHaveWaited`: a hook or a sidecar turn may have used up grace before

@@ -3,15 +3,15 @@
  * of the rules: the exit as known, the kubelet's start (K), the hook, the signal between hook and exit, the kill at the end
  * of the grace.
  */
-import { driftOver, signalLag } from '../model/assumptions.ts';
-import { isRunning, runtimeOf, statusOf, type ContainerSpec } from '../model/pod.ts';
+import { driftOver } from '../model/assumptions.ts';
+import { isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
-import { factsOfLastRun, mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
-import { exitOf, isMadeUp, knownStopSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
+import { mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
+import { containerContext } from './container-context.ts';
+import { exitOf, knownStopSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
 import {
   stopTimeout,
-  type ContainerContext,
   type ContainerExit,
   type ExitFacts,
   type HookFacts,
@@ -34,24 +34,6 @@ import {
   type SignalBasis,
 } from './signals.ts';
 import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
-
-/** What is known of a container before it is inferred whether and when the kubelet stopped it. */
-export function containerContext(context: InferContext, spec: ContainerSpec): ContainerContext {
-  const { deletion, kubelet, network } = context;
-  const facts = factsOfLastRun(context, spec.name);
-  const end = facts.terminated?.value;
-  const isReported = end?.finishedAt !== undefined && !isMadeUp(end.reason, end.exitCode);
-  const at = moment('exit', spec.name);
-  return {
-    ...context,
-    spec,
-    facts,
-    status: statusOf(deletion.pod, spec.name),
-    killings: kubelet.killings.get(spec.name) ?? [],
-    ended: isReported && network.has(at) ? network.read(at) : undefined,
-    lag: signalLag(deletion.pod.spec.runtimeClassName, runtimeOf(deletion.pod)),
-  };
-}
 
 /**
  * `turn`: when all containers that a sidecar waits for had ended (SIGNALS.md §2 S7). `noMainRunning`: no main container was

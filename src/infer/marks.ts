@@ -3,7 +3,7 @@ import { millisecondsOf } from '../model/assumptions.ts';
 import type { MarkName, PhaseName } from '../model/report.ts';
 import { atLeast } from '../model/span.ts';
 import type { Fact, RequestFacts, Trace } from '../model/trace.ts';
-import { removalOf } from './after-containers.ts';
+import { removalOf } from './removal.ts';
 import { arrival } from './arrival.ts';
 import { isEndSettled, reportedExit, type ContainerExit, type Kubelet, type PodExit } from './context.ts';
 import { isExecuted, mayHaveCounted, sentAt } from './deletion.ts';

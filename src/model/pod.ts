@@ -41,6 +41,10 @@ export const hasRunning = (pod: Pod): boolean => statusesOf(pod).some(({ state }
 
 export const isRunning = (state: ContainerState | undefined): boolean => state?.running !== undefined;
 
+/** The kubelet makes up 137 ContainerStatusUnknown (SIGNALS.md trap 24), and 255 Unknown for a lost exit code (§5). */
+export const isMadeUp = (reason: string | undefined, code: number): boolean =>
+  reason === 'ContainerStatusUnknown' || (reason === 'Unknown' && code === 255);
+
 /** Succeeded or Failed: none of its containers can run any more. */
 export const isFinished = (pod: Pod): boolean => pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
 

@@ -7,7 +7,7 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { factsOfLastRun } from '../infer/before-deletion.ts';
 import { reportedExit } from '../infer/context.ts';
-import { unroutedBefore, type RoutedEndpoint } from '../infer/after-containers.ts';
+import { unroutedBefore, type RoutedEndpoint } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
 import type { ContainerTimeline, ProbeResult, Timeline } from '../infer/timeline.ts';

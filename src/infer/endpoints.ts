@@ -1,15 +1,9 @@
-/**
- * What follows the end of the containers. When each EndpointSlice stopped routing to the pod, and how many other ready
- * endpoints there were (SIGNALS.md §3). Then clean-up, the kubelet's last DELETE, finalizers and the removal of the object.
- */
-import { isFinished } from '../model/pod.ts';
-import { atLeast } from '../model/span.ts';
-import { parseFloor } from '../model/stamps.ts';
+/** When each EndpointSlice stopped routing to the pod, and how many other ready endpoints there were (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
 import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit } from './context.ts';
-import { ranAtDeletion, type Deletion } from './deletion.ts';
-import { isBefore, narrowed, narrowedByCause, onClient, unbounded, type Estimate } from './estimate.ts';
+import type { Deletion } from './deletion.ts';
+import { isBefore, narrowedByCause, unbounded, type Estimate } from './estimate.ts';
 
 export function endpointsOf(context: DeletionContext, exits: readonly ContainerExit[]): EndpointExit[] {
   return [...context.trace.slices]
@@ -117,48 +111,4 @@ function otherReadyAt(trace: Trace, slice: string, facts: SliceFacts, state: Fac
     ([, other]) => other.states.filter((one) => one.at <= state.at).at(-1)?.value.otherReady ?? 0,
   );
   return state.value.otherReady + then.reduce((sum, ready) => sum + ready, 0);
-}
-
-/**
- * `done`: the pod's phase became Succeeded or Failed, after the deletion. `held`: from then on only finalizers kept the
- * object.
- */
-export function removalOf(context: DeletionContext, exits: readonly ContainerExit[]) {
-  const { trace, deletion } = context;
-  const done = doneAt(context, exits);
-  const final = finalAt(context, done ?? (ranAtDeletion(deletion) ? deletion.accepted : undefined));
-  const finalizers = trace.finalizing?.value ?? [];
-  // If nothing can run, the first DELETE is also the last one (trap 5).
-  const idle = isIdle(deletion) ? deletion.accepted : undefined;
-  // If grace 0 was stored while it ran, the kubelet's last DELETE changes nothing, and is not seen (SIGNALS.md §0 row 9).
-  const held = final ?? idle ?? (trace.finalizing ? done : undefined);
-  const removed = trace.gone && arrival(trace, trace.gone, 'pod', final ?? done ?? deletion.accepted);
-  // A copy, as the schedule knows each mark by its moment, and `held` has a mark of its own.
-  return {
-    done,
-    finalDelete: final,
-    finalizers,
-    held: finalizers.length > 0 && held ? { ...held } : undefined,
-    removed,
-  };
-}
-
-const isIdle = (deletion: Deletion): boolean => !ranAtDeletion(deletion) || deletion.pod.spec.nodeName === undefined;
-
-function doneAt({ trace, deletion }: DeletionContext, exits: readonly ContainerExit[]): Estimate | undefined {
-  if (!trace.terminal || isFinished(deletion.pod)) return undefined;
-  const ends = exits.flatMap((exit) => reportedExit(exit) ?? []);
-  return ends.reduce(narrowedByCause, arrival(trace, trace.terminal, 'pod', deletion.accepted));
-}
-
-/** The kubelet's last DELETE: grace 0 on a finished pod. On a running pod, grace 0 is a forced DELETE (trap 4). */
-function finalAt({ trace, network }: DeletionContext, done: Estimate | undefined): Estimate | undefined {
-  const final = trace.finalDelete;
-  if (!final || !isFinished(final.value) || !done) return undefined;
-  const arrived = arrival(trace, final, 'pod', done);
-  const stamp = parseFloor(final.value.metadata.deletionTimestamp);
-  if (!stamp) return arrived;
-  // A timestamp after the arrival proves nothing: the server's clock may have been set.
-  const { lo } = network.toClient('api', stamp, final.at + 1, arrived.client.lo);
-  return lo <= arrived.client.hi ? narrowed(arrived, onClient(atLeast(lo), [final.seq])) : arrived;
 }

@@ -108,8 +108,8 @@ function keepingLines(source: string, unedited: string, edited: string): string 
 
 function edited(document: Document, changes: readonly ObjectEdits[]): Document {
   const edits = changes.flatMap(({ at, edits: own }) => own.map((edit) => ({ ...edit, path: [...at, ...edit.path] })));
-  const values = edits.filter(({ value }) => value !== undefined);
-  const moves = edits.filter(({ value }) => value === undefined);
+  const values = edits.filter((edit) => edit.kind === 'set');
+  const moves = edits.filter((edit) => edit.kind === 'sidecar');
   const explain = (some: readonly Edit[]): void =>
     some.forEach(({ path, why }) => addComment(document.contents, path, why));
   values.forEach(({ path, value }) => setIn(document, path, value));

@@ -7,13 +7,11 @@ import { usesHostPorts } from '../rules/service.ts';
 import type { ContainerSpec, Path } from '../container-spec.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
 
-export interface Edit {
-  path: Path;
-  /** What to set there; absent: the container of this name moves there from the main containers, as a sidecar. */
-  value?: unknown;
-  /** One short clause, which becomes a comment. */
-  why: string;
-}
+/** `why`: one short clause, which becomes a comment. */
+export type Edit =
+  | { kind: 'set'; path: Path; value: unknown; why: string }
+  /** Moves a main container to the init containers, as a sidecar. `path` ends with its name. */
+  | { kind: 'sidecar'; path: Path; why: string };
 
 export function editsFor(object: KubernetesObject, spec: ShutdownSpec, findings: readonly CheckFinding[]): Edit[] {
   const edits = findings.filter(isProblem).flatMap(({ code, container: name }) => {
@@ -24,7 +22,7 @@ export function editsFor(object: KubernetesObject, spec: ShutdownSpec, findings:
   return unique([...graceEdit(spec, edits), ...edits]);
 }
 
-const set = (path: Path, value: unknown, why: string): Edit[] => [{ path, value, why }];
+const set = (path: Path, value: unknown, why: string): Edit[] => [{ kind: 'set', path, value, why }];
 
 function sleepHook({ path, liveness }: ContainerSpec, why: string): Edit[] {
   const hook = set([...path, 'lifecycle', 'preStop'], { sleep: { seconds: defaultPreStopSeconds } }, why);
@@ -88,7 +86,7 @@ const editsByCode: Partial<Record<CheckCode, (context: EditContext) => Edit[] | 
   },
   'classic-sidecar': ({ container, spec }) => {
     const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
-    return container && [{ path: [...spec.podPath, 'initContainers', container.name], why }];
+    return container && [{ kind: 'sidecar', path: [...spec.podPath, 'initContainers', container.name], why }];
   },
 };
 

@@ -24,7 +24,7 @@ export const folders: Record<string, FolderLimits> = {
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },
   advice: { targetLines: 3500, mostLines: 4890, mostFiles: 35, longestChain: 6 },
-  demo: { targetLines: 2300, mostLines: 2820, mostFiles: 24, longestChain: 6 },
+  demo: { targetLines: 2300, mostLines: 2824, mostFiles: 27, longestChain: 6 },
 };
 
 /** Files in the longest chain of imports in all of src, dynamic imports included. */

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, type Clock } from './clock.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import type { ChangeType, KubeObject } from './data/kube-object.ts';
 import { compact } from './data/log.ts';
-import { failure, Refusal } from './data/status.ts';
+import { Refusal } from './data/status.ts';
 import { parseApiRequest, type ApiRequest } from './http/api-request.ts';
-import { createExchange, cut, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
+import { createExchange, type RequestLog, type Exchange, type Outbound } from './http/exchange.ts';
+import { listen, type HttpServer, type MakeServer } from './http/server.ts';
 import { renewLeases } from './play/leases.ts';
 import { truthsInRunTime } from './play/player.ts';
 import { serve } from './verbs/serve.ts';
@@ -136,95 +136,3 @@ const undisturbed: Interference = {
   start: () => {},
   stop: () => {},
 };
-
-export type HttpServer = Awaited<ReturnType<typeof listen>>;
-
-/** `nth` counts the requests of one connection, from 1. */
-type Handle = (request: IncomingMessage, response: ServerResponse, body: string, nth: number) => Promise<void>;
-
-/** The limit of a real API server. */
-const maxBodyBytes = 3 * 1024 * 1024;
-
-/** Creates a server that passes its requests to `listener`. */
-export type MakeServer = (listener: RequestListener) => Server;
-
-/** Listens on 127.0.0.1. Rejects if the port is taken. */
-async function listen(handle: Handle, port: number, makeServer: MakeServer = createServer) {
-  const sockets = new Set<Socket>();
-  /** Requests per connection, by its port: HTTP/2 has a socket object for each of its streams. */
-  const served = new Map<number | undefined, number>();
-  const server = makeServer((request, response) => {
-    const { remotePort } = request.socket;
-    const nth = (served.get(remotePort) ?? 0) + 1;
-    served.set(remotePort, nth);
-    void readThenHandle((...parts) => handle(...parts, nth), request, response);
-  });
-  // Real servers let streams and idle connections live for minutes, and tests play on a fake clock.
-  Object.assign(server, { keepAliveTimeout: 120_000, headersTimeout: 0, requestTimeout: 0 });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    served.delete(socket.remotePort);
-    // Clients may break a connection, and tests cut some: no error of the server.
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await startListening(server, port);
-  const bound = (server.address() as AddressInfo).port;
-  return {
-    port: bound,
-    /** The connections that are open now. */
-    sockets: sockets as ReadonlySet<Socket>,
-    /** Stops listening and ends every connection; `resume` uses the same port. */
-    suspend: () => stopListening(server, sockets),
-    /** Listens again on the same port. */
-    resume: () => startListening(server, bound),
-  };
-}
-
-const startListening = (server: Server, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-
-const stopListening = (server: Server, sockets: ReadonlySet<Socket>): Promise<void> =>
-  new Promise((resolve) => {
-    if (!server.listening) return resolve();
-    server.close(() => resolve());
-    for (const socket of sockets) socket.destroy();
-  });
-
-async function readThenHandle(
-  handle: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    await handle(request, response, await readBody(request));
-  } catch (error) {
-    answerError(response, error);
-  }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBodyBytes) throw new Refusal(failure(413, 'RequestEntityTooLarge', 'limit is 3145728'));
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Last resort for errors before or after an exchange. */
-function answerError(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) return cut(response);
-  const body =
-    error instanceof Refusal ? error.body : failure(500, 'InternalError', `Internal error occurred: ${String(error)}`);
-  response.writeHead(body.code, { 'Content-Type': 'application/json' });
-  response.end(`${JSON.stringify(body)}\n`);
-}

@@ -1,6 +1,6 @@
 /** The embedded API server patches like a real one: it merges lists by key, validates, and supports dry runs. */
 import { describe, expect, it } from 'vitest';
-import { strategicMerge } from '../../src/demo/verbs/change.ts';
+import { strategicMerge } from '../../src/demo/verbs/merge.ts';
 import { send, type Answer } from './helpers/client.ts';
 import { playing } from './helpers/playing.ts';
 

@@ -3,7 +3,8 @@ import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
 import { badRequest, continueExpired, invalid, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
-import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest, type Selector } from '../http/api-request.ts';
+import type { Selector } from '../data/selectors.ts';
+import { isTrue, numberIn, revisionIn, selectorOf, type ApiRequest } from '../http/api-request.ts';
 import type { Exchange, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 

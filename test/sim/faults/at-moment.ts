@@ -1,7 +1,7 @@
 import type { Cluster } from '../../../src/demo/cluster.ts';
 import { compact, since } from '../../../src/demo/data/log.ts';
 import type { Stream } from '../../../src/demo/http/exchange.ts';
-import type { HttpServer } from '../../../src/demo/loopback.ts';
+import type { HttpServer } from '../../../src/demo/http/server.ts';
 import type { FaultKind, FaultOf } from './fault.ts';
 
 export interface MomentContext {

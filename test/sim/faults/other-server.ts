@@ -5,7 +5,7 @@ import type { Cluster } from '../../../src/demo/cluster.ts';
 import { failure, invalid, notFound, Refusal } from '../../../src/demo/data/status.ts';
 import { kindOf, type Kind } from '../../../src/demo/data/kinds.ts';
 import type { Exchange } from '../../../src/demo/http/exchange.ts';
-import type { MakeServer } from '../../../src/demo/loopback.ts';
+import type { MakeServer } from '../../../src/demo/http/server.ts';
 import { checkChange } from './validation.ts';
 
 export interface OtherServer {

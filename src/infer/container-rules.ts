@@ -3,7 +3,7 @@
  * of the rules: the exit as known, the kubelet's start (K), the hook, the signal between hook and exit, the kill at the end
  * of the grace.
  */
-import { driftOver } from '../model/assumptions.ts';
+import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
 import type { Trace } from '../model/trace.ts';
@@ -33,7 +33,14 @@ import {
   mayHaveEndedUnsignalled,
   type SignalBasis,
 } from './signals.ts';
-import { constrainGraceStart, constrainStopStart, sigkillCode, wasCertainlyStopped, type Stop } from './stop.ts';
+import {
+  constrainGraceStart,
+  constrainStopStart,
+  isAcknowledgedByProbe,
+  sigkillCode,
+  wasCertainlyStopped,
+  type Stop,
+} from './stop.ts';
 
 /**
  * `turn`: when all containers that a sidecar waits for had ended (SIGNALS.md §2 S7). `noMainRunning`: no main container was
@@ -67,7 +74,7 @@ export function containerExit(
     return { ...base, stopping, ...exitOfEarlierStop(stop), outcome: 'unknown', mayHaveEndedBefore: true };
   if (isStatic || mayBeStopped(container, noMainRunning)) return { ...base, stopping, ...exitOfEarlierStop(stop) };
   // The signal is often only likely, and a silent kill is assumed: constraints that follow must not date other containers.
-  const { exit } = network.withRollback(
+  const { decision, exit } = network.withRollback(
     () => {
       const decision = decide(stop);
       constrainEffects(stop, decision);
@@ -75,7 +82,8 @@ export function containerExit(
     },
     ({ decision }) => decision.isExitByStop && decision.kill !== 'silent',
   );
-  return { ...base, stopping, ...exit, served: servedOf(context, spec.name) };
+  const known = decision.wasStopped ? exit : { ...exit, ...exitOfUnstopped(stop, exit.assumes) };
+  return { ...base, stopping, ...known, served: servedOf(context, spec.name) };
 }
 
 /** The first Killing, if any. Observed if its nanoseconds are known; a repeated Event has only seconds. */
@@ -88,6 +96,8 @@ interface Decision {
   readonly graceStart: Estimate;
   readonly outcome: ContainerOutcome;
   readonly hook: HookFacts | undefined;
+  /** The container certainly ran when the kubelet stopped it. */
+  readonly wasStopped: boolean;
   /** Undefined if no stop signal was due. */
   readonly signalBasis: SignalBasis | undefined;
   /** Whether SIGKILL ended it: `silent` is assumed, from the lack of any sign of life; `late`, certain by its time. */
@@ -119,6 +129,7 @@ function decide(stop: Stop): Decision {
     graceStart,
     graceEnd: network.read(moment('grace-end', spec.name)),
     outcome,
+    wasStopped,
     hook,
     signalBasis: wasStopped ? signalBasis : undefined,
     kill,
@@ -218,6 +229,24 @@ const endedBeforeNotice = ({ trace, facts: { terminated }, killings }: Stop): bo
   terminated !== undefined &&
   trace.acknowledged !== undefined &&
   terminated.seq < trace.acknowledged.seq;
+
+/**
+ * For a container that may have ended by itself before the deletion: nothing that a stop implies bounds its exit. But the
+ * kubelet acknowledges the deletion with a status that is at most a relist old (SIGNALS.md §2 S2).
+ */
+function exitOfUnstopped(stop: Stop, assumes: ContainerExit['assumes']): Pick<ContainerExit, 'exit' | 'assumes'> {
+  const { trace, network, spec, facts } = stop;
+  const ranByAcknowledgement =
+    trace.acknowledged !== undefined &&
+    !isAcknowledgedByProbe(trace) &&
+    (facts.terminated?.seq ?? -Infinity) > trace.acknowledged.seq;
+  if (ranByAcknowledgement)
+    network.follows('accepted', moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });
+  return {
+    exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
+    assumes: ranByAcknowledgement ? [...assumes, 'relist'] : assumes,
+  };
+}
 
 /**
  * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any

@@ -30,6 +30,8 @@ export const assumptions = {
    * was known before, or by another sign: a paused node posts late.
    */
   'event-lag': 1,
+  /** As the kubelet acknowledges the deletion, its view of the pod's containers is at most this old (it relists each second). */
+  relist: 1,
   /** A change arrives at most this long after the API server stored it, on a stream that is alive. */
   'delivery-lag': 2.5,
   /** The clocks of a control plane's API servers differ by less than this: NTP keeps them to milliseconds. */

@@ -82,7 +82,8 @@ export function containerExit(
     },
     ({ decision }) => decision.isExitByStop && decision.kill !== 'silent',
   );
-  const known = decision.wasStopped ? exit : { ...exit, ...exitOfUnstopped(stop, exit.assumes) };
+  const isBySignal = decision.isExitByStop || exit.signal !== undefined || !ended;
+  const known = isBySignal ? exit : { ...exit, ...exitWithoutSignal(stop, decision, exit.assumes) };
   return { ...base, stopping, ...known, served: servedOf(context, spec.name) };
 }
 
@@ -231,17 +232,26 @@ const endedBeforeNotice = ({ trace, facts: { terminated }, killings }: Stop): bo
   terminated.seq < trace.acknowledged.seq;
 
 /**
- * For a container that may have ended by itself before the deletion: nothing that a stop implies bounds its exit. But the
- * kubelet acknowledges the deletion with a status that is at most a relist old (SIGNALS.md §2 S2).
+ * For a container that may have ended without a signal: nothing that the signal implies bounds its exit. Only that it still
+ * ran when the kubelet stopped it or else, if the status that acknowledges the deletion shows it running, that this status
+ * is at most a relist old (SIGNALS.md §2 S2).
  */
-function exitOfUnstopped(stop: Stop, assumes: ContainerExit['assumes']): Pick<ContainerExit, 'exit' | 'assumes'> {
+function exitWithoutSignal(
+  stop: Stop,
+  { wasStopped }: Decision,
+  assumes: ContainerExit['assumes'],
+): Pick<ContainerExit, 'exit' | 'assumes'> {
   const { trace, network, spec, facts } = stop;
+  const exit = moment('exit', spec.name);
   const ranByAcknowledgement =
+    !wasStopped &&
     trace.acknowledged !== undefined &&
     !isAcknowledgedByProbe(trace) &&
     (facts.terminated?.seq ?? -Infinity) > trace.acknowledged.seq;
+  if (wasStopped)
+    network.follows(moment('stop-start', spec.name), exit, {}, { because: 'the kubelet stops what runs (§2 S5)' });
   if (ranByAcknowledgement)
-    network.follows('accepted', moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });
+    network.follows('accepted', exit, { min: -millisecondsOf('relist') }, { because: 'relist' });
   return {
     exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
     assumes: ranByAcknowledgement ? [...assumes, 'relist'] : assumes,

@@ -232,9 +232,8 @@ const endedBeforeNotice = ({ trace, facts: { terminated }, killings }: Stop): bo
   terminated.seq < trace.acknowledged.seq;
 
 /**
- * For a container that may have ended without a signal: nothing that the signal implies bounds its exit. Only that it still
- * ran when the kubelet stopped it or else, if the status that acknowledges the deletion shows it running, that this status
- * is at most a relist old (SIGNALS.md §2 S2).
+ * For a container that may have ended without a signal: nothing that the signal implies bounds its exit. Only that the
+ * kubelet saw it run, at most a relist before, when it stopped it or acknowledged the deletion (SIGNALS.md §2 S2).
  */
 function exitWithoutSignal(
   stop: Stop,
@@ -242,19 +241,16 @@ function exitWithoutSignal(
   assumes: ContainerExit['assumes'],
 ): Pick<ContainerExit, 'exit' | 'assumes'> {
   const { trace, network, spec, facts } = stop;
-  const exit = moment('exit', spec.name);
   const ranByAcknowledgement =
-    !wasStopped &&
     trace.acknowledged !== undefined &&
     !isAcknowledgedByProbe(trace) &&
     (facts.terminated?.seq ?? -Infinity) > trace.acknowledged.seq;
-  if (wasStopped)
-    network.follows(moment('stop-start', spec.name), exit, {}, { because: 'the kubelet stops what runs (§2 S5)' });
-  if (ranByAcknowledgement)
-    network.follows('accepted', exit, { min: -millisecondsOf('relist') }, { because: 'relist' });
+  const seenRunning = wasStopped ? moment('stop-start', spec.name) : ranByAcknowledgement ? 'accepted' : undefined;
+  if (seenRunning !== undefined)
+    network.follows(seenRunning, moment('exit', spec.name), { min: -millisecondsOf('relist') }, { because: 'relist' });
   return {
     exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
-    assumes: ranByAcknowledgement ? [...assumes, 'relist'] : assumes,
+    assumes: seenRunning === undefined ? assumes : [...assumes, 'relist'],
   };
 }
 

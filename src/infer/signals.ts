@@ -152,14 +152,16 @@ function mayHaveCrashed({ facts: { terminated }, turn, outcome, ended, graceEnd 
 /**
  * Whether the container may have ended by itself during a sleep hook or the wait for its turn, which go on after its exit:
  * then no signal was sent (SIGNALS.md §2 S6, S7). This is rare, so most of the exit's interval must lie before the signal
- * was due; or any of it, for a container that exited by itself before. An exit code of a signal shows that one came.
+ * was due; or any of it, for a container that exited by itself before. That may also have ended just before the kubelet
+ * stopped it, as its view is up to a second old (§2 S2). An exit code of a signal shows that one came.
  */
-function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status }: UnprovedSignal): boolean {
+function mayHaveEndedWaiting({ hook, turn, exit, outcome, graceEnd, status, stopStart }: UnprovedSignal): boolean {
   if (!exit || outcome === 'killed' || outcome === 'signalled') return false;
+  const hasRestarted = (status?.restartCount ?? 0) > 0;
   const due = turn && earlierOf(turn.client, graceEnd.client);
   const waits = [...(hook?.kind === 'sleep' ? [hook.end.client] : []), ...(due ? [due] : [])];
+  if (hasRestarted && !isBefore(stopStart, exit.at)) return true;
   const { lo, hi } = exit.at.client;
-  const hasRestarted = (status?.restartCount ?? 0) > 0;
   return waits.some((end) => (hasRestarted ? lo < end.hi : end.lo - lo > doubtfulShareBefore * (hi - lo)));
 }
 

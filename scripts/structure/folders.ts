@@ -17,7 +17,7 @@ export const folders: Record<string, FolderLimits> = {
   rollout: { targetLines: 1000, mostLines: 1110, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3590, mostFiles: 30, longestChain: 6 },
-  infer: { targetLines: 2000, mostLines: 5125, mostFiles: 29, longestChain: 7 },
+  infer: { targetLines: 2000, mostLines: 5145, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 3565, mostFiles: 27, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4565, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 4, longestChain: 2 },

@@ -146,11 +146,18 @@ export function outcomeOf(stop: Stop, killSince: Estimate, isDoubtfulKill: boole
 function wasLeftRunning(stop: Stop): boolean {
   const { trace, deletion } = stop;
   if (trace.gone?.value !== 'deleted' || mayBeItsKubelets(stop)) return false;
-  const isAtOnce = deletion.grace === 0 && !trace.finalizing;
-  const since = isAtOnce ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
+  const since = isRemovedAtOnce(stop) ? arrival(trace, trace.gone, 'pod', deletion.accepted).client.lo : trace.gone.at;
   const logEnd = exitLogEnd(stop);
   return !(logEnd && logEnd.at < since);
 }
+
+/** The DELETE itself removed the object. */
+export const isRemovedAtOnce = ({ trace, deletion }: DeletionContext): boolean =>
+  deletion.grace === 0 && !trace.finalizing;
+
+/** Whether the log ended so long after the removal of the pod that the container certainly ran until then. */
+export const outlivedRemoval = (stop: Stop): boolean =>
+  (exitLogEnd(stop)?.at ?? -Infinity) > (stop.trace.gone?.at ?? Infinity) + millisecondsOf('log-end');
 
 /**
  * Whether a mirror pod (the API's copy of a static pod) may have been deleted by its kubelet: with grace 0, once the

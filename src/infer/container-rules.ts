@@ -6,10 +6,17 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
-import type { Trace } from '../model/trace.ts';
+import type { ContainerFacts, Trace } from '../model/trace.ts';
 import { mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { containerContext } from './container-context.ts';
-import { exitOf, knownStopSignal, outcomeOf, wasStoppedAsStatic } from './container-end.ts';
+import {
+  exitOf,
+  isRemovedAtOnce,
+  knownStopSignal,
+  outcomeOf,
+  outlivedRemoval,
+  wasStoppedAsStatic,
+} from './container-end.ts';
 import {
   stopTimeout,
   type ContainerExit,
@@ -174,7 +181,7 @@ function readExit(
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSure(kill) ? network.read(moment('kill', spec.name)) : undefined,
-    probable: kill === 'probable' || (kill === 'silent' && !isLogRead(facts)),
+    probable: outcome === 'abandoned' ? mayHaveEndedBeforeRemoval(stop) : isOnlyProbable(kill, facts),
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
@@ -189,6 +196,16 @@ function readExit(
     ],
   };
 }
+
+const isOnlyProbable = (kill: Decision['kill'], facts: ContainerFacts): boolean =>
+  kill === 'probable' || (kill === 'silent' && !isLogRead(facts));
+
+/**
+ * Whether an abandoned container may have ended before the pod was removed: the kubelet reports no exit before the last
+ * one (SIGNALS.md §2 S12). If the DELETE itself removed the pod, only a container that ends by itself has had time to.
+ */
+const mayHaveEndedBeforeRemoval = (stop: Stop): boolean =>
+  !outlivedRemoval(stop) && !(isRemovedAtOnce(stop) && (stop.status?.restartCount ?? 0) === 0);
 
 /** The stop signal. Undefined if the container may have ended before it was sent. */
 function signalOf(
@@ -258,10 +275,12 @@ function exitWithoutSignal(
  * For a container that the kubelet may have started to stop before the deletion: hook and signal can have come at any
  * time, with another grace. So the cause of an exit with 137 is unknown.
  */
-function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'exit'> {
+function exitOfEarlierStop(stop: Stop): Pick<ContainerExit, 'outcome' | 'probable' | 'exit'> {
   const isSigkill = stop.facts.terminated?.value.exitCode === sigkillCode;
+  const outcome = isSigkill ? 'unknown' : outcomeOf(stop, stop.stopStart, true);
   return {
-    outcome: isSigkill ? 'unknown' : outcomeOf(stop, stop.stopStart, true),
+    outcome,
+    probable: outcome === 'abandoned' && !outlivedRemoval(stop),
     exit: exitOf(stop, { hasSignal: false, mayHaveWaited: false }),
   };
 }

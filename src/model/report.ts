@@ -173,7 +173,7 @@ export interface ContainerReport {
   name: string;
   kind: ContainerKind;
   outcome: ContainerOutcome;
-  /** The more likely of two possible outcomes: an exit code of 137 may also be the app's own. */
+  /** The likelier of two outcomes: a 137 may also be the app's own, an abandoned container may have ended just before. */
   probable?: true;
   preStop?: PreStopReport;
   /** `signal`: as the API names it, else that of a well-known image by its name. Absent: SIGTERM, as far as is known. */

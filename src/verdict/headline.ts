@@ -8,7 +8,7 @@ import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
 import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
-import { few, list, plural } from './words.ts';
+import { few, list, plural, stillRan } from './words.ts';
 
 interface HeadlineInput {
   readonly timeline: Timeline;
@@ -231,9 +231,8 @@ function overranText({ timeline, cause }: HeadlineInput): string {
 function forcedText({ timeline, verdict }: HeadlineInput): string {
   const ran = verdict.findings.find(({ code }) => code === 'force-deleted')?.why;
   const abandoned = timeline.containers.filter(({ outcome }) => outcome === 'abandoned');
-  const names = namesOf(abandoned) || 'its containers';
   const after = timeline.total ? ` after ${lengthText(timeline.total)}` : '';
-  return `the pod was removed${after} while ${names} still ran${ran === undefined ? '' : `; ${ran}`}`;
+  return `the pod was removed${after} while ${stillRan(abandoned)}${ran === undefined ? '' : `; ${ran}`}`;
 }
 
 /** What a pod that still exists is waiting for. */

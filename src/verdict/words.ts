@@ -8,6 +8,12 @@ export const list = (words: readonly string[]): string =>
 export const few = (words: readonly string[], most = 4): readonly string[] =>
   words.length > most ? [...words.slice(0, most), `${words.length - most} more`] : words;
 
+/** `app still ran`, `app and proxy probably still ran`, of the containers of a pod that was removed. */
+export function stillRan(containers: readonly { readonly name: string; readonly probable?: boolean }[]): string {
+  const names = list(few(containers.map(({ name }) => name))) || 'its containers';
+  return `${names}${containers.some(({ probable }) => probable) ? ' probably' : ''} still ran`;
+}
+
 /** `Service a`, `Services a and b`. */
 export const servicesNamed = (names: readonly string[]): string =>
   `Service${names.length === 1 ? '' : 's'} ${list(names)}`;

@@ -8,7 +8,7 @@ import { second } from '../../model/span.ts';
 import type { Evidence, Found, Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { isCascade, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
-import { few, list } from '../words.ts';
+import { few, list, stillRan } from '../words.ts';
 
 export const removalRules: Rules = {
   'finalizer-held': (input) => {
@@ -62,7 +62,7 @@ export const removalRules: Rules = {
       return logMs < 0 ? [] : [`${name} kept running for ${ranOnText(logMs)}`];
     });
     const ranOn = ran.length > 0 ? `${list(few(ran))} (until its log ended)` : undefined;
-    const clause = `the pod was removed while ${list(few(abandoned.map(({ name }) => name)))} still ran`;
+    const clause = `the pod was removed while ${stillRan(abandoned)}`;
     return {
       message: `${clause}: ${ranOn ?? `how long ${abandoned.length === 1 ? 'it' : 'they'} kept running is unknown`}`,
       clause,

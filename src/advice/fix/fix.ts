@@ -4,6 +4,7 @@ import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
+import { sentenceOn } from '../../render/prose.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
@@ -56,7 +57,8 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   for (const { object, edits, byHand } of found)
     for (const { code, message, advice } of byHand) {
       const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
-      ports.stderr.write(safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
+      const text = safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})`);
+      ports.stderr.write(`${sentenceOn(ports.stderr, text)}\n`);
     }
   const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.

@@ -19,7 +19,7 @@ export const folders: Record<string, FolderLimits> = {
   model: { targetLines: 2000, mostLines: 3590, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5085, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2800, mostLines: 3565, mostFiles: 27, longestChain: 5 },
-  render: { targetLines: 4000, mostLines: 4565, mostFiles: 37, longestChain: 7 },
+  render: { targetLines: 4000, mostLines: 4570, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 4, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },

@@ -117,7 +117,8 @@ async function trace(
   const forPeople = flags.output === undefined;
   try {
     writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-    if (!ports.stdout.isTty || forPeople) stderr.write(`${about}\n$ kubectl podexit ${shellQuoted(words)}\n\n`);
+    if (!ports.stdout.isTty || forPeople)
+      stderr.write(`${wrapped(about, stderr)}\n$ kubectl podexit ${shellQuoted(words)}\n\n`);
     const yes = shipped.words === undefined ? ['--yes'] : [];
     const code = await main([...words, ...yes, '--kubeconfig', kubeconfig], { ...ports, stderr });
     const { SIGINT, SIGTERM, SIGHUP, SIGPIPE } = signalCodes;
@@ -147,10 +148,11 @@ async function serve(
 ): Promise<number> {
   if (file === undefined) stdout.write(server.kubeconfig());
   else writeKubeconfig(file, server.kubeconfig());
-  stderr.write(`${about}
+  const end = `It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.`;
+  stderr.write(`${wrapped(about, stderr)}
 serving at ${server.url} with ${file ?? 'the kubeconfig above'}; try:
   kubectl podexit ${shellQuoted([...words, '--kubeconfig', file ?? 'FILE'])}
-It plays as it was recorded, whatever grace period is requested, and starts over ${playAgainAfterMs / 1000} s after the end. Ctrl-C stops it.
+${wrapped(end, stderr)}
 `);
   await new Promise<void>((resolve) => {
     const stop = onSignal(() => resolve(stop()));
@@ -172,13 +174,18 @@ function writeKubeconfig(file: string, text: string): void {
   }
 }
 
+/** One line, or at a terminal lines of its width, wrapped between words. `hang`: blanks before every line but the first. */
+function wrapped(text: string, output: Output, hang = 0): string {
+  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
+  const lines = output.isTty ? help.boxWrap(text, output.columns() - hang) : text;
+  return lines.replaceAll('\n', `\n${' '.repeat(hang)}`);
+}
+
 /** One line for each, or at a terminal wrapped to its width. */
 function listScenarios(stdout: Output): void {
   const width = Math.max(...shippedScenarios.map(({ name }) => name.length)) + 2;
-  const help = Object.assign(new Help(), { minWidthToWrap: 1 });
   for (const { name, about, fixed } of shippedScenarios) {
     const line = fixed === undefined ? about : `${about} Has a --fixed version.`;
-    const text = stdout.isTty ? help.boxWrap(line, stdout.columns() - width) : line;
-    stdout.write(`${name.padEnd(width)}${text.replaceAll('\n', `\n${' '.repeat(width)}`)}\n`);
+    stdout.write(`${name.padEnd(width)}${wrapped(line, stdout, width)}\n`);
   }
 }

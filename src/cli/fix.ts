@@ -11,7 +11,7 @@ const examples = `Examples:
   kubectl podexit fix -f deploy/ --diff                  what would change in these files
   kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
   kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
-  kubectl podexit fix exit.json                          what a report proposes from its measurements
+  kubectl podexit fix exit.json                          what a report or a recording proposes from its measurements
 
 Nothing is ever applied. Each change has a comment that says why.
 `;
@@ -22,7 +22,7 @@ export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as co
 export const addFix: AddCommand = (program, ports, setExitCode) => {
   const fix = program
     .command('fix [target...]')
-    .usage('TARGET | REPORT.json | -f FILE [flags]')
+    .usage('TARGET | REPORT | -f FILE [flags]')
     .description('print the patch for what check finds, apply nothing')
     .addHelpText('before', examples)
     .optionsGroup('What to fix:')
@@ -33,12 +33,14 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
     const { fix: run } = await import('../advice/fix/fix.ts');
+    const { reportsInRecording: readRecording } = await import('../run/recorded-run.ts');
     const options: FixOptions = {
       source: sourceOf(words, flags.filename ?? []),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
+      readRecording,
     };
     setExitCode(await run(options, ports));
   });
@@ -51,7 +53,7 @@ function sourceOf(words: readonly string[], names: readonly string[]): FixOption
   if (words.length === 0)
     throw usageError('target', 'nothing to fix was named', 'Name it: POD, deployment/NAME, -f FILE or REPORT.json');
   const [first = ''] = words;
-  // A report: no Kubernetes name ends like this in practice.
-  if (words.length === 1 && first.endsWith('.json')) return { kind: 'report', file: first };
+  // A report or a recording: no Kubernetes name ends like this in practice.
+  if (words.length === 1 && /\.(nd)?json$/.test(first)) return { kind: 'report', file: first };
   return { kind: 'target', target: parseTarget(words) };
 }

@@ -2,7 +2,8 @@
 import { parseFormat, reportsErrorsAsJson } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
-import { buildProgram, runProgram } from './program.ts';
+import { buildProgram, commandNames, runProgram } from './program.ts';
+import { oneOf } from './usage.ts';
 import { PodexitError } from '../errors.ts';
 
 export async function main(argv: readonly string[], ports: Ports): Promise<number> {
@@ -18,10 +19,14 @@ export async function main(argv: readonly string[], ports: Ports): Promise<numbe
   }
 }
 
-/** kubectl's words `help` and `version`. A pod of such a name is written `pod/help`. */
+/** kubectl's words `help` and `version`. A pod of such a name is written `pod/help`. Throws usageError for `help WORD`. */
 function asFlags(argv: readonly string[]): readonly string[] {
   const [first, ...more] = argv;
-  if (first === 'help') return [...more, '--help'];
+  if (first === 'help') {
+    const [word = 'help'] = more;
+    if (!word.startsWith('-')) oneOf(word, [...commandNames, 'help', 'version'], 'help');
+    return [...more, '--help'];
+  }
   return first === 'version' && more.length === 0 ? ['--version'] : argv;
 }
 

@@ -27,7 +27,7 @@ export async function runProgram(argv: readonly string[], ports: Ports, main: Ma
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { withBestHint } = await import('./command-line-errors.ts');
     const wholeProgram = (): Promise<Command> => buildProgram(ports, setExitCode, { main });
-    throw await withBestHint(error, program, { commands: Object.keys(commands), wholeProgram });
+    throw await withBestHint(error, program, { commands: commandNames, wholeProgram });
   }
 }
 
@@ -176,3 +176,5 @@ const commands: Record<string, () => Promise<AddCommand>> = {
   completion: async () => (await import('./complete/scripts.ts')).addCompletion,
   options: async () => (await import('./help.ts')).addOptions,
 };
+
+export const commandNames: readonly string[] = Object.keys(commands);

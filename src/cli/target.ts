@@ -29,14 +29,15 @@ export function parseAnyTarget(words: readonly string[], flags: SelectorFlags = 
     return { kind: 'node', name: nameFrom(name, 'nodes'), ...(hasSelector(flags) && selectorIn(flags)) };
   }
   const isTypeFirst = !first.includes('/') && isType(first.split('.')[0] ?? '');
-  if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2)) return parseTarget(words, flags);
+  if (hasSelector(flags) || words.length < 2 || (isTypeFirst && words.length === 2))
+    return parseTarget(words, flags, ['node']);
   if (isTypeFirst && typeOf(first) !== 'pods') throw notOne(words);
   const pods = (isTypeFirst ? others : words).map((text) => podNamed(text, words));
   const names = [...new Set(pods)];
   return names.length === 1 ? { kind: 'pod', name: names[0] ?? '' } : { kind: 'pods', names };
 }
 
-const nodeTypes = ['node', 'nodes', 'no'];
+export const nodeTypes: readonly string[] = ['node', 'nodes', 'no'];
 
 /** `NAME` or `pod/NAME`, one of several. */
 function podNamed(text: string, words: readonly string[]): string {
@@ -46,8 +47,12 @@ function podNamed(text: string, words: readonly string[]): string {
   throw notOne(words);
 }
 
-/** Throws usageError `target` for words that name no pod, or several. */
-export function parseTarget(words: readonly string[], flags: SelectorFlags = {}): Target {
+/** Throws usageError `target` for words that name no pod, or several. `otherTypes`: what the command takes as well. */
+export function parseTarget(
+  words: readonly string[],
+  flags: SelectorFlags = {},
+  otherTypes: readonly string[] = [],
+): Target {
   if (hasSelector(flags)) return parseSelector(words, flags);
   const [first = '', second, ...more] = words.flatMap((text) => (text.includes('/') ? text.split('/') : [text]));
   if (more.length > 0 || first === '') throw notOne(words);
@@ -57,9 +62,7 @@ export function parseTarget(words: readonly string[], flags: SelectorFlags = {})
     throw usageError(
       'target',
       `unknown resource type "${shown(first)}"`,
-      `Name one pod, or one of its owners: ${Object.values(types)
-        .map(([name]) => `${name}/NAME`)
-        .join(', ')}`,
+      `Name it: ${[...typeNames, ...otherTypes].map((name) => `${name}/NAME`).join(', ')}`,
     );
   const name = nameFrom(second ?? first, resource);
   return resource === 'pods' ? { kind: 'pod', name } : { kind: 'workload', resource, name };

@@ -36,8 +36,10 @@ export function renderHtml(report: Report): string {
     top: [
       headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
       factsList(factsOf(report)),
-      cardBox((columns) => cardLines({ ...report, answer: { ...report.answer, fix: [] } }, { pen, columns })),
-      fixOf(report.answer.fix),
+      cardBox((columns) =>
+        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns }),
+      ),
+      fixOf(report.answer.fix, report.answer.advice),
     ],
     picture,
     notes: timeline.notes,
@@ -186,22 +188,24 @@ function cardBox(linesAt: (columns: number) => string[]): Html {
   return markup`${card('wide', 80)}${card('narrow', 48)}`;
 }
 
-function fixOf(fixes: readonly FixReport[]): Html | false {
-  if (fixes.length === 0) return false;
+/** `advice`: what no patch can change, which comes first, as on the card. */
+function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Html | false {
+  if (fixes.length === 0 && advice.length === 0) return false;
   const copied = (what: string, text: string): Html => markup`
     <div class="command">
       <code>${join(text.split('\n'), '\n')}</code>
       <button type="button" data-copy="" class="copy" aria-label="Copy the ${what}">Copy</button>
     </div>`;
+  const sentences = advice.map((text) => markup`<li><p>${text}</p></li>`);
   const items = fixes.map(
     ({ reason, command, patch }) => markup`
       <li>
-        <p>${reason}</p>
+        <p>${advice.length > 0 ? 'then ' : ''}${reason}</p>
         ${copied('command', command)}
         <details><summary>As YAML</summary>${copied('YAML', yamlText(patch).trimEnd())}</details>
       </li>`,
   );
-  return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${items}</ul></section>`;
+  return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;
 }
 
 /** Not in the template: the build escapes only the characters of plain strings. */

@@ -134,6 +134,10 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
+/** A sentence beside a report: wrapped between words at a terminal, one line in a pipe. */
+export const sentenceOn = (output: { readonly isTty: boolean; columns(): number }, text: string): string =>
+  output.isTty ? wrapWords(text, output.columns()).join('\n') : text;
+
 /** A name in at most `width` columns, its middle left out: names of one kind differ at their ends. */
 export function shorten(pen: Pen, name: string, width: number): string {
   const text = pen.letters(name);

@@ -1,4 +1,4 @@
-/** `-o wide`: the exit as a row like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
+/** `-o wide`: exits as rows like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
 import { graceMs } from '../verdict/rule-input.ts';
@@ -22,12 +22,15 @@ const columns: readonly (readonly [string, (report: Report) => string | undefine
   ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
 ];
 
-/** A header and one row, three spaces apart; `<none>` for what is not known. */
-export function renderWide(report: Report): string {
+/** A header and a row for each pod, three spaces apart; `<none>` for what is not known. Without pods, nothing. */
+export function wideTable(reports: readonly Report[]): string {
+  if (reports.length === 0) return '';
   const titles = columns.map(([title]) => title);
-  const values = columns.map(([, value]) => forTerminal(value(report) || '<none>'));
-  return `${columnsOf([titles, values]).join('\n')}\n`;
+  const rows = reports.map((report) => columns.map(([, value]) => forTerminal(value(report) || '<none>')));
+  return `${columnsOf([titles, ...rows]).join('\n')}\n`;
 }
+
+export const renderWide = (report: Report): string => wideTable([report]);
 
 /** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {

@@ -60,12 +60,11 @@ export function rolloutOutput({ format, look }: Pick<TraceOptions, 'format' | 'l
       return isRepainted(format.kind, ports) ? liveOutput(look, ports) : linesOutput(look, ports);
     case 'html':
     case 'markdown':
-    case 'junit': {
+    case 'junit':
+    case 'wide': {
       const { kind } = format;
       return { end: async (numbers, reports) => stdout.write(await renderRollout(kind, numbers, reports)) };
     }
-    case 'wide':
-      return { ended: async (report) => stdout.write(`${await renderDocument(format, report)}\n`) };
     case 'name':
       return { ended: async (report) => stdout.write(await renderDocument(format, report)) };
   }

@@ -53,7 +53,10 @@ export async function confirmDeletes(
 /** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
 async function isYes(session: Session, question: string): Promise<boolean> {
   const { ports } = session;
-  const answer = await unlessInterrupted(ports, (left) => ask(session, question, left));
+  // Loaded only to ask: most runs send the DELETE without a question.
+  const { sentenceOn } = await import('../render/prose.ts');
+  const shown = sentenceOn(ports.stderr, question);
+  const answer = await unlessInterrupted(ports, (left) => ask(session, shown, left));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
   if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
   return isYes;

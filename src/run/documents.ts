@@ -43,12 +43,13 @@ export async function serialise(format: Format, report: object): Promise<string>
 
 /** A run over several pods as one document. */
 export async function renderRollout(
-  kind: 'html' | 'markdown' | 'junit',
+  kind: 'html' | 'markdown' | 'junit' | 'wide',
   numbers: RolloutNumbers,
   reports: readonly Report[],
 ): Promise<string> {
   if (kind === 'html') return (await import('../render/html.ts')).renderRolloutHtml(numbers, reports);
   if (kind === 'junit') return (await import('../render/junit.ts')).renderRolloutJunit(numbers, reports);
+  if (kind === 'wide') return (await import('../render/wide.ts')).wideTable(reports);
   return (await import('../render/markdown.ts')).renderRolloutMarkdown(numbers, reports);
 }
 

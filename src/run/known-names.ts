@@ -7,6 +7,8 @@ import { connectCluster, type Ports } from './ports.ts';
 import { workloadPath, type WorkloadResource } from './target.ts';
 import { nameOf, ownerOf } from './watched.ts';
 
+export type NamedResource = WorkloadResource | 'pods' | 'nodes' | 'namespaces';
+
 interface KnownName {
   name: string;
   about?: string;
@@ -14,7 +16,7 @@ interface KnownName {
 
 /** Reads one page only: nobody needs more than 500 completions. */
 export async function namesInCluster(
-  resource: WorkloadResource | 'pods' | 'namespaces',
+  resource: NamedResource,
   connection: ConnectOptions,
   ports: Ports,
   signal: AbortSignal,
@@ -42,8 +44,8 @@ export async function namesInCluster(
   }
 }
 
-function pathOf(resource: WorkloadResource | 'pods' | 'namespaces', { namespace }: Cluster): string {
-  if (resource === 'namespaces') return '/api/v1/namespaces';
+function pathOf(resource: NamedResource, { namespace }: Cluster): string {
+  if (resource === 'namespaces' || resource === 'nodes') return `/api/v1/${resource}`;
   if (resource !== 'pods') return workloadPath(namespace, resource);
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 }

@@ -8,7 +8,7 @@ import { runMain } from './helpers/in-process.ts';
 it('the question names context, namespace, pod, owner, grace period and the next step', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const asked = await runMain([server.pod, ...flags], { answers: [''] });
-    expect(asked.stderr).toMatch(
+    expect(asked.stderr.replace(/\n/g, ' ')).toMatch(
       /^Delete pod checkout-\S+ in namespace graceful-exit of context \S+\? Owner ReplicaSet\/checkout-\S+ creates a replacement at once, grace period 10s \[y\/N\] /,
     );
     expect(asked).toMatchObject({ code: 0, stdout: '' });

@@ -84,7 +84,9 @@ describe.concurrent('several pods by name', () => {
   it('need one confirmation at a terminal, and none is deleted if the answer is no', () =>
     playing(async (cluster, names) => {
       const ran = await runMain([...names, ...cluster.flags], { answers: ['n'] });
-      expect(ran.stderr).toMatch(/Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/);
+      expect(ran.stderr.replace(/\n/g, ' ')).toMatch(
+        /Delete 3 pods in namespace \S+ of context \S+\? checkout-\S+, .* \[y\/N\]/,
+      );
       expect([ran.code, deletesOf(cluster)]).toEqual([0, []]);
     }));
 

@@ -35,7 +35,7 @@ describe
         const words = [server.pod, ...more, '--wait=false', ...flags];
         const { shown, status } = await answered(`type:${answer}`, '[y/N]', words);
         expect(shown.match(/\[y\/N\]/g)).toHaveLength(1);
-        expect(shown).toMatch(/Delete pod checkout-\S+ in namespace graceful-exit of context \S+ /);
+        expect(shown).toMatch(/Delete pod checkout-\S+ in namespace graceful-exit of context\s+\S+ /);
         expect(status).toBe(0);
         expect(server.deletesAccepted).toBe(deletions);
       }),

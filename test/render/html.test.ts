@@ -33,6 +33,18 @@ describe('the HTML report', () => {
     expect(html).not.toMatch(/https?:|@import|url\((?!#)/);
   });
 
+  it.each(recorded)('says in one place what to change, and first what no patch can change (%s)', (_name, report) => {
+    const { advice, fix } = report.answer;
+    const html = renderHtml(report);
+    const [, said = ''] = /<ul class="fixes">([^]*?)<\/ul>/.exec(html) ?? [];
+    const sentences = [...said.matchAll(/<p>([^<]*)<\/p>/g)].map(([, text = '']) =>
+      text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+    );
+    const then = advice.length > 0 ? 'then ' : '';
+    expect(sentences).toEqual([...advice, ...fix.map(({ reason }) => `${then}${reason}`)]);
+    expect(html).not.toMatch(/<span> +fix {2}/);
+  });
+
   it('escapes the strings of the cluster, including invisible characters', () => {
     const html = renderHtml(hostileReport);
     expect(html.match(/<script/g)).toHaveLength(2);

@@ -4,12 +4,13 @@ import { PodexitError } from '../../errors.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
+import { sentenceOn } from '../../render/prose.ts';
 import { forYaml, safeLines } from '../../render/safe-text.ts';
 import { deploymentOf } from '../../run/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
 import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
 import { ownerOf } from '../../run/watched.ts';
-import { exitsInDocument } from '../history/reports.ts';
+import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem, type CheckFinding } from '../finding.ts';
 import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
@@ -29,6 +30,7 @@ export interface FixOptions {
   diff: boolean;
   connection: ConnectOptions;
   verbosity: number;
+  readRecording: ReadRecording;
 }
 
 /** One object with the edits proposed for it. */
@@ -44,7 +46,7 @@ interface Fixable {
 export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   const { source } = options;
   if (source.kind === 'report') {
-    ports.stdout.write(await reportedFixes(source.file, options.format));
+    ports.stdout.write(await reportedFixes(source.file, options));
     return 0;
   }
   const { found, broken } =
@@ -55,7 +57,8 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
   for (const { object, edits, byHand } of found)
     for (const { code, message, advice } of byHand) {
       const what = edits.length > 0 ? 'left by this patch, fix it by hand' : 'fix it by hand';
-      ports.stderr.write(safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})\n`));
+      const text = safeLines(`podexit: ${what}: ${nameOf(object)}: ${message}. ${advice ?? ''} (${code})`);
+      ports.stderr.write(`${sentenceOn(ports.stderr, text)}\n`);
     }
   const text = found.length === 0 ? '' : options.diff ? diffs(found) : printed(found, options.format);
   // Escapes would change a file, for example the tabs of a script in a ConfigMap.
@@ -176,9 +179,9 @@ const diffs = (found: readonly Fixable[]): string =>
     .map(({ file, before, after }) => unifiedDiff(before, after, file))
     .join('');
 
-/** The fixes in a report (`-o json` of a trace), based on measurements. Throws `report.unreadable`, `fix.report`. */
-async function reportedFixes(file: string, format: FixFormat): Promise<string> {
-  const fixes = (await exitsInDocument(file)).flatMap((report) => asArray(report['fix']).map(asObject));
+/** The fixes in a report (`-o json` of a trace) or of a recording, based on measurements. Throws `report.unreadable`, `fix.report`. */
+async function reportedFixes(file: string, { format, readRecording }: FixOptions): Promise<string> {
+  const fixes = (await readReports([file], readRecording)).flatMap((report) => asArray(report['fix']).map(asObject));
   if (fixes.length === 0)
     throw new PodexitError(
       'fix.report',

@@ -48,7 +48,7 @@ const exitsInRecording = async (file: string, readRecording: ReadRecording): Pro
   (await readRecording(file)).map((report) => asObject(exitReportOf(report)));
 
 /** The reports in one JSON document. Throws `report.unreadable`. */
-export async function exitsInDocument(file: string): Promise<JsonObject[]> {
+async function exitsInDocument(file: string): Promise<JsonObject[]> {
   const exits = exitsIn(asObject(await parsed(file)));
   if (exits) return exits;
   throw unreadable(file, 'is not a podexit/v1 report');

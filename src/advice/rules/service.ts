@@ -7,6 +7,7 @@ import type { ContainerSpec } from '../container-spec.ts';
 import { at, note, signalled, warning, type CheckFinding } from '../finding.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';
+import { stopSignalOf } from './stop.ts';
 import { mainContainers } from './surroundings.ts';
 
 /** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
@@ -30,17 +31,18 @@ const serviceNames = (names: readonly string[]): string =>
 
 const nameOf = ({ name }: ServiceSpec): string => name;
 
-/** Without a hook, SIGTERM arrives while the endpoint is being removed, before load balancers know about it. */
+/** Without a hook, the stop signal arrives while the endpoint is being removed, before load balancers know about it. */
 function drainRace(spec: ShutdownSpec): CheckFinding[] {
   const draining = spec.services.filter((service) => !service.publishNotReadyAddresses);
   if (draining.length === 0) return [];
-  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(draining.map(nameOf))} may still send requests`;
+  const meanwhile = `comes while load balancers behind ${serviceNames(draining.map(nameOf))} may still send requests`;
   const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
   return servingContainers(spec)
     .filter(({ hook }) => !hook)
-    .map((container) =>
-      warning('drain-race', `${container.name} has no preStop hook: ${meanwhile}`, { ...at(container), advice }),
-    );
+    .map((container) => {
+      const message = `${container.name} has no preStop hook: SIG${stopSignalOf(container)} ${meanwhile}`;
+      return warning('drain-race', message, { ...at(container), advice });
+    });
 }
 
 function unprobed(spec: ShutdownSpec): CheckFinding[] {

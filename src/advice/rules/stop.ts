@@ -44,7 +44,7 @@ const longHooks = ofContainer((container, spec) => {
   const takes = `the preStop hook of ${container.name} takes ${atLeast}${seconds}s of the ${grace}s grace period`;
   const details = { ...atHook(container), advice: adviceFor(spec, seconds) };
   if (seconds >= grace) {
-    const end = `it is cut off, SIGTERM comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
+    const end = `it is cut off, SIG${stopSignalOf(container)} comes as the grace period ends, and SIGKILL ${minSecondsAfterHook}s later`;
     return error('prestop-cut-off', `${takes}: ${end}`, details);
   }
   const left = Math.max(minSecondsAfterHook, grace - Math.floor(seconds));

@@ -18,12 +18,12 @@ export function mainContainers(spec: ShutdownSpec): { applications: ContainerSpe
     : { applications: mains, helpers: [] };
 }
 
-/** A helper among the main containers gets SIGTERM together with them and may be gone while they still drain. */
+/** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
 function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   const { helpers } = mainContainers(spec);
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
   const job = isJob ? ', and keeps the Job from completing' : '';
-  const form = `is a classic sidecar (a main container): it gets SIGTERM together with the application, which may still need it${job}`;
+  const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
   return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice }));
 }

@@ -29,7 +29,7 @@ export type ReportOfLog = (log: readonly RawObservation[]) => Promise<Report | u
 /** A pod with more events goes on running. */
 const maxEvents = 20_000;
 
-/** Undefined if no log names the pod; `notice` then receives what could not be read. Throws `audit.unreadable`. */
+/** Undefined if no log names the pod; `notice` then receives that, and what could not be read. Throws `audit.unreadable`. */
 export async function fromAuditLogs(
   name: string,
   namespace: string,
@@ -44,6 +44,7 @@ export async function fromAuditLogs(
   const moments = momentsIn(podWrites, request);
   if (moments.length === 0) {
     notices.forEach((text) => notice(`the audit log cannot tell ${text}`));
+    notice(`no audit log has an exit of pod "${name}" in namespace "${namespace}"`);
     return undefined;
   }
   const found = await reportOfLog(observationsOf(writes, request, namespace));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
-import { connectCluster, type Ports } from '../../run/ports.ts';
+import { connectCluster, warnOn, type Ports } from '../../run/ports.ts';
 import type { Target } from '../../run/target.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
@@ -39,14 +39,20 @@ export interface WhyOptions extends OutputOptions {
   reportOfLog: ReportOfLog;
 }
 
-/** Returns 0, or 5 for --fail-on. Throws `why.unknown` if nothing is known about the pod. */
+/** Returns 0, or 5 for --fail-on. Throws `why.unknown` if nothing is known about the pod, and `why.target`. */
 export async function why(options: WhyOptions, ports: Ports): Promise<number> {
   const { target, connection } = options;
+  const name = target?.kind === 'pod' ? target.name : undefined;
+  if (name === undefined && options.from.length + options.auditLogs.length > 0)
+    throw new PodexitError(
+      'why.target',
+      '--from and --audit-log explain one pod',
+      'Name it: kubectl podexit why POD; without these flags, why lists the pods that ended recently.',
+    );
+  const warn = warnOn(ports);
   const fromLogs = async (namespace: string | undefined): Promise<PastExit | undefined> =>
-    target?.kind === 'pod' && namespace !== undefined
-      ? fromAuditLogs(target.name, namespace, options, (text) => void ports.stderr.write(`podexit: ${text}\n`))
-      : undefined;
-  const recorded = target?.kind === 'pod' ? await fromRecordings(target.name, options) : undefined;
+    name === undefined || namespace === undefined ? undefined : fromAuditLogs(name, namespace, options, warn);
+  const recorded = name === undefined ? undefined : await fromRecordings(name, options, warn);
   // With a namespace on the command line, an audit log needs no cluster.
   const offline = recorded ?? (await fromLogs(connection.namespace));
   if (offline) return show(offline, options, ports);
@@ -89,8 +95,12 @@ async function showEnded(
   return publish<EndedPods & Envelope>(content, { command: 'why', context }, views, options, ports);
 }
 
-/** The newest exit of this pod in the recordings. */
-async function fromRecordings(name: string, { from, readRecording }: WhyOptions): Promise<PastExit | undefined> {
+/** The newest exit of this pod in the recordings. `notice` receives that there is none. */
+async function fromRecordings(
+  name: string,
+  { from, readRecording }: WhyOptions,
+  notice: (text: string) => void,
+): Promise<PastExit | undefined> {
   const found: { path: string; exit: Report }[] = [];
   for (const folder of from) {
     const files = await readdir(folder).catch(({ code, message }: NodeJS.ErrnoException) => {
@@ -106,6 +116,7 @@ async function fromRecordings(name: string, { from, readRecording }: WhyOptions)
     }
   }
   const newest = found.sort((a, b) => a.exit.timeline.zero - b.exit.timeline.zero).at(-1);
+  if (!newest && from.length > 0) notice(`no recording in ${from.join(', ')} has an exit of pod "${name}"`);
   return newest && pastExitOf(newest.exit, 'recording', `from the recording ${newest.path}`);
 }
 

@@ -1,15 +1,15 @@
 /** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
+import type { NamedResource } from '../../run/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
-import type { WorkloadResource } from '../../run/target.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
 import { fixFormats } from '../fix.ts';
 import { recommendFailures } from '../history.ts';
 import type { Flags } from '../command.ts';
 import { otherFormats } from '../options.ts';
-import { typeNames, typeOf } from '../target.ts';
+import { nodeTypes, typeNames, typeOf } from '../target.ts';
 import { flagValues } from '../usage.ts';
 import { failOutcomes } from '../why.ts';
 import { commandFirst, wordsForCommander } from '../words.ts';
@@ -102,7 +102,7 @@ interface Candidate {
 type Wanted =
   | { kind: 'words'; words: Candidate[] }
   /** Names that only the cluster knows; `before` is put in front of each (`deploy/`). */
-  | { kind: 'names'; resource: WorkloadResource | 'pods' | 'namespaces'; before: string; also: Candidate[] }
+  | { kind: 'names'; resource: NamedResource; before: string; also: Candidate[] }
   /** Names that the kubeconfig has. */
   | { kind: 'kubeconfig'; what: 'contexts' | 'clusters' | 'users'; before: string }
   /** Names that this program has. */
@@ -190,19 +190,32 @@ const namingPods: readonly string[] = ['check', 'why', 'fix'];
 function wantedForArgument(before: readonly string[], current: string, command: Command, program: Command): Wanted {
   if (command.name() === 'options' && before.length === 0) return { kind: 'words', words: commandsOf(program) };
   if (command.name() === 'compare') return before.length < 2 ? { kind: 'files' } : { kind: 'nothing' };
-  if (command !== program && !namingPods.includes(command.name()))
+  const isTrace = command === program;
+  const isRollout = command.name() === 'rollout';
+  if (!isTrace && !isRollout && !namingPods.includes(command.name()))
     return (before.length === 0 ? commandArguments[command.name()] : undefined) ?? { kind: 'nothing' };
+  // Only a trace takes a node.
+  const resourceOf = (type: string): NamedResource | undefined =>
+    isTrace && nodeTypes.includes(type) ? 'nodes' : typeOf(type);
   const [type, slashed] = current.includes('/') ? current.split('/') : [];
-  if (type !== undefined && slashed !== undefined && before.length === 0) return namesOf(typeOf(type), `${type}/`);
-  if (before.length === 1) return namesOf(typeOf(before[0] ?? ''), '');
-  if (before.length > 1) return { kind: 'nothing' };
-  const commands = command === program ? commandsOf(program) : [];
-  const types = typeNames.map((word) => ({ word, about: 'kind of the target' }));
-  return { kind: 'names', resource: 'pods', before: '', also: [...commands, ...types] };
+  const [first, ...more] = before;
+  // Only a trace takes several pods.
+  const isNextPod = isTrace && before.every((word) => word.startsWith('pod/') || !word.includes('/'));
+  if (type !== undefined && slashed !== undefined)
+    return first === undefined || (isNextPod && typeOf(type) === 'pods')
+      ? namesOf(resourceOf(type), `${type}/`)
+      : { kind: 'nothing' };
+  const resource = first === undefined ? undefined : resourceOf(first);
+  if (resource !== undefined && more.length === 0) return namesOf(resource, '');
+  if (first !== undefined) return namesOf(isNextPod && (resource ?? 'pods') === 'pods' ? 'pods' : undefined, '');
+  const kinds = [...typeNames.filter((name) => !isRollout || name !== 'pod'), ...(isTrace ? ['node'] : [])];
+  const types = kinds.map((word) => ({ word, about: 'kind of the target' }));
+  if (isRollout) return { kind: 'words', words: types };
+  return { kind: 'names', resource: 'pods', before: '', also: [...(isTrace ? commandsOf(program) : []), ...types] };
 }
 
 const commandsOf = (program: Command): Candidate[] =>
   program.commands.map((command) => ({ word: command.name(), about: command.description() }));
 
-const namesOf = (resource: WorkloadResource | 'pods' | undefined, before: string): Wanted =>
+const namesOf = (resource: NamedResource | undefined, before: string): Wanted =>
   resource === undefined ? { kind: 'nothing' } : { kind: 'names', resource, before, also: [] };

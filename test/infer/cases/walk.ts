@@ -93,6 +93,8 @@ function checkReported(report: ExitReport, instant: Instant, expected: Reported,
     expect(instant !== undefined, `${what} is reported`).toBe(expected);
     return;
   }
+  const reported = report.marks.map(({ id }) => id).join(' ');
+  expect(instant, `${what} is not reported; these marks are: ${reported}`).toBeDefined();
   checkWindow(after(report, instant), expected, what);
 }
 

@@ -1,0 +1,35 @@
+/** Sentences beside a report are wrapped between words at a terminal. Commands stay in one line, so that they can be copied. */
+import { expect, it } from 'vitest';
+import { serving } from '../helpers/serving.ts';
+import { runMain } from './helpers/in-process.ts';
+
+const sentencesOf = (stderr: string): string[] =>
+  stderr.split('\n').filter((line) => !/^(\$ | {2}kubectl )/.test(line));
+
+it('what demo says about a scenario, and what fix leaves to a person', async () => {
+  const [atTerminal, inPipe] = [await runMain(['demo', 'fix'], { answers: [] }), await runMain(['demo', 'fix'])];
+  for (const line of sentencesOf(atTerminal.stderr)) expect(line.length, line).toBeLessThanOrEqual(80);
+  expect(inPipe.stderr).toMatch(/^podexit: left by this patch, fix it by hand: .*\(no-signal-handling\)$/m);
+  const words = ({ stderr }: { stderr: string }): string[] => stderr.split(/\s+/).filter((word) => word !== '');
+  expect(words(atTerminal)).toEqual(words(inPipe));
+});
+
+it('what demo --serve says', async () => {
+  const served = await runMain(['demo', '--serve'], {
+    answers: [],
+    onSignal: (listener) => {
+      const timer = setTimeout(() => listener('SIGINT'), 300);
+      return () => clearTimeout(timer);
+    },
+  });
+  expect(served.stderr).toContain('Ctrl-C stops it.');
+  for (const line of sentencesOf(served.stderr)) expect(line.length, line).toBeLessThanOrEqual(80);
+});
+
+it('the question before a deletion', () =>
+  serving('graceful-exit', {}, async ({ flags, server }) => {
+    const { stderr } = await runMain([server.pod, ...flags], { answers: ['n'] });
+    const [question = ''] = stderr.split('[y/N] ');
+    expect(question).toContain('creates a replacement at once');
+    for (const line of question.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+  }));

@@ -142,6 +142,8 @@ const rules: Record<string, Rule | undefined> = {
     );
   },
   StatefulSet: (spec, status) => {
+    // kubectl ignores those that are still to be removed. They go one by one, while nothing terminates in between.
+    if (numberOr(status['replicas'], 0) > replicasOf(spec)) return false;
     if (numberOr(status['readyReplicas'], 0) < replicasOf(spec)) return false;
     const isCurrent = status['updateRevision'] === status['currentRevision'];
     return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - partitionOf(spec);

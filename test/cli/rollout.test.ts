@@ -191,6 +191,8 @@ it.each([
   ['Deployment', { replicas: 2 }, { replicas: 3, updatedReplicas: 2, availableReplicas: 2 }, false],
   ['Deployment', { replicas: 2 }, { replicas: 2, updatedReplicas: 2, availableReplicas: 1 }, false],
   ['StatefulSet', { replicas: 1 }, { readyReplicas: 1, currentRevision: 'a', updateRevision: 'a' }, true],
+  ['StatefulSet', { replicas: 0 }, { replicas: 0, currentRevision: 'a', updateRevision: 'a' }, true],
+  ['StatefulSet', { replicas: 0 }, { replicas: 4, currentRevision: 'a', updateRevision: 'a' }, false],
   ['StatefulSet', { replicas: 2 }, { readyReplicas: 2, updatedReplicas: 1, ...twoRevisions }, false],
   ['StatefulSet', { replicas: 2 }, { readyReplicas: 2, updatedReplicas: 2, ...twoRevisions }, true],
   ['StatefulSet', partitioned(3, 2), { readyReplicas: 3, updatedReplicas: 1, ...twoRevisions }, true],

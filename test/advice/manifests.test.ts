@@ -105,6 +105,7 @@ describe('broken input', () => {
 
   it.each([
     ['a template that was not rendered', 'kind: {{ .Values.kind }}\nname: x\n'],
+    ['a quoted template', 'kind: Pod\nmetadata: {name: "{{ .Release.Name }}-b"}\nspec: {containers: []}\n'],
     ['no object', 'just a text\n'],
     ['a list without kinds', '- a\n- b\n'],
     [

@@ -30,7 +30,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
     ...errors.map(({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`),
     `${mark(report, pen)} ${forTerminal(summary)}`,
   ];
-  return lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
+  return lines.filter((line, at) => line !== '' || (at > 0 && lines[at - 1] !== ''));
 }
 
 /** Never a green tick: a check runs nothing, so it proves nothing. */

@@ -190,7 +190,7 @@ describe('compare', () => {
 
   it('reports no difference within the noise', async () => {
     const { report } = await compare(rollout([{ drain: 3 }]), rollout([{ drain: 3.4 }]));
-    expect(report).toMatchObject({ change: 'same', summary: 'no difference that the measurements prove' });
+    expect(report).toMatchObject({ change: 'same', summary: 'no proven difference' });
   });
 
   describe('with several exits, reports no difference that may be chance', () => {

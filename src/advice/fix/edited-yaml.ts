@@ -20,7 +20,7 @@ import type { Edit } from './edits.ts';
 import { commonLines, linesOf } from './unified-diff.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
-export interface ObjectEdits {
+interface ObjectEdits {
   document: number;
   at: Path;
   edits: readonly Edit[];

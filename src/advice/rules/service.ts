@@ -30,24 +30,29 @@ const serviceNames = (names: readonly string[]): string =>
 
 const nameOf = ({ name }: ServiceSpec): string => name;
 
-/** Without a hook, SIGTERM arrives while the endpoint is being removed, before load balancers know about it. */
+/** The Services that send requests only to ready pods. */
+const servicesOfReadyPods = ({ services }: ShutdownSpec): string[] =>
+  services.filter(({ publishNotReadyAddresses }) => !publishNotReadyAddresses).map(nameOf);
+
+/** Without a hook that takes time, SIGTERM arrives while the endpoint is being removed, before load balancers know about it. */
 function drainRace(spec: ShutdownSpec): CheckFinding[] {
-  const draining = spec.services.filter((service) => !service.publishNotReadyAddresses);
-  if (draining.length === 0) return [];
-  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(draining.map(nameOf))} may still send requests`;
+  const names = servicesOfReadyPods(spec);
+  if (names.length === 0) return [];
+  const meanwhile = `SIGTERM comes while load balancers behind ${serviceNames(names)} may still send requests`;
   const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
-  return servingContainers(spec)
-    .filter(({ hook }) => !hook)
-    .map((container) =>
-      warning('drain-race', `${container.name} has no preStop hook: ${meanwhile}`, { ...at(container), advice }),
-    );
+  return servingContainers(spec).flatMap((container) => {
+    const { name, hook } = container;
+    // A hook of another kind than a sleep takes an unknown time.
+    if (hook && !(hook.isPlainSleep && (hook.minSeconds ?? 0) < 1)) return [];
+    const message = `${name} has no preStop hook${hook ? ' that takes a second' : ''}: ${meanwhile}`;
+    return [warning('drain-race', message, { ...at(container), advice })];
+  });
 }
 
-/** A Service with publishNotReadyAddresses ignores readiness probes. */
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
-  const probing = spec.services.filter((service) => !service.publishNotReadyAddresses);
-  if (probing.length === 0) return [];
-  const early = `${serviceNames(probing.map(nameOf))} counts a replacement as ready as soon as it runs, before it serves`;
+  const names = servicesOfReadyPods(spec);
+  if (names.length === 0) return [];
+  const early = `${serviceNames(names)} counts a replacement as ready as soon as it runs, before it serves`;
   return servingContainers(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) =>

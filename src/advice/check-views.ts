@@ -69,7 +69,8 @@ function table(checks: readonly CheckedObject[], pen: Pen): string[] {
     checked.judgement === 'cannot-tell' ? 'cannot tell' : checked.sentence,
     [...new Set(problemsOf(checked).map(({ code }) => code))].join(',') || '-',
   ]);
-  const safe = rows.map((row) => row.map((cell) => forTerminal(cell, 80)));
+  // The codes, in the last column, are podexit's own.
+  const safe = rows.map((row) => row.map((cell, column) => forTerminal(cell, column === 3 ? Infinity : 80)));
   const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...safe]);
   return [pen.paint('strong', head), ...lines];
 }

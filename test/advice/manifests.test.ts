@@ -1,7 +1,7 @@
 /** `check -f` on manifests of many shapes. The first comments of each file list all its problems, and those that `fix` leaves. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
@@ -71,6 +71,20 @@ it('a whole folder is one document with the objects of all files, worst first', 
     ['problems', 'cannot-tell', 'no-problem-found'].indexOf(judgement),
   );
   expect(ranks).toEqual([...ranks].sort());
+});
+
+it.each([
+  ['minAvailable: 1', /^Add a replica/],
+  ['maxUnavailable: 0', /^Set maxUnavailable to 1 or more/],
+  ['minAvailable: 100%', /^Lower minAvailable/],
+])('against a budget with %s, the advice helps', async (limit, advice) => {
+  const text = readFileSync(join(folder, 'budget-blocks.yaml'), 'utf8').replace('minAvailable: 1', limit);
+  const path = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'a.yaml');
+  writeFileSync(path, text);
+  const { report } = await checkFile('-f', path);
+  rmSync(dirname(path), { recursive: true });
+  const found = report.checks.flatMap(({ findings }) => findings).find(({ code }) => code === 'budget-blocks-eviction');
+  expect(found?.advice).toMatch(advice);
 });
 
 it('a finding has the line of its field', async () => {

@@ -20,6 +20,7 @@ interface Made {
   image?: string;
   lost?: number;
   workload?: string;
+  kind?: string;
   namespace?: string;
 }
 
@@ -34,12 +35,13 @@ function exit({
   image = 'app:1',
   lost,
   workload = 'web',
+  kind = 'StatefulSet',
   namespace = 'shop',
 }: Made) {
   return {
     apiVersion: 'podexit/v1',
     kind: 'ExitReport',
-    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
+    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind, name: workload } },
     grace: { effectiveSeconds: grace },
     totalSeconds: hook + drain + 1,
     containers: [
@@ -91,6 +93,14 @@ describe('recommend', () => {
     const { code, report } = await recommend(rollout(hundred));
     expect(code).toBe(0);
     expect(report.workloads[0]?.drain).toEqual({ p50: 5, p90: 9, p99: 9.9, max: 10 });
+  });
+
+  it.each([
+    ['web-754699c75f', 'Deployment/web'],
+    ['web-frontend', 'ReplicaSet/web-frontend'],
+  ])('of the ReplicaSet %s is for %s', async (workload, title) => {
+    const { report } = await recommend(rollout(hundred.map((one) => ({ ...one, kind: 'ReplicaSet', workload }))));
+    expect(report.summary).toMatch(new RegExp(`^${title}:`));
   });
 
   it('lowers a grace period that is longer than all exits need', async () => {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { histogramOf, quantilesOf } from '../../src/advice/history/recommend.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { sarifFaults } from './helpers/sarif.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
 const files = readdirSync(folder).sort();

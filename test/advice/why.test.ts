@@ -14,7 +14,7 @@ import { allNames, recordingFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -46,14 +46,9 @@ export function editedText(text: string, changes: readonly ObjectEdits[]): strin
 
 /** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
 function documentTexts(source: string): string[] {
-  let start = 0;
-  return parseAllDocuments(source, yaml11).map(({ range }, index, { length }) => {
-    const lineFeed = source.indexOf('\n', Math.max(0, range[2] - 1));
-    const end = index === length - 1 || lineFeed < 0 ? source.length : lineFeed + 1;
-    const part = source.slice(start, end);
-    start = end;
-    return part;
-  });
+  const documents = parseAllDocuments(source, yaml11);
+  const ends = documents.map(({ range }) => source.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
+  return ends.map((end, index) => source.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
 }
 
 /** Kubernetes reads YAML 1.1, in which a plain `yes` is true and 0644 is octal. */

@@ -130,10 +130,11 @@ function outageByRollout({ rollout, replicas, services }: ShutdownSpec): CheckFi
 }
 
 function budgets(spec: ShutdownSpec): CheckFinding[] {
-  const finding = (message: string, remedy: string): CheckFinding => {
-    const advice = `${remedy}: kubectl drain waits forever otherwise.`;
-    return warning('budget-blocks-eviction', message, { advice, path: [] });
-  };
+  const finding = (message: string, remedy: string): CheckFinding =>
+    warning('budget-blocks-eviction', message, {
+      advice: `${remedy}: kubectl drain waits forever otherwise.`,
+      path: [],
+    });
   const isSeveral = spec.budgets.length > 1;
   const oneBudget = 'Let only one budget select the pod';
   if (isSeveral && !spec.budgets.some(({ ruling }) => ruling)) {

@@ -2,7 +2,7 @@
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { allNames, mustReport, observationsOf, tracedPodsOf, traceOf } from '../../test/helpers/recordings.ts';
-import type { Truth } from '../../test/helpers/recordings.ts';
+import type { Truth } from '../../src/demo/scenario.ts';
 import { heldAgainst, type Held } from '../../test/helpers/truth.ts';
 import { withoutEvents, withoutLeases, withoutLogs, withoutSlices } from '../../test/helpers/views.ts';
 

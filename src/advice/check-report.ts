@@ -101,9 +101,9 @@ function summaryOf(checks: readonly CheckedObject[], errors: readonly BrokenInpu
 export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind' | 'name' | 'namespace'>): string =>
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
 
-/** Most severe first. In a finished pod nothing runs: only its surroundings are judged. */
+/** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
 export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
-  const applied: readonly Rule[] = spec.isFinished ? surroundingRules : rules;
+  const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
   return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
 }
 
@@ -148,6 +148,9 @@ type WeighedUnknown = Unknown & { isDecisive?: boolean };
 function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
   const unread = spec.unread.map((unknown): WeighedUnknown => ({ ...unknown, isDecisive: true }));
   if (spec.isFinished) return unread;
+  const because =
+    'a container has no image, as in a patch: build the manifest first, for example with kubectl kustomize';
+  if (spec.isPatch) return [{ what: 'how its containers stop', because, isDecisive: true }];
   const { subject, containers, services, notRunningNow = false, mayHaveOtherServices } = spec;
   const mayHaveClients = mayHaveOtherServices && services.length === 0 && !['Job', 'CronJob'].includes(subject.kind);
   const when = (applies: boolean, unknown: WeighedUnknown): WeighedUnknown[] => (applies ? [unknown] : []);

@@ -30,7 +30,7 @@ function checkText(report: CheckReport, pen: Pen, columns: number, asTable: bool
     ...errors.map(({ file, line, message }) => `error  ${forTerminal(file)}:${line}: ${forTerminal(message)}`),
     `${mark(report, pen)} ${forTerminal(summary)}`,
   ];
-  return lines.filter((line, at) => line !== '' || lines[at - 1] !== '');
+  return lines.filter((line, at) => line !== '' || (at > 0 && lines[at - 1] !== ''));
 }
 
 /** Never a green tick: a check runs nothing, so it proves nothing. */
@@ -44,7 +44,7 @@ function mark({ checks, errors }: CheckReport, pen: Pen): string {
 function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   const ink = checked.judgement === 'problems' ? 'bad' : checked.judgement === 'cannot-tell' ? 'warning' : 'info';
   const place = checked.file === undefined ? '' : ` · ${checked.file}:${checked.line}`;
-  const head = `${pen.paint(ink, forTerminal(checked.sentence))}  ${forTerminal(objectName(checked) + place)}`;
+  const head = `${pen.paint(ink, forTerminal(resultOf(checked)))}  ${forTerminal(objectName(checked) + place)}`;
   const row = (label: string, text: string): string[] => wrapped(`  ${label.padEnd(12)}`, forTerminal(text), columns);
   const findings = checked.findings.flatMap((finding) => [
     ...row(finding.severity === 'info' ? 'note' : 'problem', sentenceOf(finding)),
@@ -58,19 +58,22 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   return [head, ...findings, ...unknowns, ...details];
 }
 
+/** What cannot be told has rows of its own. */
+const resultOf = ({ judgement, sentence }: CheckedObject): string =>
+  judgement === 'cannot-tell' ? 'cannot tell' : sentence;
+
 const sentenceOf = ({ message, file, line }: ReportedFinding): string =>
   `${message}${file === undefined ? '' : ` (${file}:${line})`}`;
 
 function table(checks: readonly CheckedObject[], pen: Pen): string[] {
   if (checks.length === 0) return [];
   const rows = checks.map((checked) => [
-    checked.namespace ?? '-',
-    `${checked.kind.toLowerCase()}/${checked.name}`,
-    checked.judgement === 'cannot-tell' ? 'cannot tell' : checked.sentence,
+    forTerminal(checked.namespace ?? '-', 80),
+    forTerminal(`${checked.kind.toLowerCase()}/${checked.name}`, 80),
+    resultOf(checked),
     [...new Set(problemsOf(checked).map(({ code }) => code))].join(',') || '-',
   ]);
-  const safe = rows.map((row) => row.map((cell) => forTerminal(cell, 80)));
-  const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...safe]);
+  const [head = '', ...lines] = columnsOf([['NAMESPACE', 'WORKLOAD', 'RESULT', 'PROBLEMS'], ...rows]);
   return [pen.paint('strong', head), ...lines];
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isMap, isSeq, LineCounter, parseAllDocuments, YAMLParseError, type Document, type Node } from 'yaml';
-import { asObject, isPresent, isObject } from '../model/observe/read.ts';
+import { asObject, asText, isObject, isPresent } from '../model/observe/read.ts';
 import type { Path } from './container-spec.ts';
 
 export interface Manifest {
@@ -84,9 +84,7 @@ export function parseManifests(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
   // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
   const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
-  // `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant.
-  const isTemplate = /\{\{[^}\n]*\}\}/.test(text);
-  const hint = isTemplate ? ' (it looks like a template: render it first, for example with helm template)' : '';
+  const hint = isTemplate(text) ? ` (it looks like a template: ${renderFirst})` : '';
   const parsed: Parsed = { manifests: [], broken: [] };
   for (const [index, document] of (Array.isArray(documents) ? documents : []).entries()) {
     const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
@@ -97,11 +95,19 @@ export function parseManifests(text: string, file: string): Parsed {
     else if (value instanceof Error) refuse(document.range[0], firstLine(value.message));
     else if (isObject(value) && typeof value['kind'] === 'string') {
       const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
-      parsed.manifests.push(...objectsOf(value, [], { file, text, lineOf, document: index }));
+      const objects = objectsOf(value, [], { file, text, lineOf, document: index });
+      // Quoted, a template is valid YAML; but a name is never one.
+      if (objects.some(({ object }) => isTemplate(asText(object.metadata?.name))))
+        refuse(offsetOf(document, ['metadata', 'name']), `a template that was not rendered: ${renderFirst}`);
+      else parsed.manifests.push(...objects);
     } else if (isPresent(value)) refuse(offsetOf(document, []), `not a Kubernetes object: it has no kind${hint}`);
   }
   return parsed;
 }
+
+/** `{{ .Values.x }}` is invalid YAML, or parses to something that was not meant. */
+const isTemplate = (text: string): boolean => /\{\{[^}\n]*\}\}/.test(text);
+const renderFirst = 'render it first, for example with helm template';
 
 /** The error if the document cannot be read. */
 export function valueIn(document: Document): unknown {

@@ -2,7 +2,7 @@
  * What a spec says about a pod's shutdown. Live pods, workloads and manifests are all read into this model, so that
  * the rules of `check` and `fix` see the same data. Plain data, no clock.
  */
-import type { KubernetesObject, V1PodTemplateSpec } from '@kubernetes/client-node';
+import type { KubernetesObject } from '@kubernetes/client-node';
 import {
   asArray,
   asNumber,
@@ -11,6 +11,7 @@ import {
   asString,
   asStrings,
   asText,
+  metadataOf,
   stringMap,
 } from '../model/observe/read.ts';
 import { matches } from '../run/selectors.ts';
@@ -28,6 +29,8 @@ import {
 } from './neighbours.ts';
 
 export interface ShutdownSpec extends ReturnType<typeof specOfWorkload> {
+  /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
+  isPatch?: boolean;
   /** The pod has finished: deleting it stops nothing. */
   isFinished?: boolean;
   /** No container of the live pod runs at this moment. */
@@ -50,11 +53,11 @@ export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podP
 export function specOfWorkload(object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number) {
   const { kind = '', metadata } = object;
   const templatePath = podPaths[kind] ?? [];
-  const template = templatePath.reduce<unknown>((value, key) => asObject(value)[key], object) as V1PodTemplateSpec;
+  const template = asObject(templatePath.reduce<unknown>((value, key) => asObject(value)[key], object));
   const podPath = [...templatePath, 'spec'];
-  const pod = asObject(template.spec);
+  const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
-  const labels = stringMap(template.metadata?.labels, () => true) ?? {};
+  const labels = stringMap(metadataOf(template)['labels'], () => true) ?? {};
   // A manifest without a namespace may be applied to any.
   const selectsPod = ({ namespace: other, selector }: ServiceSpec | BudgetSpec): boolean =>
     (namespace === undefined || other === undefined || namespace === other) &&
@@ -122,7 +125,10 @@ export function specsOf(
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .filter(({ object }) => hasPods(object))
-    .map((manifest) => ({ manifest, spec: specOfWorkload(manifest.object, neighbours, graceSeconds) }));
+    .map((manifest) => {
+      const spec = specOfWorkload(manifest.object, neighbours, graceSeconds);
+      return { manifest, spec: { ...spec, isPatch: spec.containers.some(({ image }) => image === '') } };
+    });
   const lasting = found.map(({ spec }) => spec).filter(isLasting);
   /** Marks a Service or a budget with lasting pods of several workloads. */
   const marked = <S extends ServiceSpec | BudgetSpec>(one: S): S => {

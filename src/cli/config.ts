@@ -84,8 +84,7 @@ const keys: Record<string, { name: keyof ConfigWords; read: (value: unknown) => 
 function gateOf(key: string, raw: unknown, file: string): [keyof ConfigWords, unknown] {
   // A YAML key may be `constructor`, which every object has.
   const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
-  if (!known)
-    throw invalid(`${file}: there is no key "${key.slice(0, 80)}"`, `There are: ${Object.keys(keys).join(', ')}`);
+  if (!known) throw invalid(`${file}: unknown key "${key.slice(0, 80)}"`, `There are: ${Object.keys(keys).join(', ')}`);
   const value = known.read(raw);
   if (value === undefined)
     throw invalid(`${file}: ${key} cannot be ${shown(raw)}`, `Write it like ${key}: ${known.like}`);

@@ -73,7 +73,7 @@ export async function runDemo(
 
 function chosen(name: string, fixed: boolean): ShippedScenario {
   const [found, ...others] = scenariosNamed(name);
-  if (found === undefined) throw notChosen(`there is no scenario "${name}"`, 'There are', shippedScenarios);
+  if (found === undefined) throw notChosen(`unknown scenario "${name}"`, 'There are', shippedScenarios);
   if (others.length > 0)
     throw notChosen(`several scenarios begin with "${name}"`, 'Name one of them', [found, ...others]);
   if (!fixed) return found;

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { RequestLog } from './http/exchange.ts';
 import type { Truth } from './scenario.ts';
 
-export interface BalancerOptions {
+interface BalancerOptions {
   /** How long the balancer still sends requests to the pod after its deletion, in ms. */
   lateMs: number;
   /** The played pod, as the embedded API server knows it. */

@@ -19,7 +19,7 @@ export type Row =
 
 export type RowOf<T extends Row['type']> = Extract<Row, { type: T }>;
 
-export interface RecordedList {
+interface RecordedList {
   kind: string;
   apiVersion: string;
   metadata: { resourceVersion?: string };

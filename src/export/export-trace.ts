@@ -48,7 +48,7 @@ function exporterFor(env: Env): SpanExporter {
   const protocol = setting(env, 'PROTOCOL') ?? 'http/protobuf';
   if (protocol === 'http/json') return new JsonExporter();
   if (protocol === 'http/protobuf') return new ProtobufExporter();
-  throw new Error(`the protocol ${protocol.slice(0, 40)} is not spoken here, only http/protobuf and http/json`);
+  throw new Error(`unsupported protocol ${protocol.slice(0, 40)}: use http/protobuf or http/json`);
 }
 
 /** The specification's default is 10 s. */
@@ -95,7 +95,7 @@ async function send(exporter: SpanExporter, spans: ReadableSpan[], ms: number): 
   if (spans.length === 0) return { code: ExportResultCode.SUCCESS };
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<ExportResult>((resolve) => {
-    const error = new Error(`the collector did not take it within ${ms / 1000} s`);
+    const error = new Error(`the collector did not answer within ${ms / 1000}s`);
     timer = setTimeout(() => resolve({ code: ExportResultCode.FAILED, error }), ms);
   });
   const sent = new Promise<ExportResult>((resolve) => exporter.export(spans, resolve));

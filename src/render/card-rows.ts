@@ -51,7 +51,7 @@ export function rowLines(layout: CardLayout, { label, pieces, command }: CardRow
 const commandLine = (pen: Pen, command: string, head: readonly Piece[]): string =>
   [...head, piece('accent', pen.letters(command))].map(({ ink, text }) => pen.paint(ink, text)).join('');
 
-export interface ExitRow {
+interface ExitRow {
   readonly label: string;
   readonly container?: ContainerTimeline;
   /** ms. */

@@ -117,7 +117,7 @@ function probeText(probe: Probe | undefined): string {
   return port === undefined ? `readiness ${kind}` : `readiness ${kind} :${port}`;
 }
 
-export interface LineLayout {
+interface LineLayout {
   readonly pen: Pen;
   readonly timestamps: Timestamps;
   /** Columns of a line; Infinity: never wrapped. */

@@ -6,7 +6,7 @@ import { worstOf, requestsText } from '../verdict/loss.ts';
 import type { Report } from '../verdict/report.ts';
 import type { RolloutNumbers } from '../verdict/rollout.ts';
 import { exitRows } from './card-rows.ts';
-import { iconOf } from './card.ts';
+import { iconOf, trafficSign } from './card.ts';
 import { graceShareText, phaseTitles } from './details.ts';
 import { markText } from './mark-text.ts';
 import { penFor, plainStyle } from './palette.ts';
@@ -68,11 +68,12 @@ function answerSection(report: Report): string {
     .slice(0, 3)
     .map(({ label, words }) => `- ${forMarkdownCode(label)} ${forMarkdown(words.map(({ text }) => text).join(''))}`);
   const { judgement, measured } = answer.traffic;
+  const { text: traffic } = trafficSign(pen, judgement, timeline.probes.length > 0);
   const reason = [answer.traffic.reason, ...(measured === undefined ? [] : [measured])].join(' · ');
   const failed = verdict.gates.filter(({ passed }) => !passed).slice(0, 2);
   const lines = [
     ...rows,
-    `- traffic ${judgement.replace('-', ' ')}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
+    `- traffic ${traffic}${reason === '' ? '' : `: ${forMarkdown(reason, 1000)}`}`,
     ...worstOf(timeline.probes, 1).map((probe) => `- requests ${forMarkdown(requestsText(timeline, probe), 1000)}`),
     ...failed.map(({ message }) => `- gate ${forMarkdown(message, 1000)}`),
     ...(answer.why === undefined ? [] : [`- why: ${forMarkdown(answer.why, 1000)}`]),

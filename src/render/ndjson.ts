@@ -27,8 +27,6 @@ interface MarkState {
   readonly withdrawn: boolean;
 }
 
-export type Ndjson = ReturnType<typeof createNdjson>;
-
 /**
  * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
  * than a line does. Callers may pass unchanged marks: only changes are printed.

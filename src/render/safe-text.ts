@@ -40,15 +40,15 @@ export function forMarkup(text: string, limit = defaultLimit): string {
 }
 
 /**
- * Prose in GitHub-flavoured Markdown, also inside a table's cell. An empty comment separates `@` from what follows, since
- * GitHub looks for mentions after it has removed backslashes.
+ * Prose in GitHub-flavoured Markdown, also inside a table's cell. An empty comment separates `@`, `#` and `GH-` from what
+ * follows, since GitHub looks for mentions and issues after it has removed backslashes.
  */
 export function forMarkdown(text: string, limit = defaultLimit): string {
   return forTerminal(text, limit)
     .replace(/[\\`*_[\]<>|~#!&$]/g, '\\$&')
     .replace(/:(?=\/\/)|(?<=www)\./gi, '\\$&')
     .replace(/^(?:[-+=]|\d+(?=[.)]))/, leading)
-    .replaceAll('@', '@<!-- -->');
+    .replace(/@|(?:#|\bGH-)(?=\d)/gi, '$&<!-- -->');
 }
 
 /** A name as a Markdown code span, in which nothing is a mention, a link or markup; also inside a table's cell. */

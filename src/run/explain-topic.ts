@@ -23,7 +23,7 @@ function unknownTopic(name: string, topics: readonly Topic[]): PodexitError {
   const near = [...new Set((named.length > 0 ? named : mentioned).map(({ name }) => name))];
   return new PodexitError(
     'explain.unknown',
-    `there is no outcome, phase, mark, trigger, finding, gate, gap or assumption "${name.slice(0, 80)}"`,
-    near.length > 0 ? `Near it: ${near.join(', ')}` : 'All of them: kubectl podexit explain',
+    `unknown topic "${name.slice(0, 80)}"`,
+    near.length > 0 ? `Similar: ${near.join(', ')}` : 'List them with: kubectl podexit explain',
   );
 }

@@ -127,7 +127,7 @@ export function noLossText(timeline: Timeline): string | undefined {
 const noneLost = (sent: number): string => `no loss measured (${plural(sent, 'request')})`;
 
 /**
- * One probe in a line: `412 sent · 3 failed, while SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
+ * One probe in a line: `412 sent · 3 failed; SIGTERM was due …`. `race`: the clause of the finding drain-race. If there
  * are several probes, the target comes first, and each says when and how requests failed.
  */
 export function requestsText(timeline: Timeline, probe: ProbeResult, race?: string): string {
@@ -157,7 +157,7 @@ function outcomeOf(timeline: Timeline, probe: ProbeResult, race?: string): strin
   const how = ` ${span} (${failuresText(windows.flatMap(({ stretches }) => stretches))})`;
   // Of a single probe, the traffic row says when and how its requests failed, if the deletion may have been the cause.
   const isSaid = lossProbes(timeline.probes).length === 1 && lossOf(timeline)?.cause !== 'before-deletion';
-  return [count, `${failed} failed${isSaid ? '' : how}${race === undefined ? '' : `, while ${race}`}`];
+  return [count, `${failed} failed${isSaid ? '' : how}${race === undefined ? '' : `; ${race}`}`];
 }
 
 const latencyText = ({ before, during }: ProbeResult['latencyMs']): string[] =>

@@ -76,6 +76,8 @@ describe('a file of an unusual form means the same after its fix, except for the
     ['lists of two styles', `${pod('    ')}${wide}${mixed}`],
     ['a comment between two documents', `${pod()}${container}# next\n---\n${script}...\n`],
     ['a folded string', `${pod()}${container}  hostname: >-\n    a\n    b\n  subdomain: "c\n    d"\n`],
+    ['empty documents', `# all\n\n---\n---\n${pod()}${container}---\n--- # last\n\n`],
+    ['an empty value at the end', `${pod()}${container}---\nkind: ConfigMap\ndata:\n`],
   ])('%s', async (title, text) => {
     const path = scratchFile('form.yaml', text);
     const { stdout } = await fix(path, '-o', 'yaml');
@@ -86,6 +88,7 @@ describe('a file of an unusual form means the same after its fix, except for the
     else expect(stdout).toContain('# now');
     expect(/\n$/.test(stdout)).toBe(/\n$/.test(text));
     const { stdout: diff } = await fix(path, '--diff');
+    if (!title.startsWith('JSON')) expect(diff.match(/^-(?!--).*/gm)).toEqual([expect.stringContaining('Seconds: 0')]);
     const patch = scratchFile('form.patch', diff.replaceAll(path, 'form.yaml'));
     execFileSync('git', ['apply', '-p0', '--whitespace=nowarn', patch], { cwd: scratch });
     expect(readFileSync(path, 'utf8')).toBe(stdout);
@@ -95,9 +98,10 @@ describe('a file of an unusual form means the same after its fix, except for the
     const containers = [
       '    - &app',
       '      name: app',
+      '      image: app',
       '      lifecycle: &hooks {postStart: {exec: {command: [warm-up]}}}',
       '      ports: [{name: web, containerPort: 80}] # for users',
-      '    - {name: helper, lifecycle: *hooks, ports: [{containerPort: 81}]}',
+      '    - {name: helper, image: app, lifecycle: *hooks, ports: [{containerPort: 81}]}',
       '    - <<: *app',
       '      name: second # a copy',
       '      ports: [{name: other, containerPort: 82}]',
@@ -126,8 +130,9 @@ it('prints all documents of all files, also of those that need no fix', async ()
 });
 
 it('a sidecar that moves takes its comment along, and the other containers keep theirs', async () => {
-  const containers = '  # the proxy\n  - name: envoy\n  # the app\n  - name: app\n    ports: [{containerPort: 80}]\n';
-  const pod = `kind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  initContainers:\n  - name: setup\n  containers:\n${containers}  - name: last\n    lifecycle: {}\n`;
+  const containers =
+    '  # the proxy\n  - name: envoy\n    image: envoy\n  # the app\n  - name: app\n    image: app\n    ports: [{containerPort: 80}]\n';
+  const pod = `kind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  initContainers:\n  - {name: setup, image: app}\n  containers:\n${containers}  - name: last\n    image: app\n    lifecycle: {}\n`;
   const service = '---\nkind: Service\nspec: {selector: {a: b}, ports: [{port: 80}]}\n';
   const { stdout } = await fix(scratchFile('moved.yaml', `${pod}${service}`), '-o', 'yaml');
   expect(stdout).toMatch(/ {2}# the proxy\n {2}# as a native sidecar .*\n {2}- name: envoy\n/);
@@ -138,18 +143,22 @@ it('a sidecar that moves takes its comment along, and the other containers keep 
 
 it('a patch with a moved sidecar keeps the order of the init containers, and the values of its strings', async () => {
   const env = ['yes', '0644', 'a\tb', '1:30', 'two\nlines'].map((value, at) => ({ name: `E${at}`, value }));
-  const containers = [{ name: 'app' }, { name: 'envoy', env }];
-  const pod = { spec: { initContainers: [{ name: 'setup' }], containers } };
+  const image = 'app';
+  const containers = [
+    { name: 'app', image },
+    { name: 'envoy', image, env },
+  ];
+  const pod = { spec: { initContainers: [{ name: 'setup', image }], containers } };
   const object = { kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2, template: pod } };
   const path = scratchFile('strings.json', JSON.stringify(object));
-  const moved = { name: 'envoy', env, restartPolicy: 'Always' };
+  const moved = { name: 'envoy', image, env, restartPolicy: 'Always' };
   const patched = async (format: string) =>
     parse((await fix(path, '-o', format)).stdout, { version: '1.1' }) as unknown;
   expect(await patched('strategic')).toMatchObject({
     spec: { template: { spec: { initContainers: [{ name: 'setup' }, moved] } } },
   });
   expect(await patched('json-patch')).toMatchObject([
-    { path: '/spec/template/spec/initContainers', value: [{ name: 'setup' }, moved] },
+    { path: '/spec/template/spec/initContainers', value: [{ name: 'setup', image }, moved] },
     {},
   ]);
 });

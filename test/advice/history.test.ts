@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { histogramOf, quantilesOf } from '../../src/advice/history/recommend.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { recordingFile } from '../helpers/recordings.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -20,6 +20,7 @@ interface Made {
   image?: string;
   lost?: number;
   workload?: string;
+  kind?: string;
   namespace?: string;
 }
 
@@ -34,12 +35,13 @@ function exit({
   image = 'app:1',
   lost,
   workload = 'web',
+  kind = 'StatefulSet',
   namespace = 'shop',
 }: Made) {
   return {
     apiVersion: 'podexit/v1',
     kind: 'ExitReport',
-    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind: 'StatefulSet', name: workload } },
+    pod: { namespace, name: `${workload}-x`, uid: 'u', owner: { kind, name: workload } },
     grace: { effectiveSeconds: grace },
     totalSeconds: hook + drain + 1,
     containers: [
@@ -91,6 +93,14 @@ describe('recommend', () => {
     const { code, report } = await recommend(rollout(hundred));
     expect(code).toBe(0);
     expect(report.workloads[0]?.drain).toEqual({ p50: 5, p90: 9, p99: 9.9, max: 10 });
+  });
+
+  it.each([
+    ['web-754699c75f', 'Deployment/web'],
+    ['web-frontend', 'ReplicaSet/web-frontend'],
+  ])('of the ReplicaSet %s is for %s', async (workload, title) => {
+    const { report } = await recommend(rollout(hundred.map((one) => ({ ...one, kind: 'ReplicaSet', workload }))));
+    expect(report.summary).toMatch(new RegExp(`^${title}:`));
   });
 
   it('lowers a grace period that is longer than all exits need', async () => {
@@ -190,7 +200,7 @@ describe('compare', () => {
 
   it('reports no difference within the noise', async () => {
     const { report } = await compare(rollout([{ drain: 3 }]), rollout([{ drain: 3.4 }]));
-    expect(report).toMatchObject({ change: 'same', summary: 'no difference that the measurements prove' });
+    expect(report).toMatchObject({ change: 'same', summary: 'no proven difference' });
   });
 
   describe('with several exits, reports no difference that may be chance', () => {

@@ -10,7 +10,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 const pod = (name: string): string =>
-  `kind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - name: app\n    command: [sleep, '1']\n`;
+  `kind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: app, image: app,\n    command: [sleep, '1']}\n`;
 
 let count = 0;
 async function check(text: string) {
@@ -70,9 +70,18 @@ describe('unusual input is read as in kubectl', () => {
 
 it.each([
   ['no spec', 'kind: Pod\nmetadata: {name: a}\n'],
+  ['no pod template', 'kind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}\n'],
+  ['an empty CronJob', 'kind: CronJob\nmetadata:\nspec:\n'],
   ['names that are numbers', 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: 5}]}\n'],
 ])('a pod without a readable container is judged as "cannot tell": %s', async (_title, text) => {
   expect((await check(text)).judgements).toEqual(['cannot-tell']);
+});
+
+it('a patch is not judged: its base has the rest', async () => {
+  const patch = pod('a').replace('image: app,', 'lifecycle: {preStop: {sleep: {seconds: 40}}},');
+  const { judgements, findings } = await check(patch);
+  expect(judgements).toEqual(['cannot-tell']);
+  expect(findings).toEqual([]);
 });
 
 it('a file of 50 MB is read, and a file of more than 64 MB is refused', async () => {

@@ -1,13 +1,13 @@
 /** `check -f` on manifests of many shapes. The first comments of each file list all its problems, and those that `fix` leaves. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { CheckedObject, CheckReport } from '../../src/advice/check-report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { sarifFaults } from './helpers/sarif.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const folder = fileURLToPath(new URL('./manifests/', import.meta.url));
 const files = readdirSync(folder).sort();
@@ -73,6 +73,20 @@ it('a whole folder is one document with the objects of all files, worst first', 
   expect(ranks).toEqual([...ranks].sort());
 });
 
+it.each([
+  ['minAvailable: 1', /^Add a replica/],
+  ['maxUnavailable: 0', /^Set maxUnavailable to 1 or more/],
+  ['minAvailable: 100%', /^Lower minAvailable/],
+])('against a budget with %s, the advice helps', async (limit, advice) => {
+  const text = readFileSync(join(folder, 'budget-blocks.yaml'), 'utf8').replace('minAvailable: 1', limit);
+  const path = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'a.yaml');
+  writeFileSync(path, text);
+  const { report } = await checkFile('-f', path);
+  rmSync(dirname(path), { recursive: true });
+  const found = report.checks.flatMap(({ findings }) => findings).find(({ code }) => code === 'budget-blocks-eviction');
+  expect(found?.advice).toMatch(advice);
+});
+
 it('a finding has the line of its field', async () => {
   const file = join(folder, 'hook-half-of-grace.yaml');
   const { report } = await checkFile('-f', file);
@@ -105,6 +119,7 @@ describe('broken input', () => {
 
   it.each([
     ['a template that was not rendered', 'kind: {{ .Values.kind }}\nname: x\n'],
+    ['a quoted template', 'kind: Pod\nmetadata: {name: "{{ .Release.Name }}-b"}\nspec: {containers: []}\n'],
     ['no object', 'just a text\n'],
     ['a list without kinds', '- a\n- b\n'],
     [

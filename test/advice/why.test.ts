@@ -14,7 +14,7 @@ import { allNames, recordingFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
-import { faultsBy } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -87,7 +87,7 @@ describe.each(allNames)('%s, from Events', (name) => {
       const { code, stdout, stderr } = await runMain(['why', pod, '-o', 'json', ...one.flags]);
       const hasRun = !['completed', 'pending'].includes(name);
       expect(code).toBe(hasRun ? 0 : 1);
-      if (!hasRun) return expect(stdout + stderr).toMatch(/nothing is known of an exit/);
+      if (!hasRun) return expect(stdout + stderr).toMatch(/no Event shows an exit/);
       const report = JSON.parse(stdout) as WhyReport;
       const live = await liveExit(name, pod);
       expect(faultsBy('why-report', report)).toEqual([]);
@@ -195,7 +195,7 @@ it('a pod that never existed causes one clear error', () =>
   serving('graceful-exit', {}, async ({ flags }) => {
     const { code, stderr } = await runMain(['why', 'nosuch', ...flags]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/nothing is known of an exit of pod "nosuch" in namespace "graceful-exit"/);
+    expect(stderr).toMatch(/no Event shows an exit of pod "nosuch" in namespace "graceful-exit"/);
   }));
 
 it('--from finds the recording of the pod in a folder', async () => {

@@ -101,7 +101,7 @@ describe.concurrent('demo', () => {
   it.each([
     ['exit-143', '"exit-143" has no fixed version', /These have: .*sigkill-after-grace/],
     ['prestop', 'several scenarios begin with "prestop"', /Name one of them: .*prestop-sleep/],
-    ['nothing', 'there is no scenario "nothing"', /There are: .*prestop-sleep/],
+    ['nothing', 'unknown scenario "nothing"', /There are: .*prestop-sleep/],
   ])('--fixed with %s is refused, and the choices are listed', async (name, message, hint) => {
     const ran = await runMain(['demo', name, '--fixed']);
     expect(ran).toMatchObject({ code: 1, stdout: '' });

@@ -17,7 +17,7 @@ import { podexit } from '../helpers/built.ts';
 import { isSweep } from '../helpers/sweep.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
 import { recordingFile, truthsOf } from '../helpers/recordings.ts';
-import type { Truth } from '../helpers/recordings.ts';
+import type { Truth } from '../../src/demo/scenario.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
 import { expected } from '../infer/expected.ts';

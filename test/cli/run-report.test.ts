@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExitReport, RunReport } from '../../src/model/report.ts';
 import { renderHtml } from '../../src/render/html.ts';
 import { reportNamed } from '../render/helpers/reports.ts';
-import { faults } from '../render/helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 import { unseenIn } from '../render/helpers/unseen.ts';
 import { hostileText } from '../render/helpers/hostile.ts';
 import { serving } from '../helpers/serving.ts';
@@ -33,7 +33,7 @@ describe.concurrent('the report of one pod', () => {
         startedAt: time,
         image: { app: expect.stringContaining('/') as unknown },
       });
-      expect(faults('report', report)).toEqual([]);
+      expect(faultsBy('exit-report', report)).toEqual([]);
       expect((parse(readFileSync(yaml!, 'utf8')) as ExitReport).run).toEqual(report.run);
       const page = readFileSync(html!, 'utf8');
       expect(page).toContain('<dt>context</dt><dd>loopback</dd>');
@@ -87,7 +87,7 @@ it.concurrent('the report of a rollout describes the run once for all pods, with
     const words = ['rollout', 'deploy/checkout', '-o', 'json', '--record', file, ...flags, '--', ...command];
     const ran = await runMain(words);
     const { run, exits } = JSON.parse(ran.stdout) as { run: RunReport; exits: ExitReport[] };
-    expect(faults('rollout', JSON.parse(ran.stdout))).toEqual([]);
+    expect(faultsBy('rollout-report', JSON.parse(ran.stdout))).toEqual([]);
     const { image, ...same } = exits[0]?.run ?? {};
     expect(run).toEqual(same);
     expect(Object.keys(image ?? {})).not.toEqual([]);

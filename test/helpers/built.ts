@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const bin = fileURLToPath(new URL('../../bin/kubectl-podexit', import.meta.url));
 
-export interface Ran {
+interface Ran {
   code: number | null;
   stdout: string;
   stderr: string;

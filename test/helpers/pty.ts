@@ -8,7 +8,7 @@ const script = fileURLToPath(new URL('./on-pty.py', import.meta.url));
 /** The actions at the terminal: see on-pty.py. */
 type Plan = { size: string; seconds: number; resize: string } | { question: string; how: string };
 
-export interface OnPty {
+interface OnPty {
   /** The output before a resize, and after it. */
   before: string;
   after: string;

@@ -22,14 +22,6 @@ export function podBefore(rawObservations: readonly RawObservation[]): Raw {
 export const ownersIn = (rawObservations: readonly RawObservation[]): Raw[] =>
   rawObservations.flatMap((one) => (one.kind === 'listed' && one.stream === 'owner' ? (one.objects as Raw[]) : []));
 
-/** Passes every Event with this reason through `edit`. */
-export const editingEvents = (
-  rawObservations: readonly RawObservation[],
-  reason: string,
-  edit: (event: Raw) => Raw,
-): RawObservation[] =>
-  editing(rawObservations, 'events', (event) => (event['reason'] === reason ? edit(event) : event));
-
 /** The Event at another time. */
 export function retimed(event: Raw, at: number): Raw {
   const name = `${event.metadata.name.split('.')[0]}.${(BigInt(at) * 1_000_000n).toString(16)}`;

@@ -1,6 +1,7 @@
 /** The recorded deletions of the tests. To add a case, add a file to test/recordings. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Truth } from '../../src/demo/scenario.ts';
 import { readLines } from '../../src/recording/reader.ts';
 import { rowOf } from '../../src/recording/rows.ts';
 import type { Row } from '../../src/recording/rows.ts';
@@ -38,15 +39,6 @@ const folderOf = (name: string): string =>
 export const recordingFile = (name: string): string => `${folderOf(name)}${name}.ndjson`;
 
 /** The true instants from the container runtime's log, on the node's clock. */
-export interface Truth {
-  pod: string;
-  container: string;
-  stop_signal_sent?: string;
-  sigkill_sent?: string;
-  exited?: string;
-  exit_status?: number;
-}
-
 export const truthsOf = (name: string): Truth[] =>
   JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
 

@@ -119,7 +119,7 @@ it('reports sent, failed and not measured requests, or that no loss was measured
   const failures = [{ first: 400, last: 900, count: 3 }];
   const notMeasured = [{ reason: 'no-local-port' as const, count: 20 }];
   expect(linesOf(timelineOf({ failures, probe: { notMeasured } }), 'SIGTERM was due 0.02s after removal')).toEqual([
-    '412 sent · 3 failed, while SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
+    '412 sent · 3 failed; SIGTERM was due 0.02s after removal · 20 not measured (no free port on this machine)',
   ]);
   expect(noLossText(timelineOf({ failures }))).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';
 import { graceful } from './helpers/sample-reports.ts';
 import { samples } from './helpers/samples.ts';
-import { faults } from './helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 interface Line {
@@ -146,14 +146,14 @@ describe('-o ndjson', () => {
       hint: 'See kubectl get pods.',
     });
     expect(JSON.parse(line)).toMatchObject({ type: 'error', error: { kind: 'Error', code: 'pod.not-found' } });
-    expect(faults('ndjson', JSON.parse(line))).toEqual([]);
+    expect(faultsBy('ndjson', JSON.parse(line))).toEqual([]);
   });
 
   it.each(samples)('writes only lines that its schema accepts (%s)', (_name, sample) => {
     const { ndjson, lines } = stream();
     ndjson.marks(time(3.4), [maybe(guess)]);
     ndjson.end(sample());
-    expect(lines().flatMap((line) => faults('ndjson', line))).toEqual([]);
+    expect(lines().flatMap((line) => faultsBy('ndjson', line))).toEqual([]);
   });
 
   it('prints one line per item even with hostile strings', () => {
@@ -166,6 +166,6 @@ describe('-o ndjson', () => {
   });
 
   it('has a schema that rejects a mark without a revision', () => {
-    expect(faults('ndjson', { type: 'mark', at: time(0), id: 'x', provisional: true, mark: guess })).not.toEqual([]);
+    expect(faultsBy('ndjson', { type: 'mark', at: time(0), id: 'x', provisional: true, mark: guess })).not.toEqual([]);
   });
 });

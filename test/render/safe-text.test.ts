@@ -29,7 +29,7 @@ const table: readonly [string, (text: string) => string, string, string][] = [
   ['markup', forMarkup, `<b a="x" c='y'>&]]></b>`, '&#60;b a=&#34;x&#34; c=&#39;y&#39;&#62;&#38;]]&#62;&#60;/b&#62;'],
   ['markup', forMarkup, '\0\uffff', '\\x00\\uffff'],
   ['Markdown', forMarkdown, 'a|b `c` *d* _e_ <f>', 'a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f\\>'],
-  ['Markdown', forMarkdown, '@team see #12', '@<!-- -->team see \\#12'],
+  ['Markdown', forMarkdown, '@team see #12', '@<!-- -->team see \\#<!-- -->12'],
   ['Markdown', forMarkdown, 'https://x www.y', 'https\\:// www\\.y'.replace('// ', '//x ')],
   ['Markdown', forMarkdown, '- item', '\\- item'],
   ['Markdown', forMarkdown, '1. item', '1\\. item'],

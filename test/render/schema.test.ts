@@ -12,14 +12,14 @@ import {
 import { recordingNames, reportOfRecording } from '../helpers/recordings.ts';
 import { graceful } from './helpers/sample-reports.ts';
 import { reports } from './helpers/exit-reports.ts';
-import type { Schema } from './helpers/schemas.ts';
-import { faults, schemas } from './helpers/schemas.ts';
+import { faultsBy, schemaOf, type Schema } from '../helpers/schemas.ts';
 
-const { $defs: defs, properties } = schemas.report;
+const reportSchema = schemaOf('exit-report');
+const { $defs: defs, properties } = reportSchema;
 
 describe('the JSON Schema of the report', () => {
   it.each(reports)('accepts the report %s', (_name, sample) => {
-    expect(faults('report', JSON.parse(renderJson(sample())))).toEqual([]);
+    expect(faultsBy('exit-report', JSON.parse(renderJson(sample())))).toEqual([]);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('the JSON Schema of the report', () => {
   });
 
   it.each(recordingNames)('has every key of the report of %s, in the order of the report', async (name) => {
-    expect(strayKeys(schemas.report, JSON.parse(renderJson(await reportOfRecording(name))), '')).toEqual([]);
+    expect(strayKeys(reportSchema, JSON.parse(renderJson(await reportOfRecording(name))), '')).toEqual([]);
   });
 
   it.each([
@@ -45,19 +45,19 @@ describe('the JSON Schema of the report', () => {
     ['an unknown mark', { marks: [{ ...graceful().marks[0], name: 'sigterm' }] }],
     ['evidence that is not a number', { trigger: { kind: 'unknown', evidence: ['1'] } }],
   ])('rejects %s', (_what, change) => {
-    expect(faults('report', JSON.parse(JSON.stringify({ ...graceful(), ...change })))).not.toEqual([]);
+    expect(faultsBy('exit-report', JSON.parse(JSON.stringify({ ...graceful(), ...change })))).not.toEqual([]);
   });
 
   it('accepts an additional field', () => {
-    expect(faults('report', { ...graceful(), later: true })).toEqual([]);
+    expect(faultsBy('exit-report', { ...graceful(), later: true })).toEqual([]);
   });
 });
 
 describe('the JSON Schema of an error', () => {
   it('accepts the error document and rejects one without a hint', () => {
     const document = errorDocument({ code: 'pod.not-found', message: 'm', hint: 'h' });
-    expect(faults('error', document)).toEqual([]);
-    expect(faults('error', { ...document, hint: undefined })).not.toEqual([]);
+    expect(faultsBy('error', document)).toEqual([]);
+    expect(faultsBy('error', { ...document, hint: undefined })).not.toEqual([]);
   });
 });
 

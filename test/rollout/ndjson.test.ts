@@ -1,7 +1,7 @@
 /** `-o ndjson` of a run over several pods: each line fits the schema and names its pod; the summary comes last. */
 import { expect, it } from 'vitest';
 import { serving } from '../helpers/serving.ts';
-import { faults } from '../render/helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { ends, deployment, pod, rolledOut, scriptedRollout, wait } from './helpers/scripted-rollout.ts';
 
@@ -29,7 +29,7 @@ it('prints the marks of each pod before it is gone, a report line for each, and 
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Line);
-    expect(lines.flatMap((line) => faults('ndjson', line))).toEqual([]);
+    expect(lines.flatMap((line) => faultsBy('ndjson', line))).toEqual([]);
     expect(code).toBe(0);
     const marks = lines.filter(({ type }) => type === 'mark');
     expect(new Set(marks.map((line) => line.pod?.name))).toEqual(new Set(['web-a-1']));

@@ -8,7 +8,7 @@ import { fromTrigger } from './world.ts';
 export const signalNumbers: Record<StopSignal, number> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGUSR1: 10, SIGTERM: 15 };
 
 /** What the runtime's own log would say; times in ns. */
-export interface StopTruth {
+interface StopTruth {
   requestedAt?: number;
   timeoutSeconds?: number;
   signalAt?: number;

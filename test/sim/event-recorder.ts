@@ -7,7 +7,7 @@ import { sleep } from './virtual-time.ts';
 import type { World } from './world.ts';
 import { draw } from './world.ts';
 
-export interface Emission {
+interface Emission {
   about: { kind: string; apiVersion: string; object: KubeObject; fieldPath?: string; withoutUid?: boolean };
   reason: string;
   message: string;

@@ -18,7 +18,7 @@ export interface Metadata {
   managedFields?: ManagedFields[];
 }
 
-export interface ManagedFields {
+interface ManagedFields {
   manager: string;
   operation: 'Update';
   apiVersion: string;
@@ -56,7 +56,7 @@ export interface ContainerStatus {
   [field: string]: unknown;
 }
 
-export interface PodStatus {
+interface PodStatus {
   phase: string;
   observedGeneration?: number;
   conditions?: Condition[];

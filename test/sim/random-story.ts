@@ -17,7 +17,7 @@ import type {
 } from './story.ts';
 import { clockNames } from './story.ts';
 
-export interface RandomStoryOptions {
+interface RandomStoryOptions {
   /** The longest time from the kubelet's call to the runtime's signal. */
   signalLagMs?: number;
   /** The longest delay of a stream. */

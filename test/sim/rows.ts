@@ -17,7 +17,7 @@ export const resources = [
 ] as const;
 export type Resource = (typeof resources)[number];
 /** Leases are recorded, but not part of the simulated store. */
-export type RecordedResource = Resource | 'leases';
+type RecordedResource = Resource | 'leases';
 
 export type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 

@@ -143,7 +143,7 @@ export type FaultStory =
   /** The API server refuses Events meanwhile; their emitters send them again afterwards (SIGNALS.md §2.1). */
   | { kind: 'events-refused'; atMs: number; forMs: number };
 
-export interface KubeletStory {
+interface KubeletStory {
   /** From the object's change to the kill: ms, or 0.5 to 2 s if it has just synced this pod (SIGNALS.md §0 #3). */
   noticeMs: Span;
   /** From there to the patch that acknowledges the deletion; it races with Killing. */
@@ -157,7 +157,7 @@ export interface KubeletStory {
   failedKills: number;
 }
 
-export interface RuntimeStory {
+interface RuntimeStory {
   /** From the kubelet's call to the signal: ms; up to seconds on loaded nodes and in sandboxes. */
   signalLagMs: Span;
   killLagMs: Span;
@@ -172,7 +172,7 @@ export interface NetworkStory {
   logMs: Span;
 }
 
-export interface EventsStory {
+interface EventsStory {
   /** From an Event's timestamp to its arrival at the API server. */
   queueMs: Span;
   /** Reasons of Events that the emitter's spam filter or queue drops (SIGNALS.md §2.1). */

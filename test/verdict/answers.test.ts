@@ -5,7 +5,7 @@ import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { allNames, observationsOf, traceOf, tracedPodsOf } from '../helpers/recordings.ts';
-import { faults } from '../render/helpers/schemas.ts';
+import { faultsBy } from '../helpers/schemas.ts';
 
 const replayed = new Map<string, Promise<Report[]>>();
 
@@ -51,7 +51,7 @@ describe.each(allNames)('%s', (name) => {
   it('fits its JSON Schema', async () => {
     for (const report of await reportsOf(name)) {
       const document = JSON.parse(renderJson(exitReportOf(report))) as unknown;
-      expect(faults('report', document)).toEqual([]);
+      expect(faultsBy('exit-report', document)).toEqual([]);
     }
   });
 });

@@ -17,10 +17,10 @@ import { asObject } from '../../model/observe/read.ts';
 import { deepestNode, valueIn } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
 import type { Edit } from './edits.ts';
-import { linesOf, rowsOf } from './unified-diff.ts';
+import { commonLines, linesOf } from './unified-diff.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */
-export interface ObjectEdits {
+interface ObjectEdits {
   document: number;
   at: Path;
   edits: readonly Edit[];
@@ -36,15 +36,19 @@ export function editedObject(object: KubernetesObject, edits: readonly Edit[]): 
 export function editedText(text: string, changes: readonly ObjectEdits[]): string {
   // The YAML printer ends lines with a line feed, also the last one.
   const source = text.replaceAll('\r\n', '\n');
-  let start = 0;
-  const parts = parseAllDocuments(source, yaml11).map(({ range }, index) => {
-    const part = source.slice(start, range[2]);
-    start = range[2];
+  const parts = documentTexts(source).map((part, index) => {
     const own = changes.filter(({ document, edits }) => document === index && edits.length > 0);
     return own.length > 0 ? editedPart(part, own) : part;
   });
   const edited = source.endsWith('\n') ? parts.join('') : parts.join('').replace(/\n$/, '');
   return source === text ? edited : edited.replaceAll('\n', '\r\n');
+}
+
+/** The text of each document, whole lines: the parser ends an empty document before the end of its line. */
+function documentTexts(source: string): string[] {
+  const documents = parseAllDocuments(source, yaml11);
+  const ends = documents.map(({ range }) => source.indexOf('\n', Math.max(0, range[2] - 1)) + 1);
+  return ends.map((end, index) => source.slice(ends[index - 1] ?? 0, index < ends.length - 1 ? end : undefined));
 }
 
 /** Kubernetes reads YAML 1.1, in which a plain `yes` is true and 0644 is octal. */
@@ -92,18 +96,25 @@ function withoutAliases(document: Document): Document {
 }
 
 /**
- * The edited text with each unchanged line as its author wrote it. The YAML printer may space lines differently; if it
- * keeps their number, the lines that no edit changed are taken from the source.
+ * The edited text with each unchanged line as its author wrote it. The YAML printer spaces and folds lines in its own way,
+ * so this is a three-way merge: between two lines that all texts have, an edited part is printed, any other is the source's.
  */
 function keepingLines(source: string, unedited: string, edited: string): string {
-  const sourceLines = linesOf(source);
-  if (sourceLines.length !== linesOf(unedited).length) return edited;
-  let at = 0;
-  const rows = rowsOf(linesOf(unedited), linesOf(edited)).map(([sign, text]) => {
-    const sourceLine = sign === '+' ? undefined : sourceLines[at++];
-    return { sign, text: sourceLine ?? text };
-  });
-  return `${rows.flatMap(({ sign, text }) => (sign === '-' ? [] : text)).join('\n')}\n`;
+  const [own, base, wanted] = [linesOf(source), linesOf(unedited), linesOf(edited)];
+  const withoutBlanks = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\s+/g, ''));
+  const inSource = commonLines(withoutBlanks(base), withoutBlanks(own)).set(base.length, own.length);
+  const inEdited = commonLines(base, wanted).set(base.length, wanted.length);
+  const lines: string[] = [];
+  let [fromBase, fromSource, fromEdited] = [0, 0, 0];
+  for (let at = 0; at <= base.length; at++) {
+    const [sourceAt, editedAt] = [inSource.get(at), inEdited.get(at)];
+    if (sourceAt === undefined || editedAt === undefined) continue;
+    const between = wanted.slice(fromEdited, editedAt);
+    const isEdited = !isDeepStrictEqual(between, base.slice(fromBase, at));
+    lines.push(...(isEdited ? between : own.slice(fromSource, sourceAt)), ...own.slice(sourceAt, sourceAt + 1));
+    [fromBase, fromSource, fromEdited] = [at + 1, sourceAt + 1, editedAt + 1];
+  }
+  return `${lines.join('\n')}\n`;
 }
 
 function edited(document: Document, changes: readonly ObjectEdits[]): Document {

@@ -21,7 +21,7 @@ import { editsFor, type Edit } from './edits.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-export type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
+type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
 
 export interface FixOptions {
   source:

@@ -20,10 +20,10 @@ const markedLinesOf = (text: string): string[] =>
   );
 
 /** A line of both texts, or of the old or the new one only. */
-export type Row = readonly [sign: ' ' | '-' | '+', text: string];
+type Row = readonly [sign: ' ' | '-' | '+', text: string];
 
 /** By longest common subsequence, without the equal lines at the start and at the end. */
-export function rowsOf(before: readonly string[], after: readonly string[]): Row[] {
+function rowsOf(before: readonly string[], after: readonly string[]): Row[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;
@@ -31,6 +31,18 @@ export function rowsOf(before: readonly string[], after: readonly string[]): Row
   const same = (lines: readonly string[]): Row[] => lines.map((text) => [' ', text]);
   const between = changed(before.slice(start, before.length - end), after.slice(start, after.length - end));
   return [...same(before.slice(0, start)), ...between, ...same(before.slice(before.length - end))];
+}
+
+/** Of each line that both texts have: its index in `before` → its index in `after`. */
+export function commonLines(before: readonly string[], after: readonly string[]): Map<number, number> {
+  const common = new Map<number, number>();
+  let [inBefore, inAfter] = [0, 0];
+  for (const [sign] of rowsOf(before, after)) {
+    if (sign === ' ') common.set(inBefore, inAfter);
+    if (sign !== '+') inBefore++;
+    if (sign !== '-') inAfter++;
+  }
+  return common;
 }
 
 /** A larger table would take seconds: then all old lines are removed and all new ones added. */

@@ -7,7 +7,7 @@ import { publish, wrapped, type Envelope, type OutputOptions } from '../output.t
 import { compare, lengthText, type Comparison, type Side } from './compare.ts';
 import { middle, readReports, sampleOf, type ReadRecording } from './reports.ts';
 
-export interface CompareOptions extends OutputOptions {
+interface CompareOptions extends OutputOptions {
   before: string;
   after: string;
   failOnWorse: boolean;
@@ -35,7 +35,7 @@ export async function compareFiles(options: CompareOptions, ports: Ports): Promi
 }
 
 function summaryOf({ change, better, worse }: Comparison): string {
-  if (change === 'same') return 'no difference that the measurements prove';
+  if (change === 'same') return 'no proven difference';
   return `${change}: ${[...worse, ...better].join('; ')}`;
 }
 
@@ -57,11 +57,12 @@ function compareText(report: CompareReport, pen: Pen, columns: number): string[]
 }
 
 const sideText = ({ exits, outcome, killed, total, graceSeconds }: Side): string => {
-  const length = total ? `, ${lengthText(total)} of ${graceSeconds}s grace period` : '';
-  return exits === 1 ? `${outcome}${length}` : `${exits} exits, ${killed} killed, median${length.slice(1)}`;
+  const length = total ? lengthText(total) : 'an unknown time';
+  const gone = exits === 1 ? `${outcome}, gone after` : `${exits} exits, ${killed} killed, gone after a median of`;
+  return `${gone} ${length} (grace period ${graceSeconds}s)`;
 };
 
-/** Hook, drain and clean-up of both sides, on the time axis of the longer side. */
+/** Hook, drain and cleanup of both sides, on the time axis of the longer side. */
 function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
   const width = Math.max(20, Math.min(80, columns) - 24);
   const secondsOf = (range: Side['total']): number => (range ? middle(range) : 0);
@@ -75,7 +76,7 @@ function chart(before: Side, after: Side, pen: Pen, columns: number): string[] {
     const bar = `${hook?.repeat(hookEnd)}${drain?.repeat(drainEnd - hookEnd)}${rest?.repeat(end - drainEnd)}`;
     return `  ${name.padEnd(8)} ${bar} ${side.total ? lengthText(side.total) : 'length unknown'}`;
   };
-  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} clean-up`;
+  const legend = `           ${hook} preStop  ${drain} after SIGTERM  ${rest} cleanup`;
   return [lane('before', before), lane('after', after), pen.paint('dim', legend)];
 }
 

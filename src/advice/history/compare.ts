@@ -174,6 +174,6 @@ function warningsOf(was: Side, is: Side, unsure: readonly string[], workloads: R
     ...(was.versions.length > 1 || is.versions.length > 1 ? ['a mixture of versions on one side'] : []),
     ...(was.exits === 1 && is.exits === 1 ? ['one exit on each side: the difference may be chance'] : []),
     ...(unsure.length > 0 ? [`findings of one side only, which may be chance: ${unsure.join('; ')}`] : []),
-    ...(was.requests && !is.requests ? ['requests were measured before, and not after'] : []),
+    ...(was.requests && !is.requests ? ['requests were measured before, but not after'] : []),
   ];
 }

@@ -12,7 +12,7 @@ import { readReports, sampleOf, type ReadRecording } from './reports.ts';
 /** Values of `--fail-on`. */
 export type RecommendFailOn = 'raise' | 'lower' | 'killed' | 'lost';
 
-export interface RecommendOptions extends OutputOptions {
+interface RecommendOptions extends OutputOptions {
   names: readonly string[];
   failOn: readonly RecommendFailOn[];
   readRecording: ReadRecording;

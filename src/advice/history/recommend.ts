@@ -1,6 +1,7 @@
 /** Recommends a grace period, longer or shorter, from many exits of a workload; none from too few exits. Pure. */
 import type { Quantiles } from '../../verdict/rollout.ts';
 import { graceFor } from '../../verdict/shutdown-numbers.ts';
+import { plural } from '../../verdict/words.ts';
 import { middle, totalRequests, type ExitSample } from './reports.ts';
 
 /** With fewer exits, a slow exit that happens once in ten times may not be among them. */
@@ -44,7 +45,7 @@ function recommendationOf(group: readonly ExitSample[]) {
     [versions.length > 1, `a mixture of ${versions.length} versions: an older one may need another grace period`],
     [namespaces.length > 1, `the exits are from different namespaces: ${namespaces.join(', ')}`],
     [graces.length > 1, `the exits had different grace periods: ${graces.map((seconds) => `${seconds}s`).join(', ')}`],
-    [unmeasured > 0, `${unmeasured} exits say nothing about their length`],
+    [unmeasured > 0, `the length of ${plural(unmeasured, 'exit')} is unknown`],
   ];
   return {
     workload: group[0]?.workload ?? '',

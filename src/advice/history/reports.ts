@@ -11,6 +11,7 @@ import { outcomes } from '../../model/report.ts';
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
+import { deploymentNameIn } from '../why/owners.ts';
 
 /** A measured length, kept as an interval. Where a single number is needed, `middle` gives it. */
 export interface Seconds {
@@ -104,12 +105,13 @@ export function sampleOf(document: JsonObject) {
   };
 }
 
-/** A ReplicaSet counts as its Deployment, whose name is the ReplicaSet's without the hash. */
+/** A ReplicaSet counts as its Deployment. */
 function workloadOf(pod: JsonObject): string {
   const owner = asObject(pod['owner']);
   const [kind, name] = [asString(owner['kind']), asString(owner['name'])];
   if (kind === undefined || name === undefined) return `Pod/${asText(pod['name'])}`;
-  return kind === 'ReplicaSet' ? `Deployment/${name.replace(/-[a-z0-9]{5,10}$/, '')}` : `${kind}/${name}`;
+  const deployment = kind === 'ReplicaSet' ? deploymentNameIn(name) : undefined;
+  return deployment === undefined ? `${kind}/${name}` : `Deployment/${deployment}`;
 }
 
 const versionOf = (images: JsonObject): string | undefined => {
@@ -135,14 +137,12 @@ function longest(all: readonly unknown[]): Seconds | undefined {
   return known.sort((a, b) => middle(b) - middle(a))[0];
 }
 
-const timeOf = (stamp: unknown): number => Date.parse(asText(stamp));
-
 /** From the first mark named `from` to the last mark named `to`. */
 function between(document: JsonObject, from: string, to: string): Seconds | undefined {
   const instants = (name: string) =>
     named(document['marks'], name)
       .map((one) => asObject(one['at']))
-      .map(({ earliest, latest }) => ({ earliest: timeOf(earliest), latest: timeOf(latest) }))
+      .map((at) => ({ earliest: Date.parse(asText(at['earliest'])), latest: Date.parse(asText(at['latest'])) }))
       .filter(({ earliest, latest }) => Number.isFinite(earliest) && Number.isFinite(latest));
   const [start] = instants(from).sort((a, b) => a.earliest - b.earliest);
   const end = instants(to)

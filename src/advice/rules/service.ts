@@ -31,22 +31,29 @@ const serviceNames = (names: readonly string[]): string =>
 
 const nameOf = ({ name }: ServiceSpec): string => name;
 
-/** Without a hook, the stop signal arrives while the endpoint is being removed, before load balancers know about it. */
+/** The Services that send requests only to ready pods. */
+const servicesOfReadyPods = ({ services }: ShutdownSpec): string[] =>
+  services.filter(({ publishNotReadyAddresses }) => !publishNotReadyAddresses).map(nameOf);
+
+/** Without a hook that takes time, the stop signal comes while load balancers still know the endpoint. */
 function drainRace(spec: ShutdownSpec): CheckFinding[] {
-  const draining = spec.services.filter((service) => !service.publishNotReadyAddresses);
-  if (draining.length === 0) return [];
-  const meanwhile = `comes while load balancers behind ${serviceNames(draining.map(nameOf))} may still send requests`;
+  const names = servicesOfReadyPods(spec);
+  if (names.length === 0) return [];
+  const meanwhile = `comes while load balancers behind ${serviceNames(names)} may still send requests`;
   const advice = `Add a preStop sleep of ${defaultPreStopSeconds}s (adjust it to your load balancer), and raise terminationGracePeriodSeconds by as much.`;
-  return servingContainers(spec)
-    .filter(({ hook }) => !hook)
-    .map((container) => {
-      const message = `${container.name} has no preStop hook: SIG${stopSignalOf(container)} ${meanwhile}`;
-      return warning('drain-race', message, { ...at(container), advice });
-    });
+  return servingContainers(spec).flatMap((container) => {
+    const { name, hook } = container;
+    // A hook of another kind than a sleep takes an unknown time.
+    if (hook && !(hook.isPlainSleep && (hook.minSeconds ?? 0) < 1)) return [];
+    const message = `${name} has no preStop hook${hook ? ' that takes a second' : ''}: SIG${stopSignalOf(container)} ${meanwhile}`;
+    return [warning('drain-race', message, { ...at(container), advice })];
+  });
 }
 
 function unprobed(spec: ShutdownSpec): CheckFinding[] {
-  const early = `${serviceNames(spec.services.map(nameOf))} counts a replacement as ready as soon as it runs, before it serves`;
+  const names = servicesOfReadyPods(spec);
+  if (names.length === 0) return [];
+  const early = `${serviceNames(names)} may count a replacement as ready before it serves`;
   return servingContainers(spec)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) =>
@@ -124,25 +131,41 @@ function outageByRollout({ rollout, replicas, services }: ShutdownSpec): CheckFi
 }
 
 function budgets(spec: ShutdownSpec): CheckFinding[] {
-  const names = spec.budgets.map(({ name }) => name).join(', ');
-  const isSeveral = spec.budgets.length > 1 && !spec.budgets.some(({ ruling }) => ruling);
-  const reasons = isSeveral
-    ? [`the eviction API refuses a pod that several budgets cover (${names})`]
-    : spec.budgets.flatMap((budget) => blockedBy(budget, spec) ?? []);
-  const advice = 'Add a replica, or relax minAvailable or maxUnavailable: kubectl drain waits forever otherwise.';
-  return reasons.map((message) => warning('budget-blocks-eviction', message, { advice, path: [] }));
+  const finding = (message: string, remedy: string): CheckFinding =>
+    warning('budget-blocks-eviction', message, {
+      advice: `${remedy}: kubectl drain waits forever otherwise.`,
+      path: [],
+    });
+  const isSeveral = spec.budgets.length > 1;
+  const oneBudget = 'Let only one budget select the pod';
+  if (isSeveral && !spec.budgets.some(({ ruling }) => ruling)) {
+    const names = spec.budgets.map(({ name }) => name).join(', ');
+    return [finding(`the eviction API refuses a pod that several budgets cover (${names})`, oneBudget)];
+  }
+  return spec.budgets.flatMap((budget) => {
+    const message = blockedBy(budget, spec);
+    return message === undefined ? [] : [finding(message, isSeveral ? oneBudget : remedyFor(budget))];
+  });
+}
+
+const allowsNone = ({ maxUnavailable }: BudgetSpec): boolean => maxUnavailable === 0 || maxUnavailable === '0%';
+
+/** Another replica helps only if the budget does not keep all of them. */
+function remedyFor(budget: BudgetSpec): string {
+  if (allowsNone(budget)) return 'Set maxUnavailable to 1 or more';
+  if (budget.minAvailable === '100%') return 'Lower minAvailable';
+  return 'Add a replica, or relax minAvailable or maxUnavailable';
 }
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
 function blockedBy(budget: BudgetSpec, { replicas }: ShutdownSpec): string | undefined {
-  const { name, minAvailable, maxUnavailable, counts, ruling } = budget;
+  const { name, minAvailable, counts, ruling } = budget;
   if (ruling)
     return ruling.refused
       ? `${ruling.text}${ruling.because === undefined ? '' : `; ${ruling.because}`}: an eviction (kubectl drain) would be refused`
       : undefined;
   const text = `PodDisruptionBudget ${name}`;
-  if (maxUnavailable === 0 || maxUnavailable === '0%')
-    return `${text} has maxUnavailable 0: no pod can ever be evicted`;
+  if (allowsNone(budget)) return `${text} has maxUnavailable 0: no pod can ever be evicted`;
   if (minAvailable === '100%') return `${text} has minAvailable 100%: no pod can ever be evicted`;
   // Pods of other workloads may be enough for it.
   if (replicas === undefined || replicas === 0 || !isOwn(budget) || counts.allowed > 0) return undefined;

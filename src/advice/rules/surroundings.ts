@@ -22,7 +22,7 @@ export function mainContainers(spec: ShutdownSpec): { applications: ContainerSpe
 function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
   const { helpers } = mainContainers(spec);
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
-  const job = isJob ? ', and keeps the Job from completing' : '';
+  const job = isJob ? ', and the Job does not complete while it runs' : '';
   const form = `is a classic sidecar (a main container): it gets its stop signal together with the application, which may still need it${job}`;
   const advice = 'Move it to initContainers with restartPolicy: Always: it is then stopped after the application.';
   return helpers.map((helper) => warning('classic-sidecar', `${helper.name} ${form}`, { ...at(helper), advice }));
@@ -32,7 +32,7 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
 function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
   const running = signalled(spec);
   const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
-  if (sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
+  if (spec.graceSeconds === 0 || sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
   const stop = `${sidecars.join(', ')} ${sidecars.length === 1 ? 'stops' : 'stop'} after the main containers`;
   const rest = `in the time that remains of the ${spec.graceSeconds}s grace period; containers that still run at its end are killed`;
   return [note('sidecar-killed', `${stop}, ${rest}`, { path: [...spec.podPath, 'initContainers'] })];

@@ -43,7 +43,7 @@ export function worstOf(
   if (target.kind !== 'workload' || target.resource === 'services')
     throw new PodexitError(
       'why.target',
-      `the pods of ${targetText(target)} that are gone are in no Event`,
+      `Events do not show which pods belonged to ${targetText(target)}`,
       'Name a pod or the workload that owns it, such as deployment/NAME.',
     );
   const { kind } = workloadKinds[target.resource];
@@ -57,7 +57,7 @@ export function worstOf(
 const unknownPod = (what: string, namespace: string): PodexitError =>
   new PodexitError(
     'why.unknown',
-    `nothing is known of an exit of ${what} in namespace "${namespace}": no Event (they are kept for about an hour)`,
+    `no Event shows an exit of ${what} in namespace "${namespace}" (Events are kept for about an hour)`,
     'Give recordings with --from, or an audit log with --audit-log; kubectl podexit why lists what is known.',
   );
 
@@ -105,11 +105,11 @@ const wasStopped = ({ moments }: GonePod): boolean => moments.some((one) => one.
 
 function summaryOf(gone: GonePod): string {
   const end = gone.wasForced
-    ? 'force-deleted: the next pod of its name was there before its kubelet began to stop it'
+    ? 'force-deleted: the next pod of its name was there before its kubelet started termination'
     : wasStopped(gone)
       ? 'stopped by the kubelet'
       : 'gone, and no Event says that its kubelet stopped a container';
-  return `${end}; deleted by ${gone.by}; ${graceText(gone.grace)}how its containers exited is in no Event`;
+  return `${end}; deleted by ${gone.by}; ${graceText(gone.grace)}no Event says how its containers exited`;
 }
 
 function nextTimeText(name: string, { owners }: GonePod): string {
@@ -121,8 +121,8 @@ function nextTimeText(name: string, { owners }: GonePod): string {
 function graceText(grace: GonePod['grace']): string {
   if (!grace || grace.atItsEnd === 'unknown') return '';
   return grace.atItsEnd === 'gone'
-    ? `gone before the ${grace.seconds}s of its grace period were over; `
-    : `still there after the ${grace.seconds}s of its grace period; `;
+    ? `gone before its grace period of ${grace.seconds}s ended; `
+    : `still there after its grace period of ${grace.seconds}s; `;
 }
 
 /** The pod still exists: nobody deleted it, but its containers may have exited and been restarted. */

@@ -40,6 +40,10 @@ export function ownersOf(name: string, history: NamespaceHistory): Owner[] {
   return parent ? [own, parent] : [own];
 }
 
+/** The name of the Deployment that created a ReplicaSet of this name: without the hash at its end. */
+export const deploymentNameIn = (replicaSet: string): string | undefined =>
+  new RegExp(`^(.+)-${generatedCharacter}{5,10}$`).exec(replicaSet)?.[1];
+
 /** From the owner reference, the Event of the Deployment that scaled it, or the name without its hash. */
 function parentOf(replicaSet: Owner, { facts, workloads }: NamespaceHistory): Owner | undefined {
   const object = objectOf(replicaSet, workloads);
@@ -51,7 +55,7 @@ function parentOf(replicaSet: Owner, { facts, workloads }: NamespaceHistory): Ow
     (fact) => fact.kind === 'Deployment' && fact.reason === 'ScalingReplicaSet' && hasWord(fact, replicaSet.name),
   );
   if (scaled) return { kind: 'Deployment', name: scaled.name, uid: scaled.uid, isInferred: replicaSet.isInferred };
-  const name = new RegExp(`^(.+)-${generatedCharacter}{1,10}$`).exec(replicaSet.name)?.[1];
+  const name = deploymentNameIn(replicaSet.name);
   return name === undefined ? undefined : { kind: 'Deployment', name, isInferred: true };
 }
 

@@ -135,7 +135,7 @@ function ownerText({ owners = [] }: PastExit): string | undefined {
 const graceEndTexts: Record<PastGrace['atItsEnd'], string> = {
   gone: 'it was gone by then, so the end of the grace period killed none of its containers, unless it was force-deleted',
   'still-there': 'it was still there: SIGKILL was due for containers that still ran',
-  unknown: 'whether it was still there then is not known',
+  unknown: 'unknown whether it was still there then',
 };
 
 const middle = ({ earliest, latest }: { earliest: number; latest: number }): number => (earliest + latest) / 2;

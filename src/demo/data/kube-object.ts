@@ -6,7 +6,7 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-export interface ObjectMeta {
+interface ObjectMeta {
   name: string;
   namespace?: string;
   uid?: string;

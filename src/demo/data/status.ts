@@ -1,7 +1,7 @@
 import type { Kind } from './kinds.ts';
 
 /** A Kubernetes Status object: the body of every refusal. */
-export interface StatusBody {
+interface StatusBody {
   message?: string;
   code: number;
   [field: string]: unknown;

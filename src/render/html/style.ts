@@ -49,7 +49,7 @@ h1 .headline { font-weight: 500; }
   border-radius: 8px; font: 0.85rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
 .fixes { list-style: none; padding: 0; display: grid; gap: 1rem; } .fixes p { max-width: 52rem; margin-bottom: 0.4rem; }
 .command { display: flex; gap: 0.75rem; align-items: flex-start; background: var(--faint); border-radius: 8px; padding: 0.7rem 0.9rem; }
-.command code { flex: 1; white-space: pre-wrap; user-select: all; } .copy { display: none; } .copy:is(*) { display: inline-block; }
+.command code { flex: 1; white-space: pre-wrap; user-select: all; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: 1rem 1.5rem; margin-top: 1.75rem;
   padding-top: 1.25rem; border-top: 1px solid var(--line); }
 dt { color: var(--muted); font-size: 0.8rem; } dd { margin: 0; font-weight: 550; overflow-wrap: anywhere; }

@@ -3,9 +3,6 @@
 /** Whether anything is wider than the window. */
 export const overflows = 'document.documentElement.scrollWidth > innerWidth';
 
-/** A computed style property of the root element. */
-export const rootStyle = (property: string): string => `getComputedStyle(document.documentElement).${property}`;
-
 /** The texts with a contrast below 4.5 : 1 (WCAG 2), as `2.10 text`, and how many texts there were. */
 export const contrasts = `(() => {
   const parse = (colour) => {

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 /** A port that is reserved for one server, also while it does not listen. */
-export interface KeptPort {
+interface KeptPort {
   readonly port: number;
   /** May be called more than once. */
   release(): Promise<void>;

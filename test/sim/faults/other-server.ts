@@ -28,7 +28,7 @@ export interface Tls {
 }
 
 /** The URL of the HTTP server that answers for a Service or a pod; undefined if none does. */
-export type Backends = (resource: string, name: string) => string | undefined;
+type Backends = (resource: string, name: string) => string | undefined;
 
 export const overTls =
   (tls: Tls): MakeServer =>

@@ -10,7 +10,7 @@ interface Token {
   text: string;
 }
 
-export interface Shape {
+interface Shape {
   pod: string[];
   successors: string[];
   slices: Record<string, string[]>;

@@ -11,23 +11,15 @@ export interface Schema {
   required?: string[];
 }
 
-const read = (name: string): Schema =>
-  JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
-
-export const schemas = {
-  report: read('exit-report'),
-  error: read('error'),
-  ndjson: read('ndjson'),
-  rollout: read('rollout-report'),
-};
+export const schemaOf = (name: string): Schema =>
+  JSON.parse(readFileSync(new URL(`../../schema/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
-ajv.addSchema(schemas.report).addSchema(schemas.error).addSchema(schemas.ndjson).addSchema(schemas.rollout);
+for (const name of ['exit-report', 'error', 'ndjson', 'rollout-report']) ajv.addSchema(schemaOf(name));
 
 /** The problems of a document, one per line; empty if it is valid. */
-export function faults(name: keyof typeof schemas, document: unknown): string[] {
-  const file = { report: 'exit-report', error: 'error', ndjson: 'ndjson', rollout: 'rollout-report' }[name];
-  const validate = ajv.getSchema(`${file}.schema.json`)!;
+export function faultsBy(name: string, document: unknown): string[] {
+  const validate = ajv.getSchema(`${name}.schema.json`) ?? ajv.compile(schemaOf(name));
   if (validate(document) === true) return [];
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
 }

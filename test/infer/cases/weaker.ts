@@ -1,0 +1,72 @@
+/** The same exits with less evidence, or with evidence that came late: they must not claim more, or anything untrue. */
+import { drains } from '../../sim/plain-story.ts';
+import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
+import { adding, alone, editing, ignoresSignal, stampOf } from '../../helpers/cases.ts';
+import { asked, pod } from '../../helpers/story-changes.ts';
+import { withoutEvents, withoutLeases } from '../../helpers/views.ts';
+import type { Case, Edit } from './case.ts';
+import { also, arriving, deletionIn, ending, only } from './edits.ts';
+
+/** The first list has the node as Unknown, and its changes until `ms` do not arrive. */
+const unreachableBefore =
+  (ms: number): Edit =>
+  (all) => {
+    const { at } = deletionIn(all);
+    return editing(all, 'node', (node, { kind, at: arrived }) => {
+      if (kind === 'changed') return arrived < at + ms ? undefined : node;
+      const ready = (node.status['conditions'] as Record<string, unknown>[]).find((one) => one['type'] === 'Ready');
+      if (ready) ready['status'] = 'Unknown';
+      return node;
+    });
+  };
+
+/** The stream was cut at `from`; a list at `to` no longer has the pod. ms after the deletion. */
+const goneIn =
+  (from: number, to: number): Edit =>
+  (all) => {
+    const { at } = deletionIn(all);
+    const stream = 'pod' satisfies StreamName;
+    const isLost = (one: RawObservation) => one.kind === 'changed' && one.stream === stream && one.at > at + from;
+    return adding(
+      all.filter((one) => !isLost(one)),
+      { at: at + to, kind: 'gap', stream, from: at + from, to: at + to, cause: 'expired' },
+      { at: at + to, kind: 'listed', stream, resourceVersion: '9999999', objects: [], name: 'batch-1' },
+    );
+  };
+
+/** The log opens only `ms` after the deletion. */
+const logOpensAfter =
+  (ms: number): Edit =>
+  (all) => {
+    const { at } = deletionIn(all);
+    const gap: RawObservation = { at, kind: 'gap', stream: 'logs', container: 'app', from: at, cause: 'not-synced' };
+    const late = all.flatMap((one): RawObservation[] => {
+      if (one.kind === 'log-opened') return [{ ...one, at: at + ms }];
+      return one.kind === 'line' && one.at < at + ms ? [] : [one];
+    });
+    return adding(late, gap);
+  };
+
+const silent = { ...alone({ app: ignoresSignal }), ...pod({ graceSeconds: 6 }) };
+
+export const weaker: Readonly<Record<string, Case[]>> = {
+  'less evidence, or late evidence': [
+    {
+      sentence: 'a kubelet that stood still in a sleep hook shows in the late log line, even without Events',
+      of: 'kubelet-frozen-in-sleep-hook',
+      edit: [withoutEvents],
+      expect: { containers: { app: { preStopEnd: { until: 6.5 }, stopSignal: { until: 6.5 } } } },
+    },
+    {
+      sentence: 'a kubelet that stood still ends logs long after their containers',
+      of: {
+        ...alone({ app: drains(2950) }),
+        ...pod({ name: 'batch-1', graceSeconds: 20 }),
+        faults: [{ kind: 'freeze', atMs: 3000, forMs: 25_000 }],
+        readsLeases: true,
+      },
+      edit: [arriving((one) => (one.kind === 'log-ended' ? one.at + 800 : one.at)), goneIn(200, 33_000)],
+      expect: { marks: { 'exited/app': { from: 3, until: 3 } } },
+    },
+  ],
+};

@@ -58,6 +58,12 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       expect: { containers: { app: { preStopEnd: { until: 6.5 }, stopSignal: { until: 6.5 } } } },
     },
     {
+      sentence: 'a node that goes from Unknown to False became NotReady before',
+      of: 'node-down',
+      edit: [unreachableBefore(55_000)],
+      expect: { marks: { 'node-not-ready': false } },
+    },
+    {
       sentence: 'a kubelet that stood still ends logs long after their containers',
       of: {
         ...alone({ app: drains(2950) }),

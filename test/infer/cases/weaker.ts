@@ -64,6 +64,18 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       expect: { marks: { 'node-not-ready': false } },
     },
     {
+      sentence: 'a kubelet that waits for a postStart hook does not count as silent if no Lease may be read',
+      of: 'poststart-hang',
+      edit: [withoutLeases],
+      expect: { findings: ['slow-start'], without: ['node-silent'] },
+    },
+    {
+      sentence: 'a container whose postStart hook runs counts as running, once an Event shows its start',
+      of: 'poststart-hang',
+      edit: [only((one, { at }) => one.at < at + 2000)],
+      expect: { containers: { app: { outcome: 'unknown' } } },
+    },
+    {
       sentence: 'a kubelet that stood still ends logs long after their containers',
       of: {
         ...alone({ app: drains(2950) }),

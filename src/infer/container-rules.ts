@@ -162,7 +162,7 @@ function readExit(
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSure(kill) ? network.read(moment('kill', spec.name)) : undefined,
-    probable: kill === 'probable' || (kill === 'silent' && !isLogRead(facts)),
+    probable: kill === 'probable' || (kill === 'silent' && !isLogRead(stop)),
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,

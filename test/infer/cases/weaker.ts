@@ -76,6 +76,26 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       expect: { containers: { app: { outcome: 'unknown' } } },
     },
     {
+      sentence: 'a silent container was killed if its log was followed all the time',
+      of: silent,
+      expect: { outcome: 'killed', says: { 'killed-at-grace': /^app was SIGKILLed/ } },
+    },
+    {
+      sentence: 'a silent container was only probably killed if its log opened late',
+      of: silent,
+      edit: [logOpensAfter(3000)],
+      expect: { outcome: 'killed', says: { 'killed-at-grace': /^app was probably SIGKILLed/ } },
+    },
+    {
+      sentence: 'a silent container was only probably killed if its log broke off',
+      of: silent,
+      edit: [
+        only((one, { at }) => one.kind !== 'log-ended' && !(one.kind === 'line' && one.at > at + 2000)),
+        also(({ at }) => ({ at: at + 2000, kind: 'log-ended', container: 'app', clean: false })),
+      ],
+      expect: { outcome: 'killed', says: { 'killed-at-grace': /^app was probably SIGKILLed/ } },
+    },
+    {
       sentence: 'a kubelet that stood still ends logs long after their containers',
       of: {
         ...alone({ app: drains(2950) }),

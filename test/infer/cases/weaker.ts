@@ -96,6 +96,16 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       expect: { outcome: 'killed', says: { 'killed-at-grace': /^app was probably SIGKILLed/ } },
     },
     {
+      sentence: 'an exit long before the Killing of its container shows that the node’s clock was set back',
+      of: 'grace-shortened',
+      edit: [ending(({ at }) => ({ finishedAt: stampOf(at - 60_000) }))],
+      expect: {
+        containers: { app: { outcome: 'unknown', exit: { until: 32 } } },
+        without: ['exit-nonzero', 'endpoint-not-removed', 'slow-cleanup'],
+        gaps: ['clock-doubtful'],
+      },
+    },
+    {
       sentence: 'a kubelet that stood still ends logs long after their containers',
       of: {
         ...alone({ app: drains(2950) }),

@@ -106,6 +106,17 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       },
     },
     {
+      sentence: 'a pod that finalizers keep is not removed by a DELETE with grace 0, so nobody knows what still ran',
+      of: {
+        ...alone({ app: drains(300), logged: false }),
+        ...pod({ name: 'batch-1', graceSeconds: 0, finalizers: ['batch.kubernetes.io/job-tracking'] }),
+        ...asked(0),
+        owner: { kind: 'job', name: 'batch' },
+      },
+      edit: [goneIn(200, 4000)],
+      expect: { notOutcome: 'forced', containers: { app: { outcome: 'unknown' } }, without: ['force-deleted'] },
+    },
+    {
       sentence: 'a kubelet that stood still ends logs long after their containers',
       of: {
         ...alone({ app: drains(2950) }),

@@ -74,9 +74,12 @@ function wasLastToEnd({ pod }: Deletion, { state }: ContainerStatus): boolean {
   );
 }
 
-/** Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"). */
-export const mayHaveRestarted = ({ trace, deletion, spec }: ContainerContext): boolean =>
-  deletion.grace === 0 && wasStartedSince(trace, deletion.pod, spec.name);
+/**
+ * Whether an Event reports a start that no status shows: with grace 0, the object can be gone first (§2 "Force"), and
+ * while a postStart hook runs, the container still counts as waiting (§2 S2).
+ */
+export const mayHaveRestarted = ({ trace, deletion, spec, facts }: ContainerContext): boolean =>
+  (deletion.grace === 0 || (!trace.terminal && !facts.terminated)) && wasStartedSince(trace, deletion.pod, spec.name);
 
 /** A container's facts. If only an Event reports its last start: without exit and log end of the run before. */
 export function factsOfLastRun({ trace, deletion, network }: DeletionContext, name: string): ContainerFacts {

@@ -6,7 +6,7 @@ import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { offsetAt, type Bound, type RemoteClock } from '../model/clock.ts';
 import { second } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
+import type { ContainerFacts, Fact, NodeSign, Occurrence, Seen, Trace } from '../model/trace.ts';
 import { deliverableSince, deliveryLagOf } from './arrival.ts';
 import type { Deletion } from './deletion.ts';
 import type { Constraint } from './network.ts';
@@ -172,14 +172,16 @@ const isNotReadyBy = ({ nodeReady }: Trace, { facts }: Deletion, arrivedAt: numb
 /**
  * Marks the node's clock as doubtful if something arrives late although its stream is alive: it is late indeed, or the
  * clock was set back, which nothing can prove. As logs are often late, a log end counts only if the status is late too.
- * `earlier`: Killings that seem older than the deletion, by the clock so far.
+ * `earlier`: Killings that seem older than the deletion, by the clock so far; `killings`: those of the deletion.
  */
 export function withDoubt(
   trace: Trace,
   deletion: Deletion,
   clock: RemoteClock,
-  earlier: readonly Occurrence[],
+  { earlier, killings }: { earlier: readonly Occurrence[]; killings: readonly Occurrence[] },
 ): RemoteClock {
+  const contradiction = killings.flatMap((killing) => endLongBefore(trace, killing)).at(0);
+  if (contradiction) return { ...clock, doubt: contradiction };
   const ends = lateEnds(trace, deletion);
   const since = deletion.accepted.client.lo;
   const arrivedLive = earlier.filter(({ isOld, seq }) => !isOld && seq > deletion.facts.seenSeq);
@@ -188,6 +190,19 @@ export function withDoubt(
   const doubt = signs.find(({ at, value }) => Number.isFinite(at) && value < offsetAt(clock, at).lo);
   return doubt ? { ...clock, doubt: { at: doubt.at, seq: doubt.seq } } : clock;
 }
+
+/**
+ * The status of an exit that seems much older than the container's Killing, which the kubelet sends only while it runs
+ * (SIGNALS.md §2 S5, trap 7).
+ */
+function endLongBefore({ containers }: Trace, { about, time, seq }: Occurrence): Seen[] {
+  const { terminated } = containers.get(about.container ?? '') ?? {};
+  const finished = parseFloor(terminated?.value.finishedAt);
+  return terminated && finished && terminated.seq > seq && finished.hi + staleRunMs < time.lo ? [terminated] : [];
+}
+
+/** The kubelet notices an exit within about a second (its PLEG); this much later only if the runtime hardly answers. */
+const staleRunMs = 10_000;
 
 /**
  * The bounds on the clock if nothing was late. A log ends with its container, and the statuses come a second or two after

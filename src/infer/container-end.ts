@@ -12,7 +12,7 @@ import { mayHaveRestarted } from './before-deletion.ts';
 import { minimumGrace, stopTimeout, type DeletionContext, type ExitFacts } from './context.ts';
 import { isBefore, type Estimate } from './estimate.ts';
 import { moment, type PodNetwork } from './pod-network.ts';
-import { isKubeletStart, isStopKilling, maxRenewalIntervalMs, type Stop } from './stop.ts';
+import { isKubeletStart, isStopKilling, lateRenewals, maxRenewalIntervalMs, type Stop } from './stop.ts';
 
 /** Constrains the exit by its status: in [finishedAt, + 1 s) on the node's clock, and before the status arrived. */
 export function constrainExit(network: PodNetwork, container: string, facts: ContainerFacts): void {
@@ -80,11 +80,16 @@ function constrainByLogEnd(stop: Stop, end: Fact<unknown>, lateSignal: Estimate 
   constrainByLastLine(network, name, log);
 }
 
-/** The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut. */
+/**
+ * The earliest end (client ms) of a log whose end arrived at `at`: the connection may have been cut, or the kubelet, which
+ * ends the log, may have stood still until then.
+ */
 function earliestLogEnd({ trace, facts }: Stop, at: number): number {
   const { reopened } = facts.log;
   if (reopened && at - reopened.at <= deliveryLagOf(trace)) return -Infinity;
-  return deliverableSince(trace, 'logs', at);
+  const longest = millisecondsOf('log-end') + deliveryLagOf(trace);
+  const isAfterPause = lateRenewals(trace).some((renewal) => Math.abs(at - renewal.at) <= longest);
+  return isAfterPause ? -Infinity : deliverableSince(trace, 'logs', at);
 }
 
 /** The end of the container's log, unless the log may have ended before the container. */

@@ -6,7 +6,7 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { isRunning, type ContainerSpec } from '../model/pod.ts';
 import type { ContainerOutcome } from '../model/report.ts';
-import type { ContainerFacts, Trace } from '../model/trace.ts';
+import type { Trace } from '../model/trace.ts';
 import { mayBeStopped, mayHaveRestarted, ranUntilEnd, wasStartedLate } from './before-deletion.ts';
 import { containerContext } from './container-context.ts';
 import {
@@ -181,7 +181,7 @@ function readExit(
     hook: hook && { ...hook, end: isBounded ? network.read(hookEnd, hook.end.basis) : hook.end },
     signal,
     kill: isSure(kill) ? network.read(moment('kill', spec.name)) : undefined,
-    probable: outcome === 'abandoned' ? mayHaveEndedBeforeRemoval(stop) : isOnlyProbable(kill, facts),
+    probable: outcome === 'abandoned' ? mayHaveEndedBeforeRemoval(stop) : isOnlyProbable(kill, stop),
     exit,
     graceStart: stopping && (graceStart.basis === 'observed' ? stopping : graceStart),
     graceEnd: stopping && graceEnd,
@@ -197,8 +197,8 @@ function readExit(
   };
 }
 
-const isOnlyProbable = (kill: Decision['kill'], facts: ContainerFacts): boolean =>
-  kill === 'probable' || (kill === 'silent' && !isLogRead(facts));
+const isOnlyProbable = (kill: Decision['kill'], stop: Stop): boolean =>
+  kill === 'probable' || (kill === 'silent' && !isLogRead(stop));
 
 /**
  * Whether an abandoned container may have ended before the pod was removed: the kubelet reports no exit before the last

@@ -7,7 +7,7 @@ import { eventsAbout, lostSince, mayMiss, type Fact, type Occurrence, type Trace
 import { deliveryLagOf } from './arrival.ts';
 import { graceSpan, type HookFacts } from './context.ts';
 import { belongs } from './deletion.ts';
-import { isBefore, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
+import { isBefore, moved, noLaterThan, onBothClocks, type Estimate } from './estimate.ts';
 import { killingsMissing, warningsMissing } from './gaps.ts';
 import { moment } from './pod-network.ts';
 import { deletedAtLatest, outlivedDeadline, pauseEndOf, startsNewAttempt, type Stop } from './stop.ts';
@@ -101,7 +101,7 @@ function sleepEnd(stop: HookStop): Result {
     return { outcome: 'unknown' };
   }
   const max = Math.min(sleep.hi, killings.length < 2 ? grace.hi : Infinity) + lagMs;
-  const resumed = pauseEndOf(stop, { lo: stopStart.node.lo + min, hi: stopStart.node.hi + max });
+  const resumed = pauseEndOf(stop, moved(stopStart, { lo: min, hi: max }));
   const isBounded = !resumed && !isPauseHidden(stop);
   const because = 'a sleep takes what it says, within the grace (§2 S6)';
   network.follows(start, end, { min, max: isBounded ? max : Infinity }, { because });

@@ -28,7 +28,7 @@ export function stopsOf(trace: Trace, deletion: Deletion): Stops {
   const all = stops.flatMap((event) => [...firstOf(stops, event, deletion, arrivals), event]);
   const caused = all.reduce((next, event) => withCause(next, event, deletion), arrivals);
   const earlier = killings.filter((event) => !later.includes(event));
-  return { killings: byContainer(all), clock: withDoubt(trace, deletion, caused, earlier) };
+  return { killings: byContainer(all), clock: withDoubt(trace, deletion, caused, { earlier, killings: all }) };
 }
 
 /** Bounds the clock: what the kubelet did because of the deletion came after its acceptance. */

@@ -87,7 +87,11 @@ const endpointMarks = ({ endpoints }: PodExit): TimelineMark[] =>
 function nodeMarks({ trace, deletion }: PodExit): TimelineMark[] {
   const name = trace.node?.value.metadata.name;
   const since = deletion.accepted.client.lo;
-  const changes = trace.nodeReady.filter((ready, index) => index > 0 && ready.at + 1 >= since);
+  // A node that goes from Unknown to False was not Ready before either.
+  const changes = trace.nodeReady.filter((ready, index, all) => {
+    const last = all[index - 1];
+    return last && (last.value === 'True') !== (ready.value === 'True') && ready.at + 1 >= since;
+  });
   const down = changes.find((ready) => ready.value !== 'True');
   const up = changes.find((ready) => ready.value === 'True' && (!down || ready.seq > down.seq));
   return [

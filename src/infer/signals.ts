@@ -6,6 +6,7 @@
 import { driftOver, millisecondsOf } from '../model/assumptions.ts';
 import { atMost, earlierOf, laterOf, second, type Span } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
+import type { Gap } from '../model/observation.ts';
 import { eventsAbout, isRefused, type ContainerFacts, type Fact } from '../model/trace.ts';
 import { deliverableSince } from './arrival.ts';
 import { logEndAtLeast } from './clocks.ts';
@@ -208,9 +209,17 @@ export function isSilentKill({ trace, network, kubelet, spec: { name }, facts }:
   return !hasLogged && !hasFailedProbe && readyLost === undefined;
 }
 
-/** Whether the container's log was read. If not, the absence of log lines makes a kill only probable. */
-export const isLogRead = ({ log }: Pick<ContainerFacts, 'log'>): boolean =>
-  log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
+/**
+ * Whether the container's log was read from its stop to its exit. If not, the absence of log lines makes a kill only
+ * probable.
+ */
+export function isLogRead({ trace, spec, facts: { log }, stopStart, ended }: Stop): boolean {
+  const isMissing = ({ stream, container, to = Infinity }: Gap): boolean =>
+    stream === 'logs' && container === spec.name && to > stopStart.client.lo;
+  const isBroken = log.ended && !log.ended.value.clean && log.ended.at < (ended?.client.lo ?? Infinity);
+  const isOpened = log.opened !== undefined || log.lastLine !== undefined || log.ended !== undefined;
+  return isOpened && !isBroken && !trace.gaps.some(({ value }) => isMissing(value));
+}
 
 /** Constrains the exit to follow the kill within `kill-lag`. */
 export function constrainExitByKill({ network, spec: { name } }: Stop): void {

@@ -4,8 +4,8 @@
  */
 import { millisecondsOf } from '../model/assumptions.ts';
 import { hookOf } from '../model/pod.ts';
-import { atMost, second, widthOf, type Span } from '../model/span.ts';
-import type { Occurrence, Trace } from '../model/trace.ts';
+import { atMost, second, widthOf } from '../model/span.ts';
+import type { Fact, NodeSign, Occurrence, Trace } from '../model/trace.ts';
 import { graceSpan, minimumGrace, stopTimeout, type ContainerContext } from './context.ts';
 import { isBefore, moved, type Estimate } from './estimate.ts';
 import { killingsMissing } from './gaps.ts';
@@ -170,20 +170,29 @@ export const startsNewAttempt = (event: Occurrence): boolean =>
 
 /**
  * When a kubelet that paused (frozen, starved of CPU) last resumed. Sleep hooks and signals are late then. Signs of a
- * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. `due` and the result:
- * node clock, ms.
+ * pause: a late renewal of the Lease, or an application that logs its signal long after it was due. Without a Killing
+ * the two clocks are hardly linked: then it is enough that the line arrives late. `due`: when the sleep can have ended;
+ * the result: node clock, ms.
  */
-export function pauseEndOf({ trace, spec, facts }: Stop, due: Span): { at: number; evidence: number[] } | undefined {
-  const { listedRenewal, renewals } = trace.nodeSigns;
+export function pauseEndOf(
+  { trace, spec, facts, killings }: Stop,
+  { node: due, client }: Pick<Estimate, 'client' | 'node'>,
+): { at: number; evidence: number[] } | undefined {
   // A sidecar gets its signal late in any case, as it waits for its turn.
   const lines = spec.kind === 'sidecar' ? [] : facts.log.signalLines;
   const line = lines.find(({ value }) => value >= due.lo);
-  if (line && line.value > due.hi) return { at: line.value, evidence: [line.seq] };
-  const renewed = [listedRenewal, ...renewals].flatMap((renewal) => renewal?.value.stamp ?? []);
-  const at = renewed.findLast(
-    (stamp, index) => stamp > due.hi && stamp - (renewed[index - 1] ?? stamp) > maxRenewalIntervalMs,
+  if (line && (line.value > due.hi || (killings.length === 0 && line.at > client.hi)))
+    return { at: line.value, evidence: [line.seq] };
+  const resumed = lateRenewals(trace).findLast(({ value }) => value.stamp > due.hi);
+  return resumed && { at: resumed.value.stamp, evidence: [] };
+}
+
+/** The renewals of the Lease that came too long after the one before: the kubelet had stood still. */
+export function lateRenewals({ nodeSigns: { listedRenewal, renewals } }: Trace): Fact<NodeSign>[] {
+  const all = [...(listedRenewal ? [listedRenewal] : []), ...renewals];
+  return all.filter(
+    ({ value: { stamp } }, index) => stamp - (all[index - 1]?.value.stamp ?? stamp) > maxRenewalIntervalMs,
   );
-  return at === undefined ? undefined : { at, evidence: [] };
 }
 
 /** The kubelet renews its Lease every 10 s, and up to 4 % later (kubelet.go, `wait.JitterUntil`). */

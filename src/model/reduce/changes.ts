@@ -69,9 +69,15 @@ function foldPodList(trace: Trace, o: ObservationOf<'listed'>): Trace {
   return gone(trace, wasForced(trace) ? 'deleted' : 'absent', o, 'a new list does not have the pod');
 }
 
-/** The answer to a DELETE with grace 0 is the removed object; the watch may not show the removal. */
+/**
+ * The answer to a DELETE with grace 0 is the removed object; the watch may not show the removal. Finalizers keep the
+ * object (SIGNALS.md §1 "Finalizers").
+ */
 const wasForced = (trace: Trace): boolean =>
-  trace.requests.some((request) => request.answer?.value.pod?.metadata.deletionGracePeriodSeconds === 0);
+  trace.requests.some(({ answer }) => {
+    const { deletionGracePeriodSeconds: grace, finalizers = [] } = answer?.value.pod?.metadata ?? {};
+    return grace === 0 && finalizers.length === 0;
+  });
 
 /** Pods in the first list existed before, unless this list is late; pods added by a later list were created since. */
 function foldSiblingList(trace: Trace, o: ObservationOf<'listed'>): Trace {

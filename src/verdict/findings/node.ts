@@ -7,9 +7,9 @@ import { reportedExit } from '../../infer/context.ts';
 import { killingsUnwritten } from '../../infer/gaps.ts';
 import { lengthBetween } from '../../infer/schedule.ts';
 import { isKubeletStart } from '../../infer/stop.ts';
-import { isFinished } from '../../model/pod.ts';
+import { isFinished, statusesOf } from '../../model/pod.ts';
 import { second } from '../../model/span.ts';
-import { lostSince, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
+import { lostSince, mayMiss, type Fact, type Occurrence, type Trace } from '../../model/trace.ts';
 import type { Rules } from '../finding.ts';
 import { lengthText, secondsText } from '../length-text.ts';
 import { mainContainers, markOf, ranContainers, type RuleInput } from '../rule-input.ts';
@@ -25,7 +25,7 @@ export const nodeRules: Rules = {
     const silentMs = Math.min(watched, first?.at ?? end) - accepted.client.hi;
     const notReady = markOf(timeline, 'node-not-ready')?.at;
     const wasNotReady = notReady !== undefined && (first === undefined || notReady.latest <= first.at + 1);
-    if (silentMs < minSilenceMs && !wasNotReady) return undefined;
+    if ((silentMs < minSilenceMs || mayBeStarting(input)) && !wasNotReady) return undefined;
     const node = timeline.pod.spec.nodeName ?? 'the node';
     const isExact = first && !first.isOld && first.at <= watched;
     const length = `${isExact ? '' : 'at least '}${secondsText(Math.max(0, silentMs))}`;
@@ -146,6 +146,17 @@ function involvesKubelet({ deletion: { pod, grace } }: RuleInput): boolean {
 }
 
 const minSilenceMs = 10 * second;
+
+/**
+ * Whether the kubelet may have been starting a container of the pod, so that it could do nothing else for it (SIGNALS.md §2
+ * S2), and no Lease shows whether it was alive.
+ */
+function mayBeStarting({ trace, deletion: { pod, accepted } }: RuleInput): boolean {
+  const isStarting = statusesOf(pod).some(({ state }) => state.waiting && state.waiting.reason !== 'CrashLoopBackOff');
+  const isLeaseWatched =
+    trace.nodeSigns.listedRenewal !== undefined && !mayMiss(trace, 'lease', { lo: accepted.client.lo, hi: Infinity });
+  return isStarting && !isLeaseWatched;
+}
 
 /**
  * Client ms until which silence of the kubelet means something: its Events could be read, or the status shows whether it

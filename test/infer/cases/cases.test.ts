@@ -10,6 +10,7 @@ import { stopSignals } from './stop-signals.ts';
 import { traps } from './traps.ts';
 import { triggers } from './triggers.ts';
 import { walk } from './walk.ts';
+import { weaker } from './weaker.ts';
 
 for (const [topic, cases] of Object.entries(triggers)) walk(`the trigger: ${topic}`, cases);
 for (const [topic, cases] of Object.entries(traps)) walk(`traps: ${topic}`, cases);
@@ -22,5 +23,6 @@ for (const [topic, cases] of Object.entries({
   ...kubelets,
   ...signs,
   ...stopSignals,
+  ...weaker,
 }))
   walk(topic, cases);

@@ -67,7 +67,8 @@ function likely({ name, at }: TimelineMark, arrivals: ReadonlyMap<number, number
   if (name === 'requested') return lo;
   if (at.basis === 'inferred') return likelyIn(at, window);
   const arrived = at.evidence.map((seq) => (arrivals.get(seq) ?? -Infinity) + 1).filter((one) => one >= hi);
-  return arrived.length > 0 && Math.min(...arrived) - hi > maxArrivalDelayMs ? (lo + hi) / 2 : hi;
+  const isPlacedByStamps = arrived.length > 0 && Math.min(...arrived) - hi > maxArrivalDelayMs;
+  return isPlacedByStamps && Number.isFinite(lo) ? (lo + hi) / 2 : hi;
 }
 
 /** `to` came at least `min` and at most `max` ms after `from`. */

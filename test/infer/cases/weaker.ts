@@ -1,11 +1,12 @@
 /** The same exits with less evidence, or with evidence that came late: they must not claim more, or anything untrue. */
+import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import { adding, alone, editing, ignoresSignal, stampOf } from '../../helpers/cases.ts';
 import { asked, pod } from '../../helpers/story-changes.ts';
 import { withoutEvents, withoutLeases } from '../../helpers/views.ts';
 import type { Case, Edit } from './case.ts';
-import { also, arriving, deletionIn, ending, only } from './edits.ts';
+import { also, arriving, attach, deletionIn, ending, only, startingAfter } from './edits.ts';
 
 /** The first list has the node as Unknown, and its changes until `ms` do not arrive. */
 const unreachableBefore =
@@ -127,5 +128,11 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       edit: [arriving((one) => (one.kind === 'log-ended' ? one.at + 800 : one.at)), goneIn(200, 33_000)],
       expect: { marks: { 'exited/app': { from: 3, until: 3 } } },
     },
+    ...['graceful-exit', 'prestop-sleep', 'sigkill-after-grace', 'node-down'].map((of): Case => ({
+      sentence: `a run that starts late and gets no Date header prints only numbers (${of})`,
+      of,
+      edit: [attach, startingAfter(2700), only(({ kind }) => kind !== 'dated')],
+      expect: { holds: (report) => expect(JSON.stringify(report)).not.toContain('NaN') },
+    })),
   ],
 };

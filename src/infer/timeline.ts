@@ -100,8 +100,8 @@ export interface ContainerTimeline extends Pick<
   readonly exit?: ExitFacts<Interval>;
   /** From the stop signal to the exit. */
   readonly drain?: Length;
-  /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
-  readonly graceUsed?: Bounds;
+  /** From the kubelet's last attempt to stop it to the exit: what counts against the grace period. */
+  readonly graceUsed?: Length;
   /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */

@@ -21,6 +21,7 @@ import {
   markOf,
   ranContainers,
   servingContainers,
+  shareOfGrace,
   shortestGraceMs,
   signalName,
   type RuleInput,
@@ -78,9 +79,9 @@ function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerT
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
-  const shown = Math.min(Math.max(graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGraceMs(timeline);
-  return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
+  const likely = graceUsed ? shareOfGrace(timeline, graceUsed).shown : (lo + hi) / 2;
+  const shown = Math.min(Math.max(likely, lo), hi);
+  return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
 }
 
 function usedBy(input: RuleInput, container: ContainerTimeline): Span {

@@ -5,12 +5,10 @@ import { graceAdvice, loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
-  graceMs,
   graceText,
   ignoresItsSignal,
   longestGraceMs,
   ranContainers,
-  shortestGraceMs,
   signalName,
   type RuleInput,
 } from '../rule-input.ts';
@@ -113,13 +111,13 @@ export const exitRules: ContainerRules = {
   'grace-nearly-spent': (input, container) => {
     const { trace, timeline } = input;
     const { name, pastGrace, preStop } = container;
-    const used = leastUsed(timeline, container);
+    const used = leastUsed(container);
     if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
     if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
     // The hook may still turn out to have been cut off.
     if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
     const grace = graceText(timeline);
-    const clause = `${name} used ${usedText(timeline, container, used)} of its ${grace}`;
+    const clause = `${name} used ${usedText(container, used)} of its ${grace}`;
     return {
       message: pastGrace
         ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
@@ -179,19 +177,14 @@ const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
 const nearlySpentShare = 0.75;
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
-function leastUsed(timeline: Timeline, container: ContainerTimeline): number | undefined {
-  const { kind, outcome, exit, graceUsed, drain, preStop } = container;
+function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: ContainerTimeline): number | undefined {
   if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
-  return graceUsed && graceUsed.min * longestGraceMs(timeline);
+  return graceUsed?.min;
 }
 
-function usedText(timeline: Timeline, { kind, graceUsed }: ContainerTimeline, least: number): string {
-  if (kind === 'sidecar' || !graceUsed) return lengthText({ min: least, max: least, shown: least });
-  const most = graceUsed.max * shortestGraceMs(timeline);
-  const shown = Math.min(Math.max(graceUsed.shown * graceMs(timeline), least), most);
-  return lengthText({ min: least, max: most, shown });
-}
+const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
+  lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });
 
 function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string {
   const blocking = blockingContainer(input.timeline, container);

@@ -142,7 +142,7 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
       const length = lengthText(periodLength(noReady));
-      return [`no ready backend in Service ${name} for ${length}${noReady.open ? ', until the trace ended' : ''}`];
+      return [`no ready backend in Service ${name} for ${length}${noReady.end === 'open' ? ', until the trace ended' : ''}`];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;

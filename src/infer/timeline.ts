@@ -113,6 +113,10 @@ export interface ContainerTimeline extends Pick<
 }
 
 export type EndpointTimeline = EndpointExit<Interval>;
+
+/** An endpoint that routed to the pod by its readiness. `unroutedAt` is absent as long as it still does. */
+export type RoutedEndpoint = Pick<EndpointTimeline, 'slice' | 'service'> & { readonly unroutedAt?: Interval };
+
 export type ReplacementTimeline = Replacement<Interval>;
 
 export interface GraceTimeline {
@@ -142,6 +146,8 @@ export interface Timeline {
   readonly phases: readonly Phase[];
   readonly containers: readonly ContainerTimeline[];
   readonly endpoints: readonly EndpointTimeline[];
+  /** Endpoints that stopped routing to the pod before its deletion, because of its readiness or its labels. */
+  readonly unroutedBefore: readonly RoutedEndpoint[];
   readonly replacement?: ReplacementTimeline;
   /** From the request (or its acceptance) to the removal of the object. Absent while the object exists. */
   readonly total?: Length;

@@ -34,7 +34,9 @@ export const exitRules: ContainerRules = {
     if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
     const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
     const because =
-      kind === 'sidecar' ? 'sidecars get what the main containers leave of it' : 'a shell does not exit on SIGTERM';
+      kind === 'sidecar'
+        ? 'sidecars get what the main containers leave of it'
+        : 'an interactive shell ignores SIGTERM, for example';
     const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
     return {
       message: `${clause}, when the ${graceText(input.timeline)} ended: ${because}`,
@@ -77,7 +79,7 @@ export const exitRules: ContainerRules = {
       clause: `${label} exited ${exit.code}${early}`,
       why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
       advice: isOomKilled
-        ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
+        ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
         : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
     };
   },

@@ -18,7 +18,7 @@ export const folders: Record<string, FolderLimits> = {
   kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3600, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5195, mostFiles: 29, longestChain: 7 },
-  verdict: { targetLines: 2800, mostLines: 3580, mostFiles: 27, longestChain: 5 },
+  verdict: { targetLines: 2800, mostLines: 3612, mostFiles: 27, longestChain: 5 },
   render: { targetLines: 4000, mostLines: 4570, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 500, mostLines: 390, mostFiles: 4, longestChain: 2 },
   export: { targetLines: 300, mostLines: 250, mostFiles: 2, longestChain: 2 },

@@ -36,7 +36,7 @@ export function containerTimeline(context: Context, container: ContainerExit): C
     reaction: reactionOf(trace, container),
     exit: exitAt && { ...container.exit, at: exitAt },
     drain: drainOf(context, container, lengthOf('drain')),
-    graceUsed: exitAt && graceUsedOf(context, container, exitAt),
+    graceUsed: exitAt && graceUsedOf(intervals, container, exitAt),
     pastGrace: lengthOf('overtime'),
     graceEnd: graceEnd && intervals.of(graceEnd),
     servedUntil: served && intervals.of(served),
@@ -80,20 +80,16 @@ function drainOf({ intervals }: Context, { signal, kill, exit }: ContainerExit, 
 
 /** The grace counts from the kubelet's last attempt to stop the container (SIGNALS.md §2 S1, trap 36). */
 function graceUsedOf(
-  { exit, intervals }: Context,
-  container: ContainerExit,
+  intervals: Intervals,
+  { graceStart, stopping, hook, signal }: ContainerExit,
   exitAt: Interval,
-): ContainerTimeline['graceUsed'] {
-  const { graceStart, stopping, hook, signal } = container;
+): Length | undefined {
   const isRestarted = graceStart !== undefined && graceStart !== stopping;
   const from = isRestarted ? graceStart : (stopping ?? hook?.start ?? signal);
   if (!from) return undefined;
   // A copy is no mark's moment: without a Killing, the mark of the signal must not place the start of the stop.
   const start = intervals.of({ ...from }, isRestarted ? undefined : stopping);
-  const { min, max, shown } = lengthBetween(start, exitAt);
-  const { grace } = exit.kubelet;
-  const seconds = Math.min(exit.deletion.grace || 1, Number.isFinite(grace.max) ? grace.max : Infinity);
-  return { min: min / (grace.max * 1000), max: max / (grace.min * 1000), shown: shown / (seconds * 1000) };
+  return lengthBetween(start, exitAt);
 }
 
 /** Undefined if silence means nothing: the log was not followed all the time, or its command handles the signal. */

@@ -1,7 +1,7 @@
 /** When each EndpointSlice stopped routing to the pod, and how many other ready endpoints there were (SIGNALS.md §3). */
 import type { Fact, SliceFacts, SliceState, Trace } from '../model/trace.ts';
 import { arrival } from './arrival.ts';
-import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit } from './context.ts';
+import { reportedExit, type ContainerExit, type DeletionContext, type EndpointExit, type PodExit } from './context.ts';
 import type { Deletion } from './deletion.ts';
 import { isBefore, narrowedByCause, unbounded, type Estimate } from './estimate.ts';
 
@@ -32,14 +32,13 @@ function endpointExit(
   const wasReady = start?.value.own?.ready === true;
   const unready = wasReady ? later.find((state) => !state.value.own?.ready) : undefined;
   const gone = (start?.value.own ?? later[0]?.value.own) ? later.find((state) => !state.value.own) : undefined;
-  const staysReady = trace.services.get(facts.service ?? '')?.spec.publishNotReadyAddresses === true;
   const at = unready ?? facts.states.at(-1);
   const unroutedAt = unready && { ...changeOf(context, unready), serving: unready.value.own?.serving ?? false };
   return {
     slice,
     service: facts.service,
     addressType: facts.slice.addressType,
-    staysReady,
+    staysReady: staysReady(trace, facts.service),
     wasReady,
     unroutedAt,
     removedAt: gone && afterContainers(trace, changeOf(context, gone), exits),
@@ -48,28 +47,23 @@ function endpointExit(
   };
 }
 
-/** Where an endpoint was, and when it stopped being ready. */
-export type RoutedEndpoint = Pick<EndpointExit, 'slice' | 'service'> & { readonly unroutedAt?: Estimate };
-
 /**
- * Slices that we saw stop routing to the pod before its deletion, because of its readiness or its labels. An endpoint that
- * moved to another slice of the same Service does not count.
+ * Endpoints that we saw stop routing to the pod before its deletion, because of its readiness or its labels. One that
+ * moved to another slice of the same Service does not count, nor one that does not depend on readiness.
  */
-export function unroutedBefore(
-  context: DeletionContext,
-  endpoints: readonly Pick<EndpointExit, 'slice' | 'service' | 'addressType' | 'wasReady'>[],
-): readonly RoutedEndpoint[] {
-  return [...context.trace.slices].flatMap(([slice, facts]) => {
-    const { service, states } = facts;
-    const { addressType } = facts.slice;
-    const isElsewhere = endpoints.some(
-      (one) => one.wasReady && (one.slice === slice || (one.service === service && one.addressType === addressType)),
+export const unroutedBefore = (exit: Pick<PodExit, 'trace' | 'deletion' | 'network' | 'endpoints'>) =>
+  [...exit.trace.slices].flatMap(([slice, { service, states, slice: facts }]) => {
+    const isElsewhere = exit.endpoints.some(
+      (one) =>
+        one.wasReady && (one.slice === slice || (one.service === service && one.addressType === facts.addressType)),
     );
-    const unready = isElsewhere ? undefined : lostBefore(context.deletion, states);
-    if (!unready) return [];
-    return [{ slice, service, unroutedAt: changeOf(context, unready, unbounded) }];
+    const unready = isElsewhere || staysReady(exit.trace, service) ? undefined : lostBefore(exit.deletion, states);
+    return unready ? [{ slice, service, unroutedAt: changeOf(exit, unready, unbounded) }] : [];
   });
-}
+
+/** publishNotReadyAddresses: the endpoint is ready until it is removed (trap 15). */
+const staysReady = ({ services }: Trace, service = ''): boolean =>
+  services.get(service)?.spec.publishNotReadyAddresses === true;
 
 /** The state in which the endpoint became not ready, for the last time before the deletion. */
 function lostBefore(deletion: Deletion, allStates: SliceFacts['states']): Fact<SliceState> | undefined {

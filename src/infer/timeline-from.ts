@@ -8,6 +8,7 @@ import { parseFloor, parseTime } from '../model/stamps.ts';
 import type { OwnerFacts, Trace } from '../model/trace.ts';
 import { containerTimeline } from './container-timeline.ts';
 import type { EndpointExit, PodExit, Replacement } from './context.ts';
+import { unroutedBefore } from './endpoints.ts';
 import { cite } from './estimate.ts';
 import { clockGaps, streamGaps } from './gaps.ts';
 import { marksOf, phasesOf, unseenMarks } from './marks.ts';
@@ -49,6 +50,9 @@ export function timelineFrom(trace: Trace, exit: PodExit | undefined, pod: Pod):
       ? exit.containers.map((container) => containerTimeline({ exit, intervals, phases }, container))
       : [],
     endpoints: (exit?.endpoints ?? []).map((endpoint) => endpointOf(endpoint, intervals)),
+    unroutedBefore: exit
+      ? unroutedBefore(exit).map((one) => ({ ...one, unroutedAt: intervals.of(one.unroutedAt) }))
+      : [],
     replacement: exit?.replacement && replacementOf(exit.replacement, intervals),
     total: totalOf(marks),
     probes,

@@ -100,8 +100,8 @@ export interface ContainerTimeline extends Pick<
   readonly exit?: ExitFacts<Interval>;
   /** From the stop signal to the exit. */
   readonly drain?: Length;
-  /** From the kubelet's start to the exit, as a ratio to the grace period; may exceed 1. */
-  readonly graceUsed?: Bounds;
+  /** From the kubelet's last attempt to stop it to the exit: what counts against the grace period. */
+  readonly graceUsed?: Length;
   /** How long after the end of the grace period it exited, if it did. */
   readonly pastGrace?: Length;
   /** The end of the grace period as the kubelet counts it; may be in the future. */
@@ -113,6 +113,10 @@ export interface ContainerTimeline extends Pick<
 }
 
 export type EndpointTimeline = EndpointExit<Interval>;
+
+/** An endpoint that routed to the pod by its readiness. `unroutedAt` is absent as long as it still does. */
+export type RoutedEndpoint = Pick<EndpointTimeline, 'slice' | 'service'> & { readonly unroutedAt?: Interval };
+
 export type ReplacementTimeline = Replacement<Interval>;
 
 export interface GraceTimeline {
@@ -142,6 +146,8 @@ export interface Timeline {
   readonly phases: readonly Phase[];
   readonly containers: readonly ContainerTimeline[];
   readonly endpoints: readonly EndpointTimeline[];
+  /** Endpoints that stopped routing to the pod before its deletion, because of its readiness or its labels. */
+  readonly unroutedBefore: readonly RoutedEndpoint[];
   readonly replacement?: ReplacementTimeline;
   /** From the request (or its acceptance) to the removal of the object. Absent while the object exists. */
   readonly total?: Length;

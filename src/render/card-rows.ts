@@ -87,8 +87,8 @@ function usedText(container: ContainerTimeline, grace: number): string {
   const allowed = secondsText(grace, grace % 1000 === 0 ? 0 : 1);
   const whole = `${allowed} grace period`;
   if (pastGrace && outcome !== 'killed') return `${lengthText(pastGrace)} past the ${whole}`;
-  if (drain && graceUsed && graceUsed.max * grace < drain.min) return `${lengthText(drain)}, grace period restarted`;
-  const length = graceUsedLength(container, grace);
+  if (drain && graceUsed && graceUsed.max < drain.min) return `${lengthText(drain)}, grace period restarted`;
+  const length = graceUsedLength(container);
   if (!length) return `grace period ${allowed}`;
   const used = lengthText(length);
   const hook = preStop?.length && preStop.length.shown >= 50 ? `, preStop ${lengthText(preStop.length)}` : '';
@@ -104,10 +104,10 @@ export function barLines(exits: readonly ExitRow[], layout: CardLayout, rows: nu
 }
 
 /** Bad exits first, then main containers (the headline is about them), then the grace period used. */
-const exitPriority = ({ container }: ExitRow): number =>
+const exitPriority = ({ container, grace }: ExitRow): number =>
   (container && ['completed', 'signalled', 'not-running'].includes(container.outcome) ? 0 : 20) +
   (container?.kind === 'container' ? 10 : 0) +
-  Math.min(9, container?.graceUsed?.shown ?? 0);
+  Math.min(9, (container?.graceUsed?.shown ?? 0) / Math.max(1, grace));
 
 /** The different ways in which the containers ended. */
 const distinctExits = (rows: readonly ExitRow[]): string[] => [
@@ -152,7 +152,7 @@ function exitLines(row: ExitRow, cells: number, layout: CardLayout): string[] {
 
 /** preStop and drain against the grace period. */
 function barOf(pen: Pen, { graceUsed, preStop, outcome }: ContainerTimeline, grace: number, cells: number): Piece[] {
-  const used = graceUsed?.shown ?? 0;
+  const used = (graceUsed?.shown ?? 0) / Math.max(1, grace);
   const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(used);
   const cellsOf = (share: number): number => Math.min(cells, Math.max(0, Math.round(share * cells)));
   const usedCells = Math.max(used > 0 ? 1 : 0, cellsOf(used));

@@ -5,7 +5,7 @@ import type { Finding, PhaseName } from '../model/report.ts';
 import { togetherWith } from '../model/reduce/notes.ts';
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import { allNotes, graceMs } from '../verdict/rule-input.ts';
+import { allNotes, graceMs, shareOfGrace } from '../verdict/rule-input.ts';
 import type { Pen } from './palette.ts';
 import { dim, flow, padTo, piece, plain, type Piece } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
@@ -57,7 +57,7 @@ const gracePhases: ReadonlySet<PhaseName> = new Set(['prestop', 'sidecar-wait', 
 
 /** The phase's share of the grace period; empty for a phase that does not use it. */
 export const graceShareText = ({ name, length }: Phase, timeline: Timeline): string =>
-  gracePhases.has(name) ? shareText(length, graceMs(timeline)) : '';
+  gracePhases.has(name) ? shareText(shareOfGrace(timeline, length), graceMs(timeline)) : '';
 
 function findingBlock(pen: Pen, { verdict, timeline }: Report, width: number): string[] {
   return verdict.findings.flatMap((finding) => {

@@ -88,10 +88,8 @@ const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (va
 
 const shareOf =
   (graceMs: number) =>
-  ({ min, max, shown }: Bounds): string =>
-    min > 1.005
-      ? 'more than all'
-      : shareText({ min: min * graceMs, max: max * graceMs, shown: shown * graceMs }, graceMs);
+  (share: Bounds): string =>
+    share.min > 1.005 ? 'more than all' : shareText(share, graceMs);
 
 /** `▲ at risk: 6 of 6, no preStop hook` */
 function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {

@@ -68,7 +68,7 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
   const grace = graceMs(timeline);
   const running = timeline.containers.filter(isStillRunning);
   const since = timeline.marks.find(({ name }) => name === 'acknowledged' || name === 'stopping')?.at.shown;
-  const used = since === undefined ? 0 : Math.max(0, now - since);
+  const share = since === undefined ? 0 : Math.max(0, now - since) / grace;
   const left = killDueIn(timeline, now);
   const exits = timeline.containers.flatMap(({ exit }) => (exit?.code === undefined ? [] : [exit.code]));
   return {
@@ -76,11 +76,11 @@ function rowOf({ timeline }: RolloutPod, now: number): Row {
       timeline.pod.metadata.name,
       durationText(now - timeline.zero),
       stepOf(timeline, now),
-      running.length > 0 && since !== undefined ? shareText({ min: used, max: used, shown: used }, grace) : '–',
+      running.length > 0 && since !== undefined ? shareText({ min: share, max: share, shown: share }, grace) : '–',
       left === undefined ? '–' : left <= 0 ? 'due' : `${Math.ceil(left / 1000)}s`,
       running.length === 0 && exits.length > 0 ? `exit ${Math.max(...exits)}` : '',
     ],
-    ink: running.length > 0 ? shareInk(grace > 0 ? used / grace : 0) : 'plain',
+    ink: running.length > 0 ? shareInk(share) : 'plain',
   };
 }
 

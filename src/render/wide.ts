@@ -1,7 +1,7 @@
 /** `-o wide`: exits as rows like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
 import { lengthText, shareText } from '../verdict/length-text.ts';
 import type { Report } from '../verdict/report.ts';
-import { graceMs } from '../verdict/rule-input.ts';
+import { graceMs, shareOfGrace } from '../verdict/rule-input.ts';
 import { columnsOf } from './prose.ts';
 import { forTerminal } from './safe-text.ts';
 
@@ -34,10 +34,9 @@ export const renderWide = (report: Report): string => wideTable([report]);
 
 /** The share of the container that used most of the grace period. */
 function usedText({ timeline }: Report): string | undefined {
-  const grace = graceMs(timeline);
   const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));
   const [most] = used.sort((a, b) => b.shown - a.shown);
-  return most && shareText({ min: most.min * grace, max: most.max * grace, shown: most.shown * grace }, grace);
+  return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
 }
 
 const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): string =>

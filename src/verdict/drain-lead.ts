@@ -2,7 +2,14 @@
  * The drain lead: how long before its stop signal a serving container left the ready endpoints of its Services. Where
  * endpoints were not watched, no lead is proven: unobserved Services may have routed to the pod. Pure.
  */
-import type { ContainerTimeline, EndpointTimeline, Interval, Length } from '../infer/timeline.ts';
+import type {
+  ContainerTimeline,
+  EndpointTimeline,
+  Interval,
+  Length,
+  RoutedEndpoint,
+  Timeline,
+} from '../infer/timeline.ts';
 import { second } from '../model/span.ts';
 import type { Evidence } from './finding.ts';
 import { lengthText, secondsText } from './length-text.ts';
@@ -14,7 +21,7 @@ import { servicesNamed } from './words.ts';
 
 /** The removal of one endpoint, paired with one container that serves its Service. */
 export interface DrainLead {
-  readonly endpoint: EndpointTimeline;
+  readonly endpoint: RoutedEndpoint;
   readonly container: ContainerTimeline;
   /** From the removal to the stop signal, ms; negative if the signal came first. */
   readonly lead: Length;
@@ -35,12 +42,10 @@ export function leadText({ min, max, shown }: Length): string {
 }
 
 /** The endpoint's Service, or its slice if it belongs to none. */
-const serviceOf = ({ service, slice }: EndpointTimeline): string => service ?? slice;
+const serviceOf = ({ service, slice }: RoutedEndpoint): string => service ?? slice;
 
 /** Without duplicates. */
-export const serviceNames = (endpoints: readonly EndpointTimeline[]): string[] => [
-  ...new Set(endpoints.map(serviceOf)),
-];
+export const serviceNames = (endpoints: readonly RoutedEndpoint[]): string[] => [...new Set(endpoints.map(serviceOf))];
 
 /** The endpoints of each Service; those without one by their slice. */
 export const byService = (endpoints: readonly EndpointTimeline[]): { service: string; own: EndpointTimeline[] }[] =>
@@ -74,15 +79,19 @@ const isRace = ({ lead, container }: DrainLead, isGone: boolean): boolean =>
 export const isRouted = ({ staysReady, wasReady }: Pick<EndpointTimeline, 'staysReady' | 'wasReady'>): boolean =>
   wasReady && !staysReady;
 
+/** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
+export const routedEndpoints = ({ endpoints, unroutedBefore }: Timeline): RoutedEndpoint[] => [
+  ...endpoints.filter(isRouted),
+  ...unroutedBefore,
+];
+
 /** Leads of all pairs of an endpoint and a container, except where the removal or the signal was not observed. */
 export const drainLeads = (input: RuleInput): DrainLead[] =>
-  input.timeline.endpoints
-    .filter(isRouted)
-    .flatMap((endpoint) =>
-      (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
-    );
+  routedEndpoints(input.timeline).flatMap((endpoint) =>
+    (servingContainers(input, endpoint.service) ?? []).flatMap((container) => leadOf(input, endpoint, container)),
+  );
 
-function leadOf(input: RuleInput, endpoint: EndpointTimeline, container: ContainerTimeline): DrainLead[] {
+function leadOf(input: RuleInput, endpoint: RoutedEndpoint, container: ContainerTimeline): DrainLead[] {
   const { unroutedAt } = endpoint;
   const call = stopRequestedAt(input, container);
   if (!unroutedAt || !call) return [];

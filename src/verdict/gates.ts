@@ -7,10 +7,9 @@
 import { millisecondsOf } from '../model/assumptions.ts';
 import { factsOfLastRun } from '../infer/before-deletion.ts';
 import { reportedExit } from '../infer/context.ts';
-import { unroutedBefore, type RoutedEndpoint } from '../infer/endpoints.ts';
 import { between, onClient, type Estimate } from '../infer/estimate.ts';
 import { isMostlyUnmeasured, lossProbes, lostBy, unmeasuredBy } from '../infer/probes.ts';
-import type { ContainerTimeline, ProbeResult, Timeline } from '../infer/timeline.ts';
+import type { ContainerTimeline, ProbeResult, RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import type { Finding, FindingCode, Gate } from '../model/report.ts';
 import { anyTime, atLeast, type Span } from '../model/span.ts';
 import { lengthText, secondsText, shareText } from './length-text.ts';
@@ -21,12 +20,13 @@ import {
   markOf,
   ranContainers,
   servingContainers,
+  shareOfGrace,
   shortestGraceMs,
   signalName,
   type RuleInput,
 } from './rule-input.ts';
 import type { GateSpec, MaxLost } from './policy.ts';
-import { isRouted, leadText, whyEndpointsUnknown, resultWithoutEndpoints } from './drain-lead.ts';
+import { leadText, resultWithoutEndpoints, routedEndpoints, whyEndpointsUnknown } from './drain-lead.ts';
 
 type Result = Pick<Gate, 'passed' | 'message'>;
 
@@ -78,9 +78,9 @@ function usedText(timeline: Timeline, { pastGrace: past, graceUsed }: ContainerT
   if (!Number.isFinite(hi) && lo < 0.005) return `an unknown share of its ${grace}`;
   if (!Number.isFinite(hi)) return `at least ${percent(Math.min(1, lo))} of its ${grace}`;
   if (lo >= 1) return `all of its ${grace}${past ? `, and exited ${lengthText(past)} past the grace period` : ''}`;
-  const shown = Math.min(Math.max(graceUsed?.shown ?? (lo + hi) / 2, lo), hi);
-  const ms = longestGraceMs(timeline);
-  return `${shareText({ min: lo * ms, max: hi * ms, shown: shown * ms }, ms)} of its ${grace}`;
+  const likely = graceUsed ? shareOfGrace(timeline, graceUsed).shown : (lo + hi) / 2;
+  const shown = Math.min(Math.max(likely, lo), hi);
+  return `${shareText({ min: lo, max: hi, shown }, longestGraceMs(timeline))} of its ${grace}`;
 }
 
 function usedBy(input: RuleInput, container: ContainerTimeline): Span {
@@ -111,7 +111,7 @@ function endOf(input: RuleInput, container: ContainerTimeline): Estimate {
 function drainLead(input: RuleInput, limit: number): Result {
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return { passed: false, message: unseen };
-  const endpoints = routedEndpoints(input);
+  const endpoints = routedEndpoints(input.timeline);
   if (endpoints.length === 0) return resultWithoutEndpoints(input);
   const leads = endpoints.flatMap((endpoint) =>
     servingOf(input, endpoint).map((container) => ({
@@ -135,21 +135,10 @@ function drainLead(input: RuleInput, limit: number): Result {
 const servingOf = (input: RuleInput, { service }: RoutedEndpoint): ContainerTimeline[] =>
   servingContainers(input, service) ?? mainContainers(input.timeline);
 
-/** Endpoints that the deletion removed, and those removed before for another reason, however shortly. */
-const routedEndpoints = (input: RuleInput): RoutedEndpoint[] => {
-  const { endpoints } = input.timeline;
-  return [
-    ...endpoints.filter(isRouted).map((one) => ({ ...one, unroutedAt: one.unroutedAt?.estimate })),
-    ...unroutedBefore(input, endpoints).filter(
-      ({ service }) => input.trace.services.get(service ?? '')?.spec.publishNotReadyAddresses !== true,
-    ),
-  ];
-};
-
 /** From the removal to the stop signal, ms; negative if the signal came first. */
 function leadSpan(timeline: Timeline, { unroutedAt }: RoutedEndpoint, { bounds }: ContainerTimeline): Span {
   if (!bounds.stopSignal) return anyTime;
-  const { lo, hi } = (unroutedAt ?? notBeforeNow(timeline)).client;
+  const { lo, hi } = (unroutedAt?.estimate ?? notBeforeNow(timeline)).client;
   const { client } = bounds.stopSignal;
   return { lo: client.lo - hi, hi: client.hi - lo };
 }

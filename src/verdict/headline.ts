@@ -7,7 +7,16 @@ import type { FindingCode, Outcome } from '../model/report.ts';
 import { firstOf, type JudgedFinding, type JudgedVerdict } from './finding.ts';
 import { gateFailed } from './exit-code.ts';
 import { graceUsedLength, afterText, isShareKnown, lengthText, secondsText, shareText } from './length-text.ts';
-import { graceMs, graceText, longestGraceMs, mainContainers, markOf, ranContainers, signalName } from './rule-input.ts';
+import {
+  graceMs,
+  graceText,
+  longestGraceMs,
+  mainContainers,
+  markOf,
+  ranContainers,
+  shareOfGrace,
+  signalName,
+} from './rule-input.ts';
 import { few, list, plural, stillRan } from './words.ts';
 
 interface HeadlineInput {
@@ -134,10 +143,11 @@ function shareOf(timeline: Timeline, container: ContainerTimeline, prefix: strin
   if (pastGrace) return `, ${lengthText(pastGrace)} past the ${graceText(timeline)}`;
   const grace = graceMs(timeline);
   // A share that counts from a second start of the kubelet does not cover the whole drain.
-  const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max * grace < drain.min;
-  if (!graceUsed || isOfSecondStart || !Number.isFinite(graceUsed.max)) return '';
-  const share = graceUsedLength(container, grace);
-  if (!share || !isShareKnown(share, grace)) return '';
+  const isOfSecondStart = drain !== undefined && graceUsed !== undefined && graceUsed.max < drain.min;
+  const used = graceUsedLength(container);
+  if (!used || isOfSecondStart) return '';
+  const share = shareOfGrace(timeline, used);
+  if (!isShareKnown(share, grace)) return '';
   return ` (${prefix}${shareText(share, grace)} of its ${graceText(timeline)})`;
 }
 

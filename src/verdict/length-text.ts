@@ -2,7 +2,7 @@
  * Prints lengths of time and shares of the grace period. Only this file decides digits and `≈`, so that one length is
  * the same number in every sentence, table, gate and document. Pure.
  */
-import type { ContainerTimeline, Length } from '../infer/timeline.ts';
+import type { Bounds, ContainerTimeline, Length } from '../infer/timeline.ts';
 
 /** A length known less exactly is printed in whole seconds. */
 const coarseWidthMs = 1500;
@@ -43,21 +43,20 @@ function rangeText(min: number, max: number): string {
 }
 
 /** Whether a share of the grace period says anything: "at most 100%" does not. */
-export const isShareKnown = ({ min, max }: Length, graceMs: number): boolean =>
-  max < graceMs || (Number.isFinite(max) && !mayBeNearZero(min, max));
+export const isShareKnown = ({ min, max }: Bounds, graceMs: number): boolean =>
+  max < 1 || (Number.isFinite(max) && !mayBeNearZero(min * graceMs, max * graceMs));
 
-/** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. */
-export function shareText(length: Length, graceMs: number): string {
-  if (graceMs <= 0 || !Number.isFinite(length.max)) return '?';
+/** `31%`, `≈31%`; at most 100: time past the grace period is printed in seconds. `share`: 1 is all of it. */
+export function shareText(share: Bounds, graceMs: number): string {
+  const [min, max, shown] = [share.min * graceMs, share.max * graceMs, share.shown * graceMs];
+  if (!Number.isFinite(max)) return '?';
   const whole = (ms: number, round = Math.round): number => Math.min(100, round((ms / graceMs) * 100));
   const percent = (ms: number): string => `${whole(ms)}%`;
-  const width = (length.max - length.min) / graceMs;
   // If the length is printed in whole seconds, take the share of the printed value: ≈3s of 10s is 30%.
-  const isCoarse = length.max - length.min >= coarseWidthMs;
-  const printed = isCoarse ? Math.round(length.shown / 1000) * 1000 : length.shown;
-  if (mayBeNearZero(length.min, length.max)) return `≤${percent(length.max)}`;
-  if (isRange(length)) return `${whole(length.min, Math.floor)}–${whole(length.max, Math.ceil)}%`;
-  return `${width > 0.1 ? '≈' : ''}${percent(printed)}`;
+  const printed = max - min >= coarseWidthMs ? Math.round(shown / 1000) * 1000 : shown;
+  if (mayBeNearZero(min, max)) return `≤${percent(max)}`;
+  if (isRange({ min, max, shown })) return `${whole(min, Math.floor)}–${whole(max, Math.ceil)}%`;
+  return `${share.max - share.min > 0.1 ? '≈' : ''}${percent(printed)}`;
 }
 
 /** `6.0s`, `0.02s`, `2m05s`, `2h05m`; ms. */
@@ -83,12 +82,7 @@ const negligibleDelayMs = 500;
  * and the bar are the same number. With a hook, or if the signal came late, it counts from when the kubelet started.
  * Undefined if nothing was observed.
  */
-export function graceUsedLength(
-  { graceUsed, drain, preStop, kind }: ContainerTimeline,
-  graceMs: number,
-): Length | undefined {
-  if (!graceUsed) return undefined;
-  const [min, max, shown] = [graceUsed.min * graceMs, graceUsed.max * graceMs, graceUsed.shown * graceMs];
-  const isDrain = drain && !preStop && kind === 'container' && Math.abs(shown - drain.shown) < negligibleDelayMs;
-  return isDrain ? drain : { min, max, shown, basis: 'inferred' };
+export function graceUsedLength({ graceUsed, drain, preStop, kind }: ContainerTimeline): Length | undefined {
+  if (!graceUsed || !drain || preStop || kind !== 'container') return graceUsed;
+  return Math.abs(graceUsed.shown - drain.shown) < negligibleDelayMs ? drain : graceUsed;
 }

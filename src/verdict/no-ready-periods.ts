@@ -5,20 +5,20 @@
 import { deliverableSince } from '../infer/arrival.ts';
 import type { DeletionContext } from '../infer/context.ts';
 import type { PodNetwork } from '../infer/pod-network.ts';
-import { lostSince, type Fact, type SliceState, type Trace } from '../model/trace.ts';
+import type { Fact, SliceState, Trace } from '../model/trace.ts';
 
 export interface NoReadyPeriod {
   readonly service: string;
   readonly ms: number;
-  /** It had not ended when the trace ended. */
-  readonly open: boolean;
+  /** `missed`: the stream was cut or late, so the period may have been longer; `open`: it lasted until the trace ended. */
+  readonly end: 'seen' | 'missed' | 'open';
   readonly evidence: number[];
 }
 
 /** For `lengthText`. */
-export const periodLength = ({ ms, open }: Pick<NoReadyPeriod, 'ms' | 'open'>) => ({
+export const periodLength = ({ ms, end }: Pick<NoReadyPeriod, 'ms' | 'end'>) => ({
   min: ms,
-  max: open ? Infinity : ms,
+  max: end === 'seen' ? ms : Infinity,
   shown: ms,
 });
 
@@ -30,8 +30,8 @@ export function noReadyPeriods({ trace, deletion, network }: DeletionContext): N
   return [...services].flatMap((service) => {
     const periods = periodsOf(trace, network, service)
       .filter(({ to }) => to > since)
-      .map(({ from, to, open, evidence }) => ({ service, ms: to - from, open, evidence }))
-      .filter(({ ms, open }) => open || ms >= minPeriodMs);
+      .map(({ from, to, end, evidence }) => ({ service, ms: to - from, end, evidence }))
+      .filter(({ ms, end }) => end === 'open' || ms >= minPeriodMs);
     return periods.sort((a, b) => b.ms - a.ms).slice(0, 1);
   });
 }
@@ -39,7 +39,7 @@ export function noReadyPeriods({ trace, deletion, network }: DeletionContext): N
 /** One sync writes several slices one after another: a shorter period may be only the time between them. */
 const minPeriodMs = 100;
 
-interface Period extends Pick<NoReadyPeriod, 'open' | 'evidence'> {
+interface Period extends Pick<NoReadyPeriod, 'end' | 'evidence'> {
   readonly from: number;
   readonly to: number;
 }
@@ -59,17 +59,24 @@ function periodsOf(trace: Trace, network: PodNetwork, service: string): Period[]
     const ready = [...current.values()].reduce((sum, value) => sum + readyIn(value), 0);
     if (last && (ready > 0 || isDeleted)) {
       const evidence = [...last.evidence, state.seq];
-      ended.push({ ...last, to: earliestTimeOf(trace, network, state), open: false, evidence });
+      const to = earliestTimeOf(trace, network, state);
+      ended.push({ ...last, to, end: to === state.at ? 'seen' : 'missed', evidence });
       last = undefined;
     } else if (ready === 0 && hadReady && !last && !isDeleted)
-      last = { from: latestTimeOf(network, state), to: watchedUntil(trace), open: true, evidence: [state.seq] };
+      last = { from: latestTimeOf(network, state), to: trace.lastReceivedAt, end: 'open', evidence: [state.seq] };
     hadReady = ready > 0 || (hadReady && !isDeleted);
   }
-  return last ? [...ended, last] : ended;
+  return [...ended, ...(last ? [last] : [])].map((period) => untilGap(trace, period));
 }
 
-/** A period that has not ended is counted only for as long as the stream was watched. */
-const watchedUntil = (trace: Trace): number => Math.min(trace.lastReceivedAt, lostSince(trace, 'endpointslices'));
+/** Whatever a gap of the stream hides: before the gap began, no endpoint was ready. */
+function untilGap({ gaps }: Trace, period: Period): Period {
+  const starts = gaps.flatMap(({ value: { stream, from } }) =>
+    stream === 'endpointslices' && from > period.from ? from : [],
+  );
+  const gapStart = Math.min(...starts);
+  return gapStart < period.to ? { ...period, to: gapStart, end: 'missed' } : period;
+}
 
 /** The latest possible time of a change, so that no period is reported longer than it was. */
 const latestTimeOf = (network: PodNetwork, { value, at }: Fact<SliceState>): number =>

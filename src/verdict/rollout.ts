@@ -8,7 +8,7 @@ import { periodLength } from './no-ready-periods.ts';
 import { lengthText } from './length-text.ts';
 import { rolloutRequestsText } from './loss.ts';
 import type { Report } from './report.ts';
-import { graceMs, markOf, signalName } from './rule-input.ts';
+import { graceMs, markOf, shareOfGrace, signalName } from './rule-input.ts';
 import type { TrafficAnswer } from './traffic.ts';
 import { byFrequency, list, plural } from './words.ts';
 
@@ -111,11 +111,12 @@ function slowestOf(timelines: readonly Timeline[]) {
 
 const wasKilled = ({ containers }: Timeline): boolean => containers.some(({ outcome }) => outcome === 'killed');
 
-type BoundsOf = (container: ContainerTimeline) => Bounds | undefined;
+type BoundsOf = (container: ContainerTimeline, timeline: Timeline) => Bounds | undefined;
 
 const drainOf: BoundsOf = ({ drain }) => drain;
 
-const graceUsedOf: BoundsOf = ({ graceUsed }) => (graceUsed && Number.isFinite(graceUsed.max) ? graceUsed : undefined);
+const graceUsedOf: BoundsOf = ({ graceUsed }, timeline) =>
+  graceUsed && Number.isFinite(graceUsed.max) ? shareOfGrace(timeline, graceUsed) : undefined;
 
 const eachBound = (of: (bound: keyof Bounds) => number): Bounds => ({
   min: of('min'),
@@ -124,8 +125,8 @@ const eachBound = (of: (bound: keyof Bounds) => number): Bounds => ({
 });
 
 /** The greatest of a pod's containers. */
-function greatest({ containers }: Timeline, boundsOf: BoundsOf): Bounds | undefined {
-  const all = containers.flatMap((container) => boundsOf(container) ?? []);
+function greatest(timeline: Timeline, boundsOf: BoundsOf): Bounds | undefined {
+  const all = timeline.containers.flatMap((container) => boundsOf(container, timeline) ?? []);
   return all.length === 0 ? undefined : eachBound((bound) => Math.max(...all.map((one) => one[bound])));
 }
 

@@ -1,6 +1,6 @@
 /** The input of all verdict rules, and what many of them read from it. */
 import type { DeletionContext } from '../infer/context.ts';
-import type { ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
+import type { Bounds, ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
 import { numberOfSignal } from '../model/stop-signal.ts';
@@ -55,6 +55,13 @@ export const shortestGraceMs = ({ grace }: Timeline): number => grace.counted.mi
 
 /** The grace period that percentages refer to. The kubelet treats 0 s as 1 s (SIGNALS.md §2 S1). */
 export const graceMs = ({ grace }: Timeline): number => Math.max(1, grace.effectiveSeconds) * 1000;
+
+/** A length as a share of the grace period that the kubelet may have counted; 1 is all of it. */
+export const shareOfGrace = (timeline: Timeline, { min, max, shown }: Bounds): Bounds => ({
+  min: min / longestGraceMs(timeline),
+  max: max / shortestGraceMs(timeline),
+  shown: shown / graceMs(timeline),
+});
 
 /** `6s grace period`. */
 export function graceText({ grace }: Timeline): string {

@@ -3,13 +3,14 @@
  * reason; and whether any backend could take new connections. Looks only at containers that serve a Service's target
  * port. Pure.
  */
-import type { EndpointTimeline, Timeline } from '../infer/timeline.ts';
+import type { RoutedEndpoint, Timeline } from '../infer/timeline.ts';
 import {
   drainLeads,
   minLeadMs,
   leadText,
   drainRace,
   isRouted,
+  routedEndpoints,
   serviceNames,
   whyEndpointsUnknown,
   resultWithoutEndpoints,
@@ -89,14 +90,16 @@ const atRisk = (reason: string): Judgement => ({ judgement: 'at-risk', reason })
 function judgementOf(input: RuleInput, findings: readonly JudgedFinding[], capacity: string | undefined): Judgement {
   const { endpoints } = input.timeline;
   if (ranContainers(input.timeline).length === 0) return notJudged('no container was serving');
-  if (endpoints.length === 0) {
+  const since = input.deletion.accepted.client.lo - minLeadMs;
+  const isRecent = routedEndpoints(input.timeline).some(({ unroutedAt }) => !unroutedAt || unroutedAt.latest > since);
+  if (endpoints.length === 0 && !isRecent) {
     const { passed, message } = resultWithoutEndpoints(input);
     return notJudged(passed ? 'no Service routes to this pod' : message);
   }
   const unseen = whyEndpointsUnknown(input);
   if (unseen !== undefined) return notJudged(unseen);
   // No Service sent it traffic.
-  if (!endpoints.some(({ wasReady }) => wasReady))
+  if (!endpoints.some(({ wasReady }) => wasReady) && !isRecent)
     return safe(`it was not ready in ${servicesText(endpoints)} before the deletion`);
   const risk = connectionRisk(input, findings);
   if (risk !== undefined) return atRisk(risk);
@@ -142,7 +145,9 @@ function capacityText(services: readonly ServiceAnswer[], findings: readonly Jud
     .flatMap(({ name, otherReady, noReady }) => {
       if (!noReady) return otherReady === 0 ? [`no other ready endpoint in Service ${name}`] : [];
       const length = lengthText(periodLength(noReady));
-      return [`no ready backend in Service ${name} for ${length}${noReady.open ? ', until the trace ended' : ''}`];
+      return [
+        `no ready backend in Service ${name} for ${length}${noReady.end === 'open' ? ', until the trace ended' : ''}`,
+      ];
     });
   const more = texts.length > 2 ? ` and ${plural(texts.length - 2, 'more Service')}` : '';
   return texts.length > 0 ? texts.slice(0, 2).join('; ') + more : undefined;
@@ -158,7 +163,7 @@ function otherReadyOf(timeline: Timeline): number | undefined {
   return Number.isFinite(fewest) ? fewest : undefined;
 }
 
-function servicesText(endpoints: readonly EndpointTimeline[]): string {
+function servicesText(endpoints: readonly RoutedEndpoint[]): string {
   const names = serviceNames(endpoints);
   return endpoints.every(({ service }) => service !== undefined) ? servicesNamed(names) : list(names);
 }

@@ -1,4 +1,5 @@
 /** Names and counts in sentences. Pure. */
+import { sumByKey } from '../model/probe-numbers.ts';
 
 /** `a`, `a and b`, `a, b and c`. */
 export const list = (words: readonly string[]): string =>
@@ -22,8 +23,5 @@ export const plural = (count: number, singular: string, many = `${singular}s`): 
   `${count} ${count === 1 ? singular : many}`;
 
 /** Distinct values with the sums of their counts, most frequent first. */
-export function byFrequency<T>(counted: readonly (readonly [value: T, count: number])[]): [value: T, count: number][] {
-  const sums = new Map<T, number>();
-  for (const [value, count] of counted) sums.set(value, (sums.get(value) ?? 0) + count);
-  return [...sums].sort(([, a], [, b]) => b - a);
-}
+export const byFrequency = <T>(counted: readonly (readonly [value: T, count: number])[]): [value: T, count: number][] =>
+  [...sumByKey(counted)].sort(([, a], [, b]) => b - a);

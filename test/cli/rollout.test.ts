@@ -150,12 +150,12 @@ describe('the summary', () => {
       timeline: {
         pod: { metadata: { name } },
         marks: [],
-        grace: { effectiveSeconds: 10 },
+        grace: { effectiveSeconds: 10, counted: { min: 10, max: 10 } },
         total: { min: 9900, max: 10_000 + share * 10_000, shown: 10_000 + share * 5000 },
         containers: [
           {
             outcome: outcome === 'killed' ? 'killed' : 'completed',
-            graceUsed: { min: 0, max: share, shown: share / 2 },
+            graceUsed: { min: 0, max: share * 10_000, shown: share * 5000 },
           },
         ],
       },

@@ -1,6 +1,6 @@
 /** Many ways to route traffic to a pod: each report must match its EndpointSlices. */
 import { expect, it } from 'vitest';
-import { drains } from '../sim/plain-story.ts';
+import { drains, plainContainer } from '../sim/plain-story.ts';
 import type { ServiceStory } from '../sim/story.ts';
 import {
   adding,
@@ -230,4 +230,21 @@ it('without access to EndpointSlices the report claims nothing about endpoints',
   const report = judged(adding(rawObservations, slicesRefused(begin + 20), listed(begin + 30, 'services')));
   expect(report.endpoints).toEqual([]);
   expect(findingCodes(report)).toContain('evidence-lost');
+});
+
+it.each([
+  ['that ends in a state without one', 0],
+  ['that ends in a state with one', 1],
+])('a time without ready endpoint is proved only until a gap begins %s', (_, others) => {
+  const rawObservations = storyObservations({ containers: [plainContainer({ app: drains(5000) })] });
+  const { at } = markedIn(rawObservations);
+  const slice = changesOf(rawObservations, 'endpointslices')[0]?.object;
+  const other = { conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'other-0', uid: 'uid-other' } };
+  const endpoints = [...((slice?.['endpoints'] ?? []) as unknown[]), ...(others > 0 ? [other] : [])];
+  const gap = { kind: 'gap', stream: 'endpointslices', from: at + 1000, to: at + 3000, cause: 'expired' } as const;
+  const report = judged(
+    adding(rawObservations, { at: at + 3000, ...gap }, listed(at + 3000, 'endpointslices', { ...slice, endpoints })),
+  );
+  const found = report.verdict.findings.find(({ code }) => code === 'no-ready-endpoint');
+  expect(found?.message).toBe('Service api had no ready endpoint for at least 1.0s');
 });

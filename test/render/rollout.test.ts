@@ -36,7 +36,7 @@ describe('the card of many pods', () => {
 
   it('claims no number between bounds that are far apart', () => {
     const drain = { min: 0, max: 6400, shown: 2700, basis: 'inferred' as const };
-    const graceUsed = { min: 0, max: 0.64, shown: 0.27 };
+    const graceUsed = drain;
     const [container] = graceful.timeline.containers;
     if (!container) throw new Error('the report has no container');
     const timeline = { ...graceful.timeline, containers: [{ ...container, drain, graceUsed }] };

@@ -6,10 +6,11 @@ import { endedLikeLive } from '../../src/run/replay.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import { isVague } from '../../src/verdict/length-text.ts';
 import type { Policy } from '../../src/verdict/policy.ts';
+import type { RawObservation } from '../../src/model/observation.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import type { ContainerStory, Story } from '../sim/story.ts';
-import { drains } from '../sim/plain-story.ts';
-import { alone, ignoresSignal, storyObservations } from '../helpers/cases.ts';
+import { drains, plainContainer } from '../sim/plain-story.ts';
+import { alone, editing, ignoresSignal, storyObservations } from '../helpers/cases.ts';
 import { observationsOf, traceOf } from '../helpers/recordings.ts';
 import { asked, pod } from '../helpers/story-changes.ts';
 
@@ -88,4 +89,32 @@ it('counts the longest possible drain for a new grace period if the evidence lea
   expect(drain && isVague(drain)).toBe(true);
   const longest = ((drain?.max ?? 0) / 1000).toFixed(1);
   expect(report?.answer.advice.join()).toContain(`10s + drain at most ${longest}s + 25%`);
+});
+
+/** What the finding prestop-heavy says, as part of a sentence. */
+const heavyHook = (rawObservations: readonly RawObservation[]): string | undefined =>
+  reportOf(traceOf(observationsOf([...endedLikeLive(rawObservations)])))?.verdict.findings.find(
+    ({ code }) => code === 'prestop-heavy',
+  )?.clause;
+
+it('names a range of seconds that a hook left, if it may have ended at any time before the exit', () => {
+  const app = { ...drains(5400), saysOnSignal: undefined, saysBeforeExit: undefined };
+  const hook = { preStop: { kind: 'exec', takesMs: 20_000, fails: false } as const };
+  const rawObservations = storyObservations(alone({ app, logged: false, ...hook }, pod({ graceSeconds: 30 })));
+  const sleeping = editing(rawObservations, 'pod', ({ spec, ...one }) => {
+    const containers = (spec['containers'] as object[]).map((container) => ({
+      ...container,
+      lifecycle: { preStop: { exec: { command: ['sleep', '20'] } } },
+    }));
+    return { ...one, spec: { ...spec, containers } };
+  });
+  expect(heavyHook(sleeping)).toMatch(/of 30s and left app 5–10s$/);
+});
+
+it('says that a sidecar had at most what its hook left: it waits for its turn too', () => {
+  const proxy = { name: 'proxy', kind: 'sidecar', preStop: { kind: 'sleep', seconds: 6 }, app: drains(500) } as const;
+  const rawObservations = storyObservations({
+    containers: [plainContainer({ app: drains(8000) }), plainContainer(proxy)],
+  });
+  expect(heavyHook(rawObservations)).toMatch(/of 10s and left proxy at most 4s$/);
 });

@@ -31,8 +31,8 @@ describe('a length is printed with as many digits as its interval supports', () 
 });
 
 it('a share of the grace period is at most 100%', () => {
-  expect(shareText({ min: 3000, max: 3200, shown: 3100 }, 10_000)).toBe('31%');
-  expect(shareText({ min: 5000, max: 7000, shown: 6000 }, 10_000)).toBe('≈60%');
-  expect(shareText({ min: 991, max: 6225, shown: 3600 }, 10_000)).toBe('9–63%');
-  expect(shareText({ min: 64_000, max: 65_000, shown: 64_500 }, 10_000)).toBe('100%');
+  expect(shareText({ min: 0.3, max: 0.32, shown: 0.31 }, 10_000)).toBe('31%');
+  expect(shareText({ min: 0.5, max: 0.7, shown: 0.6 }, 10_000)).toBe('≈60%');
+  expect(shareText({ min: 0.0991, max: 0.6225, shown: 0.36 }, 10_000)).toBe('9–63%');
+  expect(shareText({ min: 6.4, max: 6.5, shown: 6.45 }, 10_000)).toBe('100%');
 });

@@ -13,6 +13,7 @@ import {
   changed,
   changesOf,
   editing,
+  judged,
   listed,
   markedIn,
   storyObservations,
@@ -183,6 +184,16 @@ describe('min-drain-lead', () => {
     expect(gate.message).toMatch(/^SIGTERM of app came .* after removal from Service api/);
     expect(gateOf(unroutedEarlier(300, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: true });
     expect(gateOf(unroutedEarlier(-2, edit), { kind: 'min-drain-lead', ms: 200 })).toMatchObject({ passed: false });
+  });
+
+  it.each([
+    ['its readiness', unready],
+    ['its labels', () => []],
+  ])('is too short for load balancers if the pod lost %s just before the deletion', (_, edit) => {
+    const { verdict, traffic } = judged(unroutedEarlier(300, edit));
+    expect(traffic).toMatchObject({ judgement: 'at-risk' });
+    expect(verdict.findings).toContainEqual(expect.objectContaining({ code: 'drain-race' }));
+    expect(judged(unroutedEarlier(1200, edit)).traffic).not.toMatchObject({ judgement: 'at-risk' });
   });
 
   it('passes if there is nothing to observe: no Service selects the pod', () => {

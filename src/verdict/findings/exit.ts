@@ -5,12 +5,10 @@ import { graceAdvice, loweredGraceText } from '../grace.ts';
 import { afterText, lengthText } from '../length-text.ts';
 import {
   containerSpec,
-  graceMs,
   graceText,
   ignoresItsSignal,
   longestGraceMs,
   ranContainers,
-  shortestGraceMs,
   signalName,
   type RuleInput,
 } from '../rule-input.ts';
@@ -36,7 +34,9 @@ export const exitRules: ContainerRules = {
     if (outcome !== 'killed' || kind === 'container' || kind === 'init') return undefined;
     const label = kind === 'sidecar' ? 'sidecar' : 'debug container';
     const because =
-      kind === 'sidecar' ? 'sidecars get what the main containers leave of it' : 'a shell does not exit on SIGTERM';
+      kind === 'sidecar'
+        ? 'sidecars get what the main containers leave of it'
+        : 'an interactive shell ignores SIGTERM, for example';
     const clause = `${label} ${name} was ${probable ? 'probably ' : ''}SIGKILLed${afterSignal(container)}`;
     return {
       message: `${clause}, when the ${graceText(input.timeline)} ended: ${because}`,
@@ -79,7 +79,7 @@ export const exitRules: ContainerRules = {
       clause: `${label} exited ${exit.code}${early}`,
       why: is137 ? `exit 137 came too early for the kubelet's SIGKILL: ${earlyKillText(container)}` : undefined,
       advice: isOomKilled
-        ? `Raise the memory limit of ${name}, or use less memory while shutting down.`
+        ? `Raise the memory limit of ${name}, or use less memory: this may have happened before the shutdown.`
         : `Look at the last log lines of ${name}: a clean shutdown exits with 0, or with 128 plus the signal's number.`,
     };
   },
@@ -113,13 +113,13 @@ export const exitRules: ContainerRules = {
   'grace-nearly-spent': (input, container) => {
     const { trace, timeline } = input;
     const { name, pastGrace, preStop } = container;
-    const used = leastUsed(timeline, container);
+    const used = leastUsed(container);
     if (used === undefined || !(used >= nearlySpentShare * longestGraceMs(timeline))) return undefined;
     if (pastGrace && preStop?.outcome === 'cut-off') return undefined;
     // The hook may still turn out to have been cut off.
     if (preStop?.outcome === 'unknown' && !trace.gone) return undefined;
     const grace = graceText(timeline);
-    const clause = `${name} used ${usedText(timeline, container, used)} of its ${grace}`;
+    const clause = `${name} used ${usedText(container, used)} of its ${grace}`;
     return {
       message: pastGrace
         ? `${name} exited ${lengthText(pastGrace)} past its ${grace} (not killed)`
@@ -179,19 +179,14 @@ const earlyKillText = ({ stopSignal }: ContainerTimeline): string =>
 const nearlySpentShare = 0.75;
 
 /** A lower bound, ms. For a sidecar only its own hook and drain count, not its wait for the others. */
-function leastUsed(timeline: Timeline, container: ContainerTimeline): number | undefined {
-  const { kind, outcome, exit, graceUsed, drain, preStop } = container;
+function leastUsed({ kind, outcome, exit, graceUsed, drain, preStop }: ContainerTimeline): number | undefined {
   if (exit?.code === undefined || outcome === 'killed' || outcome === 'oom') return undefined;
   if (kind === 'sidecar') return drain && drain.min + (preStop?.length?.min ?? 0);
-  return graceUsed && graceUsed.min * longestGraceMs(timeline);
+  return graceUsed?.min;
 }
 
-function usedText(timeline: Timeline, { kind, graceUsed }: ContainerTimeline, least: number): string {
-  if (kind === 'sidecar' || !graceUsed) return lengthText({ min: least, max: least, shown: least });
-  const most = graceUsed.max * shortestGraceMs(timeline);
-  const shown = Math.min(Math.max(graceUsed.shown * graceMs(timeline), least), most);
-  return lengthText({ min: least, max: most, shown });
-}
+const usedText = ({ kind, graceUsed }: ContainerTimeline, least: number): string =>
+  lengthText(kind !== 'sidecar' && graceUsed ? graceUsed : { min: least, max: least, shown: least });
 
 function headroomAdvice(input: RuleInput, container: ContainerTimeline, used: number): string {
   const blocking = blockingContainer(input.timeline, container);

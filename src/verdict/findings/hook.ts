@@ -1,6 +1,8 @@
 /** Findings about preStop hooks. */
-import type { PreStopExit } from '../../infer/timeline.ts';
+import type { PreStopExit, Timeline } from '../../infer/timeline.ts';
+import type { ContainerKind } from '../../model/kube.ts';
 import type { HookKind } from '../../model/observe/container.ts';
+import { second, type Span } from '../../model/span.ts';
 import type { ContainerRule, ContainerRules } from '../finding.ts';
 import { graceAdvice, isForced, loweredGraceText } from '../grace.ts';
 import { lengthText } from '../length-text.ts';
@@ -23,11 +25,12 @@ export const hookRules: ContainerRules = {
     };
   }),
 
-  'prestop-cut-off': ofHook((input, container, { kind, outcome, outlasted, sleepSeconds }) => {
+  'prestop-cut-off': ofHook((input, container, preStop) => {
+    const { kind, outcome, outlasted } = preStop;
     if (outcome !== 'cut-off') return undefined;
     const { timeline } = input;
     const { name, stopSignal } = container;
-    const seconds = sleepSeconds ?? containerSpec(timeline.pod, name)?.lifecycle?.preStop?.exec?.seconds;
+    const seconds = plannedSeconds(timeline, name, preStop);
     const wanted = seconds === undefined ? '' : ` (it sleeps ${seconds}s)`;
     const signalled = stopSignal ? `; ${name} had only 2s after ${signalName(container)}` : '';
     const left = outlasted ? `, though ${name} had already exited` : signalled;
@@ -58,9 +61,12 @@ export const hookRules: ContainerRules = {
     if (length.min < heavyShare * longestGraceMs(timeline)) return undefined;
     const before = stopSignal ? `, before ${signalName(container)} was sent` : '';
     const seconds = timeline.grace.effectiveSeconds;
+    // A sleep never ends early.
+    const slept = outcome === 'completed' ? second * (plannedSeconds(timeline, name, preStop) ?? 0) : 0;
+    const left = leftText(container.kind, seconds, { lo: Math.max(length.min, slept), hi: length.max });
     return {
       message: `the preStop hook of ${name} took ${took(preStop)} of the ${graceText(timeline)}${before}`,
-      clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${leftText(seconds, length.shown)}`,
+      clause: `preStop took ${took(preStop)} of ${seconds}s and left ${name} ${left}`,
       why: loweredGraceText(input),
       advice: graceAdvice(input, {
         usual:
@@ -97,8 +103,18 @@ const heavyShare = 0.5;
 
 const took = ({ length }: PreStopExit): string => (length ? lengthText(length) : '?');
 
-/** The kubelet subtracts whole seconds of the hook from the grace period, and leaves at least 2 s (SIGNALS.md §2 S8). */
-function leftText(graceSeconds: number, hook: number): string {
-  const left = graceSeconds - Math.floor(hook / 1000);
-  return left <= 2 ? "2s (the kubelet's minimum)" : `${left}s`;
+/** How long the hook sleeps, s, if it does nothing else. */
+const plannedSeconds = ({ pod }: Timeline, container: string, { sleepSeconds }: PreStopExit): number | undefined =>
+  sleepSeconds ?? containerSpec(pod, container)?.lifecycle?.preStop?.exec?.seconds;
+
+/**
+ * What a hook that took `hook` ms left of the grace period. The kubelet subtracts the hook in whole seconds, and leaves at
+ * least 2 s (SIGNALS.md §2 S8). From a sidecar's grace period it also subtracts the wait for its turn (S7).
+ */
+function leftText(kind: ContainerKind, graceSeconds: number, hook: Span): string {
+  const leftAfter = (ms: number): number => Math.max(2, graceSeconds - Math.floor(ms / second));
+  const [least, most] = [leftAfter(hook.hi), leftAfter(hook.lo)];
+  if (most === 2) return "2s (the kubelet's minimum)";
+  if (kind === 'sidecar') return `at most ${most}s`;
+  return least === most ? `${most}s` : `${least}–${most}s`;
 }

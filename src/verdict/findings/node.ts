@@ -103,12 +103,14 @@ export const nodeRules: Rules = {
     const isReported = ranContainers(timeline).every(reportedExit);
     if (!again && isReported && trace.gone && trace.gone.at - first.at < minRetryDelayMs) return undefined;
     const later = again && secondsText(again.at - first.at);
+    // Any other error may come from a runtime that is well: a network plugin, or a process that does not die.
+    const isSilent = failures.some(({ message }) => /code = (Unavailable|DeadlineExceeded)/.test(message));
     return {
-      message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a full grace period` : ''}: the container runtime did not answer`,
-      clause: `the container runtime was unavailable (FailedKillPod${times})`,
+      message: `the kubelet could not stop the pod (FailedKillPod${times})${again ? ` and tried again ${later} later, with a full grace period` : ''}: the container runtime ${isSilent ? 'did not answer' : 'reported an error'}`,
+      clause: `the container runtime ${isSilent ? 'was unavailable' : 'reported an error'} (FailedKillPod${times})`,
       why: again && `the kubelet tried again ${later} after its first try, with a full grace period`,
       advice:
-        'Look at the container runtime on the node (journalctl -u containerd, or your runtime); nothing in the pod caused this.',
+        'Look at the container runtime on the node (journalctl -u containerd, or your runtime) and at the message of the Event.',
       delayMs: again && again.at - first.at,
       evidence: [failures.map(({ seq }) => seq), again?.seq],
     };

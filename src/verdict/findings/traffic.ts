@@ -73,12 +73,12 @@ export const trafficRules: Rules = {
     const { timeline } = input;
     const isWholeWorkload = isCascade(timeline);
     if (needsNoReplacement(timeline) && !isWholeWorkload) return undefined;
-    return noReadyPeriods(input).map(({ service, ms, open, evidence }) => {
+    return noReadyPeriods(input).map(({ service, ms, end, evidence }) => {
       const length = lengthText({ min: ms, max: ms, shown: ms });
-      const clause = `Service ${service} had no ready endpoint for ${open ? 'at least ' : ''}${length}`;
+      const clause = `Service ${service} had no ready endpoint for ${end === 'seen' ? '' : 'at least '}${length}`;
       return {
         severity: isWholeWorkload ? 'info' : 'warning',
-        message: `${clause}${open ? ', until the trace ended' : ''}`,
+        message: `${clause}${end === 'open' ? ', until the trace ended' : ''}`,
         clause,
         advice: isWholeWorkload
           ? 'Expected: the whole workload was deleted.'

@@ -44,6 +44,8 @@ const eachEvent =
 
 const killFailed = (why: string): string =>
   `error killing pod: failed to "KillContainer" for "app" with KillContainerError: "rpc error: code = Unknown desc = ${why}"`;
+const networkNotRemoved =
+  'error killing pod: failed to "KillPodSandbox" for "uid" with KillPodSandboxError: "rpc error: code = Unknown desc = failed to destroy network for sandbox"';
 
 /** The container `legacy` was added for debugging. */
 const debugging = each('pod', (object) => {
@@ -121,6 +123,12 @@ const did: Case[] = [
     of: 'finalizer',
     edit: [event('FailedKillPod', killFailed('connection refused'), 100, { container: '' })],
     expect: { findings: ['runtime-unavailable'] },
+  },
+  {
+    sentence: 'an error that a network plugin can cause does not show that the runtime did not answer',
+    of: 'finalizer',
+    edit: [event('FailedKillPod', networkNotRemoved, 100, { container: '' })],
+    expect: { says: { 'runtime-unavailable': /: the container runtime reported an error\n/ } },
   },
   {
     sentence: 'a repeated Killing without its first Event counts from its first time, with a wider signal interval',

@@ -44,6 +44,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     memory,
     counts,
     env,
+    closed: closing.signal,
     clean,
     requestTimeoutMs: options.requestTimeoutMs,
   });

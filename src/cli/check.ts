@@ -4,7 +4,7 @@ import type { CheckOptions, CheckSource } from '../advice/check.ts';
 import type { Ports } from '../run/ports.ts';
 import { addConnectionFlags, collect, connectionOf } from './connection-flags.ts';
 import { addTargetFlags, decideGrace, pickOf } from './delete-flags.ts';
-import { parseDuration, usageError } from './usage.ts';
+import { flagOf, parseDuration, usageError } from './usage.ts';
 import { readConfig } from './config.ts';
 import { findingsIn, policyFrom } from './pipeline-flags.ts';
 import { addDocumentFlags, documentOptions, otherFormats, verbosityOf } from './options.ts';
@@ -68,7 +68,6 @@ function hideLimits(check: Command): void {
 }
 
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
-  // Loaded only now: whatever a command's flags load makes every start slower.
   const { failOnWords } = await import('../advice/finding.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace(flags);
@@ -87,7 +86,7 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
     evict: flags.evict ?? false,
     inspect: flags.inspect ?? false,
     failOn: findingsIn(flags.failOn ?? inFile.failOn ?? [], failOnWords, '--fail-on'),
-    limits: limits.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)),
+    limits: limits.map((name) => flagOf(name).slice('--'.length)),
     warnOnly: flags.warnOnly ?? inFile.warnOnly ?? false,
     ...(await documentOptions(flags, otherFormats.check)),
   };

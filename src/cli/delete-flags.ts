@@ -1,7 +1,7 @@
 /** Flags for which pod is deleted, and how: those of kubectl delete, and our own. */
 import type { Command } from 'commander';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { usageError, valueOf, wholeNumber } from './usage.ts';
+import { flagOf, usageError, valueOf, wholeNumber } from './usage.ts';
 import type { Flags } from './command.ts';
 import { parseAnyTarget } from './target.ts';
 
@@ -57,15 +57,15 @@ export function deletionOptions(words: readonly string[], flags: Flags): Chosen 
     throw usageError('all-terminating', `${onePodFlag} is for one pod, and --all-terminating traces several`, leaveOne);
   const once = onceOf(flags);
   const target = parseAnyTarget(words, flags);
-  // Another command deletes the pods of a node, such as kubectl drain.
-  if (target.kind === 'node' && deletionFlag)
-    throw usageError(
-      'node',
-      `node/NAME deletes nothing and cannot be combined with ${deletionFlag}`,
-      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
-    );
   if ((target.kind === 'pods' || target.kind === 'node') && flags.pick !== undefined)
     throw usageError('pick', '--pick chooses one pod, but every pod of this target is traced', leaveOne);
+  // Another command deletes the pods of a node, such as kubectl drain.
+  if (target.kind === 'node' && (deletionFlag || onePodFlag))
+    throw usageError(
+      'node',
+      `node/NAME deletes nothing and cannot be combined with ${deletionFlag || onePodFlag}`,
+      'Write: kubectl podexit node/NAME -- kubectl drain NAME',
+    );
   const attaches = attach || allTerminating || target.kind === 'node';
   return {
     target,
@@ -88,16 +88,22 @@ const deletionFlagIn = ({ evict, dryRun = 'none', wait = 'true', interactive }: 
 export const pickOf = ({ pick }: Flags): TraceOptions['pick'] =>
   pick === undefined ? undefined : valueOf(pick, '--pick');
 
-function onceOf({ dryRun = 'none', wait = 'true', output, record, report }: Flags): TraceOptions['once'] {
+const gates = ['maxDuration', 'maxGraceUsed', 'minDrainLead', 'failOn'] as const;
+/** The flags that ask for what only a trace gives. */
+const ofTrace = ['record', 'report', 'waitReplacement', 'probe', ...gates] as const;
+
+function onceOf(flags: Flags): TraceOptions['once'] {
+  const { dryRun = 'none', wait = 'true', output } = flags;
   const how = valueOf(dryRun, '--dry-run');
   const waits = valueOf(wait, '--wait') === 'true';
   if (how === 'none' && waits) return undefined;
   const flag = how === 'none' ? '--wait=false' : `--dry-run=${how}`;
-  const asked = record !== undefined ? '--record' : report !== undefined ? '--report' : undefined;
-  if (asked !== undefined || (output !== undefined && output !== 'name'))
+  const named = ofTrace.find((name) => flags[name] !== undefined);
+  const asked = named ? flagOf(named) : output !== undefined && output !== 'name' && `-o ${output}`;
+  if (asked)
     throw usageError(
       'once',
-      `${flag} traces nothing, so ${asked ?? `-o ${output}`} has nothing to print`,
+      `${flag} traces nothing, so ${asked} has no effect`,
       `Leave out one of the two; -o name works with ${flag}.`,
     );
   return { dryRun: how, nameOnly: output === 'name' };

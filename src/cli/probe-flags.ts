@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { ProbeSettings } from '../probe/target.ts';
 import { collect } from './connection-flags.ts';
 import type { Flags } from './command.ts';
-import { parseDuration, usageError } from './usage.ts';
+import { flagOf, parseDuration, usageError } from './usage.ts';
 
 export function addProbeFlags(command: Command): Command {
   return command
@@ -64,8 +64,7 @@ export async function probesFrom(
 function refuseAlone(flags: Flags): [] {
   const given = Object.entries(flags).find(([name, value]) => /^(probe.|maxLost)/.test(name) && value !== undefined);
   if (given === undefined) return [];
-  const flag = given[0].replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
-  throw wrong(`--${flag} needs --probe`, 'Say what is to be asked: --probe URL');
+  throw wrong(`${flagOf(given[0])} needs --probe`, 'Say what is to be asked: --probe URL');
 }
 
 function rateOf(text: string): number {

@@ -9,6 +9,9 @@ export const seeHelp = 'See: kubectl podexit --help';
 export const usageError = (what: string, message: string, hint = seeHelp): PodexitError =>
   new PodexitError(`usage.${what}`, message, hint);
 
+/** `--max-duration` for `maxDuration`. */
+export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 /** The value of a flag that has a few legal ones. */
 export function oneOf<T extends string>(text: string, values: readonly T[], flag: string): T {
   const found = values.find((value) => value === text);

@@ -22,6 +22,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     variables: env.variables,
     file: options.kubeconfig,
     server: options.server,
+    token: options.token,
   });
   const { contextName, namespace, cluster, user } = choose(loaded, options);
   const redactor = createRedactor();
@@ -44,6 +45,7 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     memory,
     counts,
     env,
+    closed: closing.signal,
     clean,
     requestTimeoutMs: options.requestTimeoutMs,
   });

@@ -56,7 +56,7 @@ export interface Cursor {
 }
 
 /** ms. The loop waits a random time in this range, so that many streams do not reconnect at the same moment. */
-export type Wait = readonly [low: number, high: number];
+type Wait = readonly [low: number, high: number];
 
 /** A time in the range; `random` is in [0, 1). */
 export const randomMs = ([low, high]: Wait, random: number): number => Math.round(low + (high - low) * random);

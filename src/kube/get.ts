@@ -28,7 +28,7 @@ const retryLimits = { attempts: 8, totalMs: 20_000 };
  * PodexitError (without an answer `server.unreachable` or `server.untrusted`), and the signal's reason on abort.
  */
 export async function requestWithRetries(cluster: Cluster, request: ApiRequest): Promise<ApiResponse> {
-  const { env } = cluster;
+  const { env, closed } = cluster;
   const deadline = env.now() + retryLimits.totalMs;
   for (let attempts = 1; ; attempts++) {
     const tried = await cluster.request(request).catch((error: unknown) => {
@@ -40,14 +40,19 @@ export async function requestWithRetries(cluster: Cluster, request: ApiRequest):
       if (tried instanceof TransportFailure) throw notReached(cluster, tried);
       return tried;
     }
-    await delay(env, wait, request.signal);
+    await delay(env, wait, AbortSignal.any([closed, request.signal ?? closed]));
     request.signal?.throwIfAborted();
   }
 }
 
 /** ms; undefined if a retry would not change the answer. */
-function retryDelay({ memory }: Cluster, tried: ApiResponse | TransportFailure, attempts: number): number | undefined {
+function retryDelay(
+  { memory, closed }: Cluster,
+  tried: ApiResponse | TransportFailure,
+  attempts: number,
+): number | undefined {
   const growing = backoffMs(attempts - 1);
+  if (closed.aborted) return undefined;
   if (tried instanceof TransportFailure) return memory.reached && !isUntrusted(tried) ? growing : undefined;
   const { status, body, headers } = tried;
   if (status !== 429 && status < 500) return undefined;

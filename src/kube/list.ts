@@ -10,7 +10,7 @@ import { asText, continueOf, readRefusal, versionOf, type Refusal } from './stat
 import { delay } from './env.ts';
 import { maxWatchLineBytes, stopError } from './server-errors.ts';
 
-export type ListResult =
+type ListResult =
   | { kind: 'listed'; resourceVersion: string; objects: unknown[]; sentAt: number; at: number }
   | { kind: 'failed'; outcome: Outcome; refusal: Refusal };
 
@@ -20,7 +20,7 @@ const maxRestarts = 3;
 /** Half a million objects. A server that sends more never ends its list. */
 const maxPages = 1000;
 
-export interface ListOptions {
+interface ListOptions {
   signal: AbortSignal;
   /** The server may answer from its cache, but not with a state older than this version. */
   notOlderThan?: string;

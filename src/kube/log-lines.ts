@@ -85,13 +85,13 @@ function padded(time: string): string {
 }
 
 /** One line of a container's log, with the container runtime's timestamp. */
-export interface StampedLine {
+interface StampedLine {
   /** RFC 3339, nanoseconds, node clock. */
   time: string;
   text: string;
 }
 
-export interface ReportedLine extends StampedLine {
+interface ReportedLine extends StampedLine {
   /** Lines left out since the last one that was reported. */
   skipped?: number;
 }

@@ -42,46 +42,27 @@ export function refusalOf(
   return { ...refusal, message: cluster.clean(refusal.message) };
 }
 
-/** The error for a pod that cannot be read (by GET, list or watch). */
-export function refusedPod(
-  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean' | 'connectionFlags'>,
-  { namespace, name }: { namespace: string; name: string },
-  { status, message }: Pick<Refusal, 'status' | 'message'>,
+/** The error for pods that cannot be read, listed or watched. `name`: for one pod. */
+export function refusedPods(
+  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
+  { namespace, name }: { namespace: string; name?: string },
+  refusal: Pick<Refusal, 'status' | 'message'>,
 ): PodexitError {
+  const { status } = refusal;
   if (status === 401) return unauthorized(cluster);
-  const denied = denialOf({ status, message });
-  if (denied) return forbidden('pod.forbidden', namespace, cluster.clean(message), denied);
-  if (status === 404) {
-    return new PodexitError(
-      'pod.not-found',
-      `there is no pod "${name}" in namespace "${namespace}"`,
-      `Look at \`kubectl get pods -n ${namespace}${cluster.connectionFlags}\`; -n chooses another namespace.`,
-    );
-  }
+  const message = cluster.clean(refusal.message);
+  const denied = denialOf(refusal);
+  if (denied) return forbidden('pod.forbidden', namespace, message, denied);
+  const [code, what] = name === undefined ? ['pods.unreadable', 'the pods'] : ['pod.unreadable', `pod "${name}"`];
+  const hint = name === undefined ? unreadableHints[status] : undefined;
   return new PodexitError(
-    'pod.unreadable',
-    `pod "${name}" in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
-    persistsHint,
+    code,
+    `${what} in namespace "${namespace}" cannot be read (${status}): ${message}`,
+    hint ?? persistsHint,
   );
 }
 
 const persistsHint = 'Try again; if the error persists, check the API server or the proxy in front of it.';
-
-/** The error for pods that cannot be listed or watched. */
-export function refusedPods(
-  cluster: Pick<Cluster, 'server' | 'contextName' | 'clean'>,
-  namespace: string,
-  { status, message }: Pick<Refusal, 'status' | 'message'>,
-): PodexitError {
-  if (status === 401) return unauthorized(cluster);
-  const denied = denialOf({ status, message });
-  if (denied) return forbidden('pod.forbidden', namespace, cluster.clean(message), denied);
-  return new PodexitError(
-    'pods.unreadable',
-    `the pods in namespace "${namespace}" cannot be read (${status}): ${cluster.clean(message)}`,
-    unreadableHints[status] ?? persistsHint,
-  );
-}
 
 const unreadableHints: Partial<Record<number, string>> = {
   400: 'Check the selector: -l and --field-selector take what they take in `kubectl get pods`.',

@@ -4,7 +4,7 @@ export interface Permission {
   group: string;
 }
 
-export interface Rule {
+interface Rule {
   /** Empty for the core group. */
   readonly group: string;
   readonly resources: readonly string[];

@@ -12,7 +12,7 @@ import { continueOf, isNewer, isProxyPage, newestOf, readRefusal, versionOf } fr
 import { resetFailures, rewind, type Health, type Position, type StreamContext } from './watch-position.ts';
 
 /** What a stream has delivered, for comparison with the server's state. */
-export type Delivered = Pick<Position, 'newest' | 'received' | 'keys'>;
+type Delivered = Pick<Position, 'newest' | 'received' | 'keys'>;
 
 interface Comparison {
   /**

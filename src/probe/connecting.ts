@@ -6,7 +6,7 @@ import type { Cancel, Connection, Judge, OutgoingRequest, ProbeClient, Settle } 
 import { newLookup } from './lookups.ts';
 import { closedEarly, resultOfError } from './result.ts';
 
-export interface Speaker {
+interface Speaker {
   address: Address;
   request: OutgoingRequest;
   judge: Judge;
@@ -108,7 +108,7 @@ function ask(speaker: Speaker, connection: Connection, settle: Settle): Cancel {
   }
 }
 
-export interface Address {
+interface Address {
   host: string;
   port: number;
   tls?: { ca?: string; insecure: boolean; protocols: string[] };

@@ -19,7 +19,7 @@ import {
 import { closedEarly, resultOfError, type Result } from './result.ts';
 
 /** Sends a request again if the server did not take it before its GOAWAY (RFC 9113 §8.7): nothing is lost. */
-export type Resend = (settle: Settle) => Cancel;
+type Resend = (settle: Settle) => Cancel;
 
 /** HTTP/2 on an open connection. `resend` sends a request that was provably not taken on another one. */
 export function http2Connection(socket: Socket, origin: string, resend: Resend | undefined): Connection {

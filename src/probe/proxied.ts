@@ -17,7 +17,7 @@ export type ProxyRequest = (
   request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'> & { signal: AbortSignal },
 ) => Promise<{ status: number; body: AsyncIterable<unknown> }>;
 
-export interface ProxyContext {
+interface ProxyContext {
   namespace: string;
   pod?: ProxiedPod;
   ask: ProxyRequest;

@@ -3,7 +3,7 @@
  * hides no latencies or losses). At any moment no more requests were sent than the rate allows since the start.
  */
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   ratePerSecond: number;
   /** The run's clock, ms: unlike the monotonic clock, it never stops while the machine sleeps. */
   now(): number;

@@ -11,7 +11,7 @@ import { keepsConnection, viaOf, type ProbeSettings } from './target.ts';
 import { createTcpClient } from './tcp.ts';
 import { createTrial } from './trial.ts';
 
-export interface ProbeOptions {
+interface ProbeOptions {
   probes: readonly ProbeSettings[];
   /** Client clock, whole ms. */
   now(): number;
@@ -28,7 +28,7 @@ export interface ProbeOptions {
 export type Probes = ReturnType<typeof startProbes>;
 
 /** An observation that has no number yet. */
-export type DeliverProbe = (observation: { at: number } & ProbeObservation) => void;
+type DeliverProbe = (observation: { at: number } & ProbeObservation) => void;
 
 /** `signal` stops everything at once; open requests are not counted then. */
 export function startProbes(options: ProbeOptions, deliver: DeliverProbe, signal: AbortSignal) {

@@ -35,7 +35,7 @@ export function runCommand(argv: readonly string[], write: (text: string) => voi
   const [program = '', ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['inherit', 'pipe', 'pipe'], signal });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => write(String(text)));
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
     child.on('error', (cause) => {
       if (signal.aborted) return resolve();
       reject(

@@ -4,6 +4,7 @@
  */
 import { PodexitError } from '../errors.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
+import { delay } from '../kube/env.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
@@ -265,7 +266,8 @@ function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (()
   };
   return () =>
     void runCommand(argv, write, stop.signal)
-      .then(() => ports.clock.setTimeout(ended, ownerReactionMs))
+      .then(() => delay(cluster.env, ownerReactionMs, stop.signal))
+      .then(ended)
       .catch((error: unknown) => fail(rollout, error as PodexitError));
 }
 

@@ -48,7 +48,7 @@ async function listCandidates(session: Session, target: WorkloadTarget): Promise
   const result = await unlessAborted(deadline.signal, list, late);
   if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
   if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
-  throw refusedPods(cluster, cluster.namespace, result.refusal);
+  throw refusedPods(cluster, { namespace: cluster.namespace }, result.refusal);
 }
 
 function preferredPods(candidates: readonly JsonObject[]): JsonObject[] {

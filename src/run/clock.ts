@@ -10,7 +10,7 @@ export interface Clock {
 }
 
 /** The clocks that a process can read; ms. */
-export interface ClockSources {
+interface ClockSources {
   /** Wall clock time at the start of the monotonic clock. */
   origin: number;
   /** Monotonic; on Linux it stops while the machine sleeps. */
@@ -48,7 +48,7 @@ export function createNow({ origin, monotonic, wall, uptime }: ClockSources): ()
 }
 
 /** A reading of the wall clock (whole ms, rounded down) between two readings of the monotonic clock; ms. */
-export interface Reading {
+interface Reading {
   before: number;
   wall: number;
   after: number;

@@ -42,7 +42,8 @@ export async function follow(
   const deliver = (rawObservation: RawObservation): void => {
     if (rawObservation.kind === 'listed') waiting?.over();
     if (rawObservation.kind === 'refused' && isOfPods) {
-      if (!isDeleting(run)) throw refusedPods(options.cluster, options.namespace, rawObservation);
+      const { namespace, cluster } = options;
+      if (!isDeleting(run)) throw refusedPods(cluster, { namespace }, rawObservation);
       return stopWithoutPodWatch(run, rawObservation.message);
     }
     if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);

@@ -2,7 +2,7 @@
 import { asObject, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
-import { refusalOf, refusedPod, replacedPod } from '../kube/refused.ts';
+import { refusalOf, refusedPods, replacedPod } from '../kube/refused.ts';
 import { podPath } from '../kube/resource-path.ts';
 import { notKubernetes } from '../kube/server-errors.ts';
 import { PodexitError } from '../errors.ts';
@@ -35,12 +35,12 @@ export async function readToDelete(cluster: Cluster, found: FoundPod): Promise<{
   return { pod, uid };
 }
 
-/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPod returns. */
+/** Throws `pod.not-found`, `namespace.not-found`, and what refusedPods returns. */
 export async function readPod(cluster: Cluster, name: string): Promise<JsonObject> {
   const { namespace } = cluster;
   const answer = await getObject(cluster, podPath(namespace, name));
   if (answer.status === 404) throw await noSuchPod(cluster, namespace, name);
-  if (answer.status !== 200) throw refusedPod(cluster, { namespace, name }, refusalOf(cluster, answer));
+  if (answer.status !== 200) throw refusedPods(cluster, { namespace, name }, refusalOf(cluster, answer));
   return asObject(answer.body);
 }
 

@@ -11,7 +11,7 @@ import { firstTrace, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 
 /** Receives each step, for renderers that show a run as it goes on. Read only. */
-export interface Audience {
+interface Audience {
   /** `key` identifies the trace (traces.ts); meaningless in a run about one pod. */
   step(trace: Trace, observation: Observation, key?: string): void;
 }

@@ -41,7 +41,7 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
 }
 
 /** The one pod of a run: the pod that was found, or the first of several that terminates. */
-export interface Subject extends FoundPod {
+interface Subject extends FoundPod {
   several?: Several;
   /** Which of several terminating pods is traced. */
   wants?(pod: Pod): boolean;

@@ -49,7 +49,7 @@ describe('deletions without a trace', () => {
 
   it('write no report', async () => {
     expect((await runMain(['x', '--wait=false', '-o', 'json'])).stderr).toMatch(/--wait=false traces nothing/);
-    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has nothing to print/);
+    expect((await runMain(['x', '--dry-run=server', '--record', 'f'])).stderr).toMatch(/--record has no effect/);
   });
 });
 
@@ -105,6 +105,10 @@ describe('unsupported flags', () => {
     [['x', '--attach', '--evict'], /--attach never deletes/],
     [['x', '--attach', '--wait=false'], /--attach never deletes/],
     [['x', '--retry-evict'], /needs --evict/],
+    [['x', '--wait=false', '--probe', 'http://x'], /--wait=false traces nothing, so --probe has no effect/],
+    [['x', '--wait=false', '--wait-replacement'], /--wait-replacement has no effect/],
+    [['x', '--dry-run=server', '--fail-on=drain-race'], /--fail-on has no effect/],
+    [['node/x', '--ignore-not-found'], /node\/NAME deletes nothing/],
     [['x', '--dry-run=maybe'], /none, client, server/],
   ])('%j', async (words, sentence) => {
     const ran = await runMain(words);

@@ -103,6 +103,21 @@ describe.concurrent('a signal', () => {
     });
   });
 
+  it('ends a rollout at once, also just after its command has ended', async () => {
+    await serving('graceful-exit', {}, async ({ flags }) => {
+      const words = ['rollout', 'deploy/checkout', ...flags, '--', process.execPath, '-e', 'console.error("released")'];
+      const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
+      const ended = once(child, 'close');
+      let stderr = '';
+      while (!stderr.includes('released')) stderr += String((await once(child.stderr, 'data'))[0]);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const signalled = performance.now();
+      child.kill('SIGINT');
+      expect((await ended)[0]).toBe(130);
+      expect(performance.now() - signalled).toBeLessThan(2000);
+    });
+  });
+
   it('before the pod was read prints that nothing was deleted, and completes the recording', async () => {
     await serving('exit-143', { faults: [silentPod] }, async ({ server, flags, folder }) => {
       const file = join(folder, 'left.ndjson');

@@ -140,6 +140,19 @@ describe('a request', () => {
   });
 });
 
+it('nothing is sent after the cluster was closed, not even a retry', async () => {
+  const api = await serve((_, response) => {
+    if (api.asked.length === 1) json(response, 200, pod('web', '1'));
+    else cluster.close();
+  });
+  const env = testEnv({ speed: 20 });
+  const cluster = await connected(api, { env });
+  await getObject(cluster, path);
+  await expect(getObject(cluster, path)).rejects.toMatchObject({ code: 'server.unreachable' });
+  expect(api.asked).toHaveLength(2);
+  expect(env.waits).toEqual([]);
+});
+
 describe('an endless answer', () => {
   const piece = Buffer.alloc(8 * 1024 * 1024, ' ');
   const endless = (): Readable =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { refusedDelete, refusedPod, refusedPods } from '../../src/kube/refused.ts';
+import { refusedDelete, refusedPods } from '../../src/kube/refused.ts';
 import { deletePod } from '../../src/kube/delete.ts';
 import { readRefusal } from '../../src/kube/status.ts';
 import type { Handler } from './helpers/api.ts';
@@ -206,8 +206,6 @@ const codes: Record<string, { code: string; names?: string; hint?: string }> = {
   'delete with another uid': { code: 'pod.replaced' },
   'delete with another uid as a query': { code: 'pod.replaced' },
   'bad grace': { code: 'delete.failed', names: 'cannot unmarshal' },
-  'no such pod': { code: 'pod.not-found', names: 'no pod "web"' },
-  'no such namespace': { code: 'pod.not-found', hint: '-n' },
   'no credentials': { code: 'pod.forbidden', hint: 'kind: Role' },
   'wrong token': { code: 'auth.unauthorized', names: 'context "test"' },
   'may get and list pods, not watch': { code: 'pod.forbidden', names: 'watch pods', hint: '"watch"' },
@@ -217,7 +215,6 @@ describe('the real refusals of a cluster', () => {
   const cluster = {
     server: 'https://host:6443',
     contextName: 'test',
-    connectionFlags: '',
     clean: (text: string) => text,
   };
 
@@ -225,7 +222,7 @@ describe('the real refusals of a cluster', () => {
     const { method, status: code_, response } = real.find((each) => each.about === about) as Real;
     const refusal = readRefusal(code_, response);
     const pod = { namespace: 'shop', name: 'web', evict: method === 'POST' };
-    const error = method === 'GET' ? refusedPod(cluster, pod, refusal) : refusedDelete(cluster, pod, refusal);
+    const error = method === 'GET' ? refusedPods(cluster, pod, refusal) : refusedDelete(cluster, pod, refusal);
     expect(error.code).toBe(code);
     expect(error.message).toContain(names);
     expect(error.hint).toContain(hint);
@@ -248,8 +245,8 @@ describe('the real refusals of a cluster', () => {
   it("do not call a proxy's 403 page a missing permission on pods", () => {
     const refusal = readRefusal(403, '<html>');
     const [list, get] = [
-      refusedPods(cluster, 'shop', refusal),
-      refusedPod(cluster, { namespace: 'shop', name: 'web' }, refusal),
+      refusedPods(cluster, { namespace: 'shop' }, refusal),
+      refusedPods(cluster, { namespace: 'shop', name: 'web' }, refusal),
     ];
     expect([list.code, get.code]).toEqual(['pods.unreadable', 'pod.unreadable']);
     expect([list.hint, get.hint]).not.toContainEqual(expect.stringContaining('kind: Role'));

@@ -328,8 +328,14 @@ describe('credentials that need no plugin', () => {
       cluster: { server: 'https://[fd00::1]:443', certificateAuthority: `${directory}/ca.crt` },
       user: { tokenFile: `${directory}/token` },
     });
-    expect(inClusterKubeconfig({}, directory)).toBeUndefined();
-    expect(inClusterKubeconfig(env, '/nowhere')).toBeUndefined();
+    expect(inClusterKubeconfig({ variables: {}, serviceAccount: directory })).toBeUndefined();
+    expect(inClusterKubeconfig({ variables: env, serviceAccount: '/nowhere' })).toBeUndefined();
+  });
+
+  it('--token replaces the token of the service account', async () => {
+    const { directory, env } = await insidePod();
+    const loaded = await loadKubeconfig({ variables: env, token: 'of-flag', serviceAccount: directory });
+    expect(choose(loaded, { version: '0', token: 'of-flag' }).user).toEqual({ token: 'of-flag' });
   });
 
   it('a service account is not sent to another server', async () => {

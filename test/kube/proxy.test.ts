@@ -28,6 +28,7 @@ describe('the proxy of the environment', () => {
     ['https://10.1.2.3', '10.1.2.3', undefined],
     ['https://[fd00::1]:6443', 'fd00::/8', undefined],
     ['https://[fd00::1]:6443', '[fd00::1]:6443', undefined],
+    ['https://[fd00::1]:6443', 'FD00:0::1', undefined],
     ['https://api.example.com', '10.0.0.0/8,bad/99', 'http://proxy:3128'],
     ['https://anything', '*', undefined],
     ['https://localhost:6443', '', undefined],

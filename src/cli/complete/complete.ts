@@ -27,16 +27,11 @@ export async function complete(argv: readonly string[], program: Command, ports:
   const words = commandFirst(argv.slice(0, -1), program);
   const wanted = wantedAt(words, current, program);
   const stop = new AbortController();
-  let timedOut = false;
-  const timeout = new Promise<Candidate[]>((resolve) => {
-    const cancel = ports.clock.setTimeout(() => {
-      timedOut = true;
-      stop.abort();
-      resolve([]);
-    }, timeoutMs);
-    stop.signal.addEventListener('abort', cancel);
-  });
+  const cancel = ports.clock.setTimeout(() => stop.abort(), timeoutMs);
+  const timeout = new Promise<Candidate[]>((resolve) => stop.signal.addEventListener('abort', () => resolve([])));
   const found = await Promise.race([candidates(wanted, words, program, ports, stop.signal).catch(() => []), timeout]);
+  const timedOut = stop.signal.aborted;
+  cancel();
   stop.abort();
   const lines = [...found, ...('also' in wanted ? wanted.also : [])]
     .filter(({ word }) => word.startsWith(current) && needsNoQuotes(word))

@@ -7,14 +7,14 @@ import { win32 } from 'node:path';
 import { PodexitError } from '../../errors.ts';
 import type { Variables } from '../env.ts';
 
-export interface Launch {
+interface Launch {
   readonly file: string;
   readonly args: readonly string[];
   /** The arguments are quoted already. */
   readonly verbatim: boolean;
 }
 
-export interface WindowsEnv {
+interface WindowsEnv {
   readonly variables: Variables;
   exists(file: string): boolean;
 }

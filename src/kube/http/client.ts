@@ -11,7 +11,7 @@ import type { Exchange, Reply } from './exchange.ts';
 import { TransportFailure } from './failure.ts';
 import type { Transport } from './transport.ts';
 
-export interface ClientOptions {
+interface ClientOptions {
   /** The API server's address. Its path, if any, is put before the path of every request. */
   base: URL;
   transport: Transport;
@@ -25,11 +25,13 @@ export interface ClientOptions {
   memory: ClusterMemory;
   counts: RequestCounts;
   env: Env;
+  /** Aborted when the cluster is closed: nothing is sent any more. */
+  closed: AbortSignal;
   clean(text: string): string;
 }
 
 /** Requests to the API server; each is in exactly one of these. */
-export interface RequestCounts {
+interface RequestCounts {
   /** Paths with their selectors: a watch that resumes, as each does after some minutes, is not counted again. */
   watches: Set<string>;
   logs: number;
@@ -103,11 +105,12 @@ async function sendAuthenticated(
   }
 }
 
-function send(
-  { transport, userAgent, env, counts }: ClientOptions,
+async function send(
+  { transport, userAgent, env, counts, closed }: ClientOptions,
   identity: Identity,
   request: Omit<Exchange, 'tls' | 'now'>,
 ): Promise<Reply> {
+  if (closed.aborted) throw new TransportFailure('the cluster was closed', { sent: false, code: 'ECONNABORTED' });
   count(counts, request.url);
   // All streams of a trace listen to one signal, and Node warns on stderr from the eleventh on.
   if (request.signal !== undefined) setMaxListeners(0, request.signal);

@@ -105,7 +105,8 @@ function matches(host: string, port: string, entry: string): boolean {
   const [, name = entry, onlyPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
   if (onlyPort !== undefined && onlyPort !== port) return false;
   const bare = name.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(bare) !== 0) return bare === host;
+  // An IPv6 address can be written in several ways.
+  if (isIP(bare) !== 0) return inRange(host, `${bare}/${isIP(bare) === 4 ? 32 : 128}`);
   const domain = bare.replace(/^\*(?=\.)/, '');
   if (domain.startsWith('.')) return host.endsWith(domain);
   return host === domain || host.endsWith(`.${domain}`);

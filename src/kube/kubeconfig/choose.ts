@@ -12,7 +12,7 @@ import {
 } from './parse.ts';
 
 /** The cluster and the user of this run. */
-export interface Chosen {
+interface Chosen {
   contextName?: string;
   namespace: string;
   cluster: ServerEntry;

@@ -7,12 +7,14 @@ import type { Variables } from '../env.ts';
 import { invalid, parseKubeconfig, readIfThere, type Kubeconfig } from './parse.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** --kubeconfig: this file and no other. */
   file?: string;
   variables: Variables;
   /** --server: with it, the service account of a pod that we run in is not used (client-go ClientConfig). */
   server?: string;
+  /** --token: used instead of the token of that service account. */
+  token?: string;
   /** Where Kubernetes mounts the service account of a pod. */
   serviceAccount?: string;
 }
@@ -30,9 +32,10 @@ export interface Loaded {
  * and empty ones are skipped), else ~/.kube/config; if these and --server give nothing, the service account of the pod.
  * Throws PodexitError `kubeconfig.missing` or `kubeconfig.invalid`.
  */
-export async function loadKubeconfig({ file, variables, server, serviceAccount }: LoadOptions): Promise<Loaded> {
-  const inside = inClusterKubeconfig(variables, serviceAccount);
-  const ownNamespace = inside && inClusterNamespace(variables, serviceAccount);
+export async function loadKubeconfig(options: LoadOptions): Promise<Loaded> {
+  const { file, variables, server } = options;
+  const inside = inClusterKubeconfig(options);
+  const ownNamespace = inside && inClusterNamespace(options);
   if (file !== undefined) {
     const kubeconfig = await readKubeconfig(file);
     if (kubeconfig === undefined)
@@ -91,7 +94,8 @@ function firstWins<T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> {
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** What a process inside a pod uses instead of a kubeconfig; undefined if we do not run in a pod. */
-export function inClusterKubeconfig(variables: Variables, directory = serviceAccountDirectory): Kubeconfig | undefined {
+export function inClusterKubeconfig(options: LoadOptions): Kubeconfig | undefined {
+  const { variables, token, serviceAccount: directory = serviceAccountDirectory } = options;
   const host = variables['KUBERNETES_SERVICE_HOST'];
   const port = variables['KUBERNETES_SERVICE_PORT'];
   if (!host || !port || readIfThere(`${directory}/token`) === undefined) return undefined;
@@ -100,13 +104,14 @@ export function inClusterKubeconfig(variables: Variables, directory = serviceAcc
   return {
     currentContext: name,
     clusters: new Map([[name, { server, certificateAuthority: `${directory}/ca.crt` }]]),
-    // A file, not its content: the kubelet renews it every hour.
-    users: new Map([[name, { tokenFile: `${directory}/token` }]]),
+    // A file, not its content: the kubelet renews it every hour. Unlike the token file of a kubeconfig, it does not win
+    // over --token (client-go inClusterClientConfig).
+    users: new Map([[name, token === undefined ? { tokenFile: `${directory}/token` } : { token }]]),
     contexts: new Map([[name, { cluster: name, user: name }]]),
   };
 }
 
 /** kubectl's namespace inside a pod if no flag or context names one (client-go: inClusterClientConfig.Namespace). */
-function inClusterNamespace(variables: Variables, directory = serviceAccountDirectory): string | undefined {
-  return variables['POD_NAMESPACE'] || readIfThere(`${directory}/namespace`)?.trim() || undefined;
+function inClusterNamespace({ variables, serviceAccount = serviceAccountDirectory }: LoadOptions): string | undefined {
+  return variables['POD_NAMESPACE'] || readIfThere(`${serviceAccount}/namespace`)?.trim() || undefined;
 }

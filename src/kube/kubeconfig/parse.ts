@@ -16,7 +16,7 @@ export type ClusterEntry = Partial<ReturnType<typeof readCluster>>;
 export type ServerEntry = ClusterEntry & { server: string };
 export type UserEntry = Partial<ReturnType<typeof readUser>>;
 export type ExecEntry = ReturnType<typeof readExec>;
-export type ContextEntry = Partial<ReturnType<typeof readContext>>;
+type ContextEntry = Partial<ReturnType<typeof readContext>>;
 
 export interface Impersonation {
   user?: string;

@@ -204,7 +204,7 @@ describe.concurrent('the arguments are wrong', () => {
     [['web', '--report', 'x.pdf'], /unsupported report file extension[\s\S]*\.html/],
     [['web', '--record', '-'], /a recording cannot be written to stdout[\s\S]*\.\/-/],
     [['web', '--color', 'blue'], /--color must be one of auto, always, never/],
-    [['demo', 'nope'], /there is no scenario "nope"[\s\S]*graceful-exit/],
+    [['demo', 'nope'], /unknown scenario "nope"[\s\S]*graceful-exit/],
   ])('%j', async (words, sentence) => refused(await runMain(words), sentence));
 
   it('an error is a document too under -o json', async () => {

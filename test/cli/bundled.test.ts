@@ -51,7 +51,7 @@ it('asks the auth provider of the kubeconfig', async () => {
 
 it.each(['table', 'json', 'yaml', 'sarif', 'junit', 'markdown'])('prints a check with -o %s', async (format) => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'pod.yaml');
-  writeFileSync(file, 'kind: Pod\nmetadata: {name: "yes"}\nspec: {containers: [{name: app}]}\n');
+  writeFileSync(file, 'kind: Pod\nmetadata: {name: "yes"}\nspec: {containers: [{name: app, image: app:1}]}\n');
   const { code, stdout, stderr } = await podexit(['check', '-f', file, '-o', format]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(format === 'yaml' ? 'name: "yes"' : 'yes');

@@ -64,7 +64,7 @@ it('-i deletes nothing unless the answer is yes', () =>
   serving('graceful-exit', {}, async ({ flags, server }) => {
     const words = [server.pod, '-i', '--wait=false', ...flags];
     expect((await runMain(words, { answers: ['no'] })).stderr).toMatch(
-      /^Delete pod \S+ in namespace \S+ of context \S+\? Owner ReplicaSet/,
+      /^Delete pod \S+ in namespace \S+ of context\s\S+\? Owner ReplicaSet/,
     );
     expect((await runMain(words)).code).toBe(0);
     expect(server.deletesAccepted).toBe(0);

@@ -117,10 +117,10 @@ describe('a config file', () => {
   it.each([
     [
       'maxDuration: 1s',
-      /there is no key "maxDuration"/,
+      /unknown key "maxDuration"/,
       'There are: max-duration, max-grace-used, min-drain-lead, fail-on, confirm, warn-only',
     ],
-    ['constructor: 1s', /there is no key "constructor"/, 'There are: max-duration'],
+    ['constructor: 1s', /unknown key "constructor"/, 'There are: max-duration'],
     ['max-duration: [1s]', /max-duration cannot be \["1s"\]/, 'Write it like max-duration: 30s'],
     ['warn-only: maybe', /warn-only cannot be "maybe"/, 'Write it like warn-only: true'],
     ['- max-duration', /holds no keys/, 'max-duration: 30s'],

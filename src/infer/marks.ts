@@ -122,16 +122,15 @@ const killOverdueMs = 5000;
 const maxErrorLength = 200;
 
 /** A note about a kill that fails or is overdue, if there is one. */
-function killTrouble({ trace, deletion, containers }: PodExit): string | undefined {
+function killTrouble({ trace, containers }: PodExit): string | undefined {
   const failed = trace.events.findLast(({ reason }) => reason === 'FailedKillPod');
   if (failed) {
     const times = failed.count > 1 ? ` (${failed.count} times)` : '';
     return `its kill fails${times}: ${failed.message.slice(0, maxErrorLength)}`;
   }
-  const late = containers.filter(({ ran, exit, stopping }) => {
-    const due = (stopping?.client.hi ?? Infinity) + deletion.grace * 1000 + killOverdueMs;
-    return ran && !exit && trace.now > due;
-  });
+  const late = containers.filter(
+    ({ ran, exit, graceEnd }) => ran && !exit && trace.now > (graceEnd?.client.hi ?? Infinity) + killOverdueMs,
+  );
   return trace.gone || late.length === 0
     ? undefined
     : `the kill of ${late.map(({ spec }) => spec.name).join(', ')} is overdue`;

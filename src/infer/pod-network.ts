@@ -19,7 +19,7 @@ import { Network, type Constraint } from './network.ts';
  * - `grace-end`: the grace ends, counted from `grace-start`; `hook-grace`: the same for the hook, of whichever attempt;
  * - `hook-failure`: FailedPreStopHook, which need not be when the hook ended.
  */
-export type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
+type MomentName = HookMoment | 'stopping' | 'stop-start' | 'grace-start' | 'grace-end' | StopMoment;
 type HookMoment = 'hook-end' | 'hook-grace' | 'hook-failure';
 type StopMoment = 'stop-signal' | 'kill' | 'exit' | 'served';
 

@@ -75,8 +75,8 @@ const texts: Readonly<Record<Exclude<Outcome, 'killed'>, (input: HeadlineInput) 
   oom: (input) => `${clauseOf(input, 'oom-on-exit')}${otherContainersText(input.timeline, 'oom')}`,
   overran: overranText,
   forced: forcedText,
-  stuck: ({ timeline }) =>
-    `still terminating after ${secondsText(timeline.now - timeline.zero, 0)}: waiting for ${pendingStep(timeline)}`,
+  stuck: (input) =>
+    `still terminating after ${secondsText(input.timeline.now - input.timeline.zero, 0)}: waiting for ${pendingStep(input)}`,
   'not-started': notStartedText,
   unknown: unknownText,
 };
@@ -246,14 +246,17 @@ function forcedText({ timeline, verdict }: HeadlineInput): string {
 }
 
 /** What a pod that still exists is waiting for. */
-function pendingStep(timeline: Timeline): string {
+function pendingStep({ timeline, verdict }: HeadlineInput): string {
   const finalizing = markOf(timeline, 'finalizing');
   if (finalizing) return `finalizers ${finalizing.note ?? ''}`.trim();
   if (markOf(timeline, 'final-delete')) return 'the API server to delete the pod';
   if (markOf(timeline, 'containers-done')) return "the kubelet's cleanup (volumes, cgroup, sandbox)";
   const acknowledged = markOf(timeline, 'acknowledged');
+  const { nodeName } = timeline.pod.spec;
+  // Without the finding it may only seem silent: too little time has passed, or nothing would show what it does.
+  const isSilent = verdict.findings.some(({ code }) => code === 'node-silent');
   if (!acknowledged)
-    return `the kubelet${timeline.pod.spec.nodeName ? ` on ${timeline.pod.spec.nodeName}` : ''}, which is not responding`;
+    return `the kubelet${nodeName ? ` on ${nodeName}` : ''}${isSilent ? ', which is not responding' : ''}`;
   const running = ranContainers(timeline).filter(({ exit }) => !exit);
   const names = namesOf(running) || 'its containers';
   return `${names} to exit${acknowledged.note === undefined ? '' : `: ${acknowledged.note}`}`;
@@ -278,7 +281,8 @@ function notStartedText({ timeline, verdict }: HeadlineInput): string {
   return timeline.mode === 'evict' ? 'the eviction was not allowed; nothing was deleted' : 'no deletion began';
 }
 
-function unknownText({ timeline, verdict }: HeadlineInput): string {
+function unknownText(input: HeadlineInput): string {
+  const { timeline, verdict } = input;
   const isGone = markOf(timeline, 'removed') !== undefined;
   if (!timeline.deleted)
     return isGone
@@ -287,7 +291,7 @@ function unknownText({ timeline, verdict }: HeadlineInput): string {
   if (verdict.exitCode > 128)
     return isGone
       ? 'interrupted before the result was complete'
-      : `the pod is still terminating, waiting for ${pendingStep(timeline)}`;
+      : `the pod is still terminating, waiting for ${pendingStep(input)}`;
   const mains = mainContainers(timeline);
   const unclear = mains.filter(({ outcome }) => outcome === 'unknown');
   if (mains.length > 0 && unclear.length === 0)

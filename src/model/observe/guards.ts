@@ -1,7 +1,7 @@
 /** Checks of untrusted values that must have exactly the right type, because code relies on it. Nothing here throws. */
 import { asObject, type Flat } from './read.ts';
 
-export type Guard<T = unknown> = (value: unknown) => value is T;
+type Guard<T = unknown> = (value: unknown) => value is T;
 
 type Guards = Readonly<Record<string, Guard>>;
 /** The type that a guard checks for. */

@@ -125,6 +125,18 @@ const did: Case[] = [
     expect: { findings: ['runtime-unavailable'] },
   },
   {
+    sentence: 'a kill is not overdue before the grace period ends that a restarted kubelet has begun again',
+    of: { ...alone({ app: ignoresSignal }), faults: [{ kind: 'kubelet-restart', atMs: 2000, downMs: 8000 }] },
+    edit: [
+      only(({ at }, deletion) => at < deletion.at + 17_000),
+      also(({ at }) => ({ at: at + 17_000, kind: 'timer', name: 'timeout' })),
+    ],
+    expect: {
+      findings: ['kubelet-restarted'],
+      holds: ({ marks }) => expect(marks.filter(({ note = '' }) => note.includes('overdue'))).toEqual([]),
+    },
+  },
+  {
     sentence: 'an error that a network plugin can cause does not show that the runtime did not answer',
     of: 'finalizer',
     edit: [event('FailedKillPod', networkNotRemoved, 100, { container: '' })],

@@ -17,8 +17,20 @@ import {
 import type { Raw } from '../../helpers/cases.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { asked, dies, kubelet, pod, anotherClient } from '../../helpers/story-changes.ts';
+import { withoutEvents } from '../../helpers/views.ts';
 import type { Case, Edit, Expectation } from './case.ts';
-import { aboutPod, attach, change, deletionIn, each, eachDeleted, eachStatus, list, withoutStreams } from './edits.ts';
+import {
+  aboutPod,
+  attach,
+  change,
+  deletionIn,
+  each,
+  eachDeleted,
+  eachStatus,
+  list,
+  unacknowledged,
+  withoutStreams,
+} from './edits.ts';
 
 /** This part of the report is the same without the edits. */
 const unchanged = (part: (report: ExitReport) => unknown): Expectation => ({
@@ -510,7 +522,18 @@ const objects: Case[] = [
     sentence: '32: on a node that is down, a passed deadline does not show a kill',
     of: { faults: [{ kind: 'freeze', atMs: -100, forMs: null }], limitMs: 45_000 },
     edit: [timesOut],
-    expect: { outcome: 'stuck', findings: ['node-silent'], containers: { app: { kill: false } } },
+    expect: {
+      outcome: 'stuck',
+      findings: ['node-silent'],
+      containers: { app: { kill: false } },
+      sentence: /waiting for the kubelet on node1, which is not responding$/,
+    },
+  },
+  {
+    sentence: '32: a kubelet whose Events may not be read, and that acknowledges nothing, does not count as silent',
+    of: { ...alone({ app: drains(50_000) }), ...pod({ graceSeconds: 60 }), limitMs: 20_000 },
+    edit: [withoutEvents, unacknowledged, timesOut],
+    expect: { outcome: 'stuck', without: ['node-silent'], sentence: /waiting for the kubelet on node1$/ },
   },
 ];
 

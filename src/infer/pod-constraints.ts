@@ -3,7 +3,7 @@ import { offsetAt, type RemoteClock } from '../model/clock.ts';
 import { containersOf } from '../model/pod.ts';
 import { atLeast, atMost } from '../model/span.ts';
 import { parseFloor } from '../model/stamps.ts';
-import type { ContainerFacts, Occurrence, Trace } from '../model/trace.ts';
+import { isRefused, type ContainerFacts, type Occurrence, type Trace } from '../model/trace.ts';
 import { factsOfLastRun } from './before-deletion.ts';
 import { constrainByPosts, constrainByStorage, constrainClocks } from './clocks.ts';
 import { containerContext } from './container-context.ts';
@@ -33,13 +33,16 @@ export function contextOf(trace: Trace, deletion: Deletion): InferContext {
   return { ...inferContext, isLate: specs.some((spec) => outlives(containerContext(inferContext, spec))) };
 }
 
-/** Whether a container outlived its deadline, and nothing shows a second attempt to stop it. */
+/**
+ * Whether a container outlived its deadline, and nothing shows a second attempt to stop it. Without Events, the deadline
+ * counts from the kubelet's first sign.
+ */
 function outlives(container: ContainerContext): boolean {
-  const { network, spec, killings } = container;
+  const { trace, network, kubelet, spec, killings } = container;
   const ended = network.read(moment('exit', spec.name));
-  return (
-    killings.length === 1 && outlivedDeadline({ ...container, ended }, network.read(moment('stopping', spec.name)))
-  );
+  const firstSign = isRefused(trace, 'events') ? kubelet.noticed : undefined;
+  const start = killings.length === 1 ? network.read(moment('stopping', spec.name)) : firstSign;
+  return start !== undefined && outlivedDeadline({ ...container, ended }, start);
 }
 
 /** Reference times close to the moments of the exit, so that there is little drift: the first Killing, and the request. */

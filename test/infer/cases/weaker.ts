@@ -1,9 +1,9 @@
 /** The same exits with less evidence, or with evidence that came late: they must not claim more, or anything untrue. */
 import { expect } from 'vitest';
-import { drains } from '../../sim/plain-story.ts';
+import { drains, plainContainer } from '../../sim/plain-story.ts';
 import type { RawObservation, StreamName } from '../../../src/model/observation.ts';
 import { adding, alone, editing, ignoresSignal, stampOf } from '../../helpers/cases.ts';
-import { asked, pod } from '../../helpers/story-changes.ts';
+import { asked, dies, kubelet, pod } from '../../helpers/story-changes.ts';
 import { withoutEvents, withoutLeases } from '../../helpers/views.ts';
 import type { Case, Edit } from './case.ts';
 import { also, arriving, attach, deletionIn, ending, only, startingAfter } from './edits.ts';
@@ -127,6 +127,20 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       },
       edit: [arriving((one) => (one.kind === 'log-ended' ? one.at + 800 : one.at)), goneIn(200, 33_000)],
       expect: { marks: { 'exited/app': { from: 3, until: 3 } } },
+    },
+    {
+      sentence: 'a container that outlives its deadline shows a second attempt for the others too, even without Events',
+      of: {
+        containers: [
+          plainContainer({ name: 'slow', preStop: { kind: 'exec', takesMs: 25_000, fails: false }, app: dies }),
+          plainContainer({ app: { ...dies, onSignal: { kind: 'oom', afterMs: 34 } } }),
+        ],
+        ...pod({ graceSeconds: 30 }),
+        ...asked(null),
+        ...kubelet({ failedKills: 1 }),
+      },
+      edit: [withoutEvents],
+      expect: { containers: { app: { stopSignal: { until: 35 } } } },
     },
     ...['graceful-exit', 'prestop-sleep', 'sigkill-after-grace', 'node-down'].map((of): Case => ({
       sentence: `a run that starts late and gets no Date header prints only numbers (${of})`,

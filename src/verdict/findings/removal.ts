@@ -111,6 +111,9 @@ function lateStatus({ trace, timeline }: RuleInput): Found | undefined {
   const done = markOf(timeline, 'containers-done')?.at;
   const ran = ranContainers(timeline);
   if (!done || !trace.terminal || ran.length === 0 || !ran.every(reportedExit)) return undefined;
+  // An earlier state reported the exits already: they may be older than the deletion.
+  const reported = Math.max(...ran.map(({ name }) => trace.containers.get(name)?.terminated?.seq ?? Infinity));
+  if (reported < trace.terminal.seq) return undefined;
   // The kubelet waits for a hook that goes on after the exit too.
   const ends = ran.flatMap((container) => [reportedExit(container), container.preStop?.end]).filter((end) => !!end);
   const last = {

@@ -142,6 +142,12 @@ export const weaker: Readonly<Record<string, Case[]>> = {
       edit: [withoutEvents],
       expect: { containers: { app: { stopSignal: { until: 35 } } } },
     },
+    {
+      sentence: 'the kubelet did not report an exit late that the first list has already',
+      of: { ...alone({ state: { kind: 'crashed', code: 1 } }), ...asked(null), ...kubelet({ noticeMs: [1900, 1900] }) },
+      edit: [attach, startingAfter(700), only(({ kind }) => kind !== 'dated')],
+      expect: { without: ['slow-cleanup'] },
+    },
     ...['graceful-exit', 'prestop-sleep', 'sigkill-after-grace', 'node-down'].map((of): Case => ({
       sentence: `a run that starts late and gets no Date header prints only numbers (${of})`,
       of,

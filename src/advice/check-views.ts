@@ -58,7 +58,7 @@ function card(checked: CheckedObject, pen: Pen, columns: number): string[] {
   return [head, ...findings, ...unknowns, ...details];
 }
 
-/** What cannot be told has rows of its own. */
+/** What check cannot tell has rows of its own. */
 const resultOf = ({ judgement, sentence }: CheckedObject): string =>
   judgement === 'cannot-tell' ? 'cannot tell' : sentence;
 

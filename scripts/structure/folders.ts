@@ -14,7 +14,7 @@ export interface FolderLimits {
 export const folders: Record<string, FolderLimits> = {
   cli: { targetLines: 1500, mostLines: 2560, mostFiles: 26, longestChain: 9 },
   run: { targetLines: 2500, mostLines: 5428, mostFiles: 48, longestChain: 8 },
-  rollout: { targetLines: 1000, mostLines: 1110, mostFiles: 8, longestChain: 3 },
+  rollout: { targetLines: 1000, mostLines: 1114, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4000, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 2000, mostLines: 3600, mostFiles: 30, longestChain: 6 },
   infer: { targetLines: 2000, mostLines: 5193, mostFiles: 29, longestChain: 7 },

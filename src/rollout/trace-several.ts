@@ -8,7 +8,7 @@ import { delay } from '../kube/env.ts';
 import { createBlockedEvictions, type BlockedEvictions } from './blocked-evictions.ts';
 import { confirmDeletes } from '../run/confirm-delete.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
-import { inSession, type Session } from '../run/session.ts';
+import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../run/session.ts';
 import { createWaitingLimit } from '../run/time-limit.ts';
 import { recorderFor } from '../run/writable.ts';
 import { leaveOnSignals } from '../run/leaving.ts';
@@ -58,7 +58,8 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
     if (named && (named.length === 0 || !(await confirmDeletes(session, options, named)))) return 0;
     if (named && once) {
       const { deleteOnce } = await import('../run/delete-once.ts');
-      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once });
+      const accept = (error: unknown): number => exitCodeIfIgnored(error, options);
+      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once }).catch(accept);
       return 0;
     }
     const progress = createProgress(() => openTraces(), {
@@ -200,8 +201,10 @@ function severalOf(rollout: Rollout): Several {
     refused:
       named &&
       ((pod, error) => {
-        warn(error.message);
-        codes.push(error.exitCode);
+        if (!isIgnored(error, options)) {
+          warn(error.message);
+          codes.push(error.exitCode);
+        }
         progress.begun();
         finishPod(rollout, uidOf(pod));
       }),

@@ -38,8 +38,12 @@ export async function inSession<T extends TraceOptions>(
  * Like kubectl's, --ignore-not-found covers the object, not its namespace or missing permissions, and prints nothing in
  * any -o format: a script sees an empty stdout.
  */
-export function exitCodeIfIgnored(error: unknown, { ignoreNotFound }: TraceOptions): number {
-  if (ignoreNotFound && error instanceof PodexitError && notFound.has(error.code)) return 0;
+export const isIgnored = (error: unknown, { ignoreNotFound }: TraceOptions): boolean =>
+  ignoreNotFound && error instanceof PodexitError && notFound.has(error.code);
+
+/** 0 for such an error; throws every other one. */
+export function exitCodeIfIgnored(error: unknown, options: TraceOptions): number {
+  if (isIgnored(error, options)) return 0;
   throw error;
 }
 

@@ -90,6 +90,18 @@ describe.concurrent('several pods by name', () => {
       expect([ran.code, deletesOf(cluster)]).toEqual([0, []]);
     }));
 
+  it('are accepted as missing if they disappear before their DELETE, under --ignore-not-found', () =>
+    playing(async (cluster, [first = '', second = '']) => {
+      const { server, flags } = cluster;
+      const remove = () => server.write('pods', 'DELETED', { metadata: { namespace: server.namespace, name: first } });
+      const ran = await runMain([first, second, '-i', '--wait=false', '--ignore-not-found', ...flags], {
+        answers: [],
+        ask: async () => (remove(), 'y'),
+      });
+      expect(ran.code).toBe(0);
+      expect(ran.stdout).toContain(`pod "${second}" deleted`);
+    }));
+
   it('are only printed by a dry run', () =>
     playing(async (cluster, [first = '', second = '']) => {
       const ran = await runMain([first, second, '--dry-run=client', '-o', 'name', ...cluster.flags]);

@@ -89,8 +89,8 @@ export function containerExit(
     },
     ({ decision }) => decision.isExitByStop && decision.kill !== 'silent',
   );
-  const isBySignal = decision.isExitByStop || exit.signal !== undefined || !ended;
-  const known = isBySignal ? exit : { ...exit, ...exitWithoutSignal(stop, decision, exit.assumes) };
+  const mayLackSignal = ended !== undefined && exit.signal === undefined && !decision.isExitByStop;
+  const known = mayLackSignal ? { ...exit, ...exitWithoutSignal(stop, decision, exit.assumes) } : exit;
   return { ...base, stopping, ...known, served: servedOf(context, spec.name) };
 }
 

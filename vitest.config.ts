@@ -8,7 +8,7 @@ const waiting = [
   'test/{cli,demo}/**/*.test.ts',
   'test/kube/{client,exec-plugin,http2,secrets,watch}.test.ts',
   'test/packaging/{build,executable,kubectl}.test.ts',
-  'test/render/live-pty.test.ts',
+  'test/output/live-pty.test.ts',
   'test/rollout/{held-up,ndjson,progress}.test.ts',
   'test/run/lost-answers.test.ts',
 ];

@@ -32,7 +32,7 @@ const table: Record<string, string[]> = {
   ],
   // At run time it only uses the type guards for JSON.
   recording: ['model', 'errors', 'node:'],
-  render: [
+  output: [
     'model',
     'infer',
     'verdict',
@@ -45,7 +45,7 @@ const table: Record<string, string[]> = {
     'js-yaml',
   ],
   probe: ['model', 'errors', 'node:'],
-  advice: ['model', 'verdict', 'kube', 'run', 'render', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
+  advice: ['model', 'verdict', 'kube', 'run', 'output', 'errors', 'node:', 'yaml', 'type:@kubernetes/client-node'],
   demo: ['node:'],
   run: [
     'model',
@@ -53,7 +53,7 @@ const table: Record<string, string[]> = {
     'verdict',
     'kube',
     'recording',
-    'render',
+    'output',
     'export',
     'lazy:probe',
     'lazy:advice',
@@ -62,7 +62,7 @@ const table: Record<string, string[]> = {
     'node:',
     'type:@kubernetes/client-node',
   ],
-  rollout: ['model', 'infer', 'kube', 'render', 'verdict', 'run', 'errors', 'node:'],
+  rollout: ['model', 'infer', 'kube', 'output', 'verdict', 'run', 'errors', 'node:'],
   export: [
     'type:model',
     'type:infer',
@@ -155,8 +155,8 @@ it('has no clock in pure folders, no global timers where a clock is injected, an
     const name = relative(source, file).split(sep).join('/');
     const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     if (/^(model|infer|verdict)\//.test(name)) return impure.test(text);
-    if (/^(render|run|recording)\//.test(name) && name !== 'run/clock.ts' && processTimer.test(text)) return true;
-    return /^(render|run|kube|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
+    if (/^(output|run|recording)\//.test(name) && name !== 'run/clock.ts' && processTimer.test(text)) return true;
+    return /^(output|run|kube|recording)\//.test(name) && /\bprocess\.(?!nextTick)/.test(text);
   });
   expect(touching.map((file) => relative(source, file))).toEqual([]);
 });

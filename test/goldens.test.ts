@@ -7,10 +7,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderJson } from '../src/render/json.ts';
+import { renderJson } from '../src/output/json.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
 import { recordingNames, secondSeriesNames, rawObservationsOf } from './helpers/recordings.ts';
-import { manyPodsOutput, play, podsOf } from './render/helpers/every-output.ts';
+import { manyPodsOutput, play, podsOf } from './output/helpers/every-output.ts';
 
 const folder = fileURLToPath(new URL('./goldens/', import.meta.url));
 const update = process.env['PODEXIT_UPDATE_GOLDENS'] === '1';

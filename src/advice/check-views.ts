@@ -1,10 +1,10 @@
 /** Formats of a check: a card or a table for people, SARIF 2.1.0 and JUnit XML for machines. Pure. */
 import type { Severity } from '../model/report.ts';
-import { forMarkdown, forTerminal } from '../render/safe-text.ts';
-import type { Pen } from '../render/palette.ts';
-import { writeXml, type XmlElement } from '../render/xml.ts';
+import { forMarkdown, forTerminal } from '../output/safe-text.ts';
+import type { Pen } from '../output/palette.ts';
+import { writeXml, type XmlElement } from '../output/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
-import { columnsOf } from '../render/prose.ts';
+import { columnsOf } from '../output/prose.ts';
 import { markdownPage, wrapped, type Views } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */

@@ -1,7 +1,7 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
-import { penFor, plainStyle, styleOf, type Pen } from '../render/palette.ts';
-import { wrapWords } from '../render/prose.ts';
-import { forJson, forMarkdown } from '../render/safe-text.ts';
+import { penFor, plainStyle, styleOf, type Pen } from '../output/palette.ts';
+import { wrapWords } from '../output/prose.ts';
+import { forJson, forMarkdown } from '../output/safe-text.ts';
 import { unknownExtension, unknownFormat } from '../run/formats.ts';
 import type { Ports } from '../run/ports.ts';
 
@@ -77,7 +77,7 @@ async function contentOf<R>(
 ): Promise<string> {
   if (format === 'json') return `${forJson(JSON.stringify(document(report), null, 2))}\n`;
   if (format === 'yaml') {
-    const { yamlText } = await import('../render/yaml.ts');
+    const { yamlText } = await import('../output/yaml.ts');
     // JSON drops undefined fields.
     return yamlText(JSON.parse(JSON.stringify(document(report))));
   }

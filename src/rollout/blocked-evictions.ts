@@ -7,7 +7,7 @@ import { asObject, type JsonObject } from '../model/observe/read.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { getObject } from '../kube/get.ts';
 import { delay } from '../kube/env.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { budgetsOf, budgetText, type Budget } from '../run/ask-deletion.ts';
 import { isFinishedPod, isTerminatingPod, nameOf, namespaceOf, ownerOf } from '../run/watched.ts';
 

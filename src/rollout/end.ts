@@ -1,5 +1,5 @@
 /** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import type { PodexitError } from '../errors.ts';
 import { exitCodes } from '../verdict/exit-code.ts';
 import type { WaitingLimit } from '../run/time-limit.ts';

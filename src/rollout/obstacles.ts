@@ -1,6 +1,6 @@
 /** What blocks a rollout, according to its objects: `kubectl rollout status` only says that it waits. */
 import { asArray, asObject, asString, type JsonObject } from '../model/observe/read.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { conditionOf, isTerminatingPod, nameOf, namespaceOf } from '../run/watched.ts';
 
 export type Obstacles = ReturnType<typeof createObstacles>;

@@ -1,7 +1,7 @@
 /** Chooses one of several pods, by `--pick` or by asking the user. */
 import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import { PodexitError } from '../errors.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
 import { listOnce } from '../kube/list.ts';
 import { refusedPods } from '../kube/refused.ts';

@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../kube/cluster.ts';
 import { asNumber, asObject, type JsonObject } from '../model/observe/read.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { readToDelete, type FoundPod } from './pod-checks.ts';
 import { unlessAborted, unlessInterrupted } from './leaving.ts';
 import type { Ports } from './ports.ts';
@@ -54,7 +54,7 @@ export async function confirmDeletes(
 async function isYes(session: Session, question: string): Promise<boolean> {
   const { ports } = session;
   // Loaded only to ask: most runs send the DELETE without a question.
-  const { sentenceOn } = await import('../render/prose.ts');
+  const { sentenceOn } = await import('../output/prose.ts');
   const shown = sentenceOn(ports.stderr, question);
   const answer = await unlessInterrupted(ports, (left) => ask(session, shown, left));
   const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');

@@ -1,7 +1,7 @@
 /** Deletions without a trace: `--dry-run` and `--wait=false`. The messages are kubectl's. */
 import type { Cluster } from '../kube/cluster.ts';
 import { PodexitError } from '../errors.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 import { askDeletion } from './ask-deletion.ts';
 import { observe } from '../model/observe.ts';
 import { reduce } from '../model/reduce.ts';

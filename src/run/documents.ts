@@ -14,12 +14,12 @@ import type { ReportFile } from './writable.ts';
 
 /** The formats that are no form of the JSON report. */
 const renderers: Partial<Record<Format['kind'], () => Promise<(report: Report) => string>>> = {
-  name: async () => (await import('../render/wide.ts')).renderName,
-  wide: async () => (await import('../render/wide.ts')).renderWide,
-  markdown: async () => (await import('../render/markdown.ts')).renderMarkdown,
-  html: async () => (await import('../render/html.ts')).renderHtml,
-  junit: async () => (await import('../render/junit.ts')).renderJunit,
-  text: async () => (await import('../render/lines.ts')).renderText,
+  name: async () => (await import('../output/wide.ts')).renderName,
+  wide: async () => (await import('../output/wide.ts')).renderWide,
+  markdown: async () => (await import('../output/markdown.ts')).renderMarkdown,
+  html: async () => (await import('../output/html.ts')).renderHtml,
+  junit: async () => (await import('../output/junit.ts')).renderJunit,
+  text: async () => (await import('../output/lines.ts')).renderText,
 };
 
 export async function renderDocument(format: Format, report: Report): Promise<string> {
@@ -31,13 +31,13 @@ export async function renderDocument(format: Format, report: Report): Promise<st
 export async function serialise(format: Format, report: object): Promise<string> {
   switch (format.kind) {
     case 'yaml':
-      return (await import('../render/yaml.ts')).yamlText(report);
+      return (await import('../output/yaml.ts')).yamlText(report);
     case 'jsonpath':
-      return (await import('../render/jsonpath.ts')).renderJsonPath(report, format.template);
+      return (await import('../output/jsonpath.ts')).renderJsonPath(report, format.template);
     case 'jsonpath-as-json':
-      return (await import('../render/jsonpath.ts')).renderJsonPathAsJson(report, format.template);
+      return (await import('../output/jsonpath.ts')).renderJsonPathAsJson(report, format.template);
     default:
-      return (await import('../render/json.ts')).renderJson(report);
+      return (await import('../output/json.ts')).renderJson(report);
   }
 }
 
@@ -47,10 +47,10 @@ export async function renderRollout(
   numbers: RolloutNumbers,
   reports: readonly Report[],
 ): Promise<string> {
-  if (kind === 'html') return (await import('../render/html.ts')).renderRolloutHtml(numbers, reports);
-  if (kind === 'junit') return (await import('../render/junit.ts')).renderRolloutJunit(numbers, reports);
-  if (kind === 'wide') return (await import('../render/wide.ts')).wideTable(reports);
-  return (await import('../render/markdown.ts')).renderRolloutMarkdown(numbers, reports);
+  if (kind === 'html') return (await import('../output/html.ts')).renderRolloutHtml(numbers, reports);
+  if (kind === 'junit') return (await import('../output/junit.ts')).renderRolloutJunit(numbers, reports);
+  if (kind === 'wide') return (await import('../output/wide.ts')).wideTable(reports);
+  return (await import('../output/markdown.ts')).renderRolloutMarkdown(numbers, reports);
 }
 
 /**
@@ -117,7 +117,7 @@ export const fileOfPod = (file: string, pod: string): string =>
 /** A report as the text of a format. */
 async function contentOf(format: Format, report: Report): Promise<string> {
   if (isDocument(format)) return renderDocument(format, report);
-  const { createNdjson } = await import('../render/ndjson.ts');
+  const { createNdjson } = await import('../output/ndjson.ts');
   let text = '';
   createNdjson((line) => (text += line)).end(exitReportOf(report));
   return text;
@@ -151,7 +151,7 @@ export async function publish(report: Report, { github, otlp }: Publish, format:
  * people, else to stderr.
  */
 async function publishToGithub(report: Report, format: Format, { stdout, stderr, env }: Ports): Promise<void> {
-  const { githubAnnotations, githubSummary, summaryBytes } = await import('../render/github.ts');
+  const { githubAnnotations, githubSummary, summaryBytes } = await import('../output/github.ts');
   const commands = ['lines', 'live', 'text'].includes(format.kind) ? stdout : stderr;
   for (const annotation of githubAnnotations(report)) commands.write(`${annotation}\n`);
   const file = env['GITHUB_STEP_SUMMARY'] ?? '';

@@ -9,7 +9,7 @@ import { defaultReadSeconds } from './time-limit.ts';
 import { publish, writeReports } from './documents.ts';
 import type { TraceOptions } from './trace-options.ts';
 import { timelineOf } from '../infer/conclude.ts';
-import { triggerText } from '../render/mark-text.ts';
+import { triggerText } from '../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from './trace-end.ts';
 
 export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;

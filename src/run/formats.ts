@@ -29,7 +29,7 @@ export function parseFormat(text: string): Format {
 /** Parses the value of `-o FORMAT`. Throws `usage.output`, and `output.jsonpath` for a template that no report can fill. */
 export async function readFormat(text: string): Promise<Format> {
   const format = parseFormat(text);
-  if ('template' in format) (await import('../render/jsonpath.ts')).readTemplate(format.template);
+  if ('template' in format) (await import('../output/jsonpath.ts')).readTemplate(format.template);
   return format;
 }
 

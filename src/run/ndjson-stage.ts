@@ -3,7 +3,7 @@ import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
 import type { Observation } from '../model/observation.ts';
 import { printTime } from '../model/stamps.ts';
 import type { Trace } from '../model/trace.ts';
-import { createNdjson, type PodOfLine } from '../render/ndjson.ts';
+import { createNdjson, type PodOfLine } from '../output/ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
 import type { Ports } from './ports.ts';

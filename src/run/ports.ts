@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
-import { forTerminal } from '../render/safe-text.ts';
+import { forTerminal } from '../output/safe-text.ts';
 
 /** An output stream. Writing to a closed one does nothing. */
 export interface Output {

@@ -1,7 +1,7 @@
 /** Reports an error: a sentence and a hint on stderr, and a JSON document on stdout if scripts read it. */
 import { PodexitError } from '../errors.ts';
-import { renderErrorJson, renderErrorLine } from '../render/json.ts';
-import { forTerminal, safeLines } from '../render/safe-text.ts';
+import { renderErrorJson, renderErrorLine } from '../output/json.ts';
+import { forTerminal, safeLines } from '../output/safe-text.ts';
 import type { Ports } from './ports.ts';
 
 /** The JSON format of stdout: one document, or one line per item; undefined: stdout is for people. */

@@ -5,8 +5,8 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
-import type { StyleFlags } from '../render/palette.ts';
-import type { Timestamps } from '../render/time-text.ts';
+import type { StyleFlags } from '../output/palette.ts';
+import type { Timestamps } from '../output/time-text.ts';
 import { firstTrace, type Traces } from './traces.ts';
 import type { Report } from '../verdict/report.ts';
 

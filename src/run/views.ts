@@ -1,9 +1,9 @@
 /** What a run shows as it goes on: lines, or at a terminal the live view with lines above it. */
 import type { Timeline } from '../infer/timeline.ts';
 import { createChatterLimit, timelineOf } from '../infer/conclude.ts';
-import { createLines } from '../render/lines.ts';
-import { createLive, type Live } from '../render/live.ts';
-import { canRepaint, styleOf } from '../render/palette.ts';
+import { createLines } from '../output/lines.ts';
+import { createLive, type Live } from '../output/live.ts';
+import { canRepaint, styleOf } from '../output/palette.ts';
 import type { Format } from './formats.ts';
 import type { LookOptions, View } from './run.ts';
 import type { Ports } from './ports.ts';

@@ -5,7 +5,7 @@ import { PodexitError } from '../errors.ts';
 import { openRecorder, unrecordable, type Recorder } from '../recording/recorder.ts';
 import type { Format } from './formats.ts';
 import { recordingVersion } from '../recording/reader.ts';
-import { forJson } from '../render/safe-text.ts';
+import { forJson } from '../output/safe-text.ts';
 import type { Ports } from './ports.ts';
 
 /** A file of `--report`. */

@@ -7,7 +7,7 @@ import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { serving } from '../helpers/serving.ts';
-import { screenOf } from '../render/helpers/screen.ts';
+import { screenOf } from '../output/helpers/screen.ts';
 import { runMain } from './helpers/in-process.ts';
 
 const deletes = { verb: 'delete', resource: 'pods' } as const;

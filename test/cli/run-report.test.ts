@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport, RunReport } from '../../src/model/report.ts';
-import { renderHtml } from '../../src/render/html.ts';
-import { reportNamed } from '../render/helpers/reports.ts';
+import { renderHtml } from '../../src/output/html.ts';
+import { reportNamed } from '../output/helpers/reports.ts';
 import { faultsBy } from '../helpers/schemas.ts';
-import { unseenIn } from '../render/helpers/unseen.ts';
-import { hostileText } from '../render/helpers/hostile.ts';
+import { unseenIn } from '../output/helpers/unseen.ts';
+import { hostileText } from '../output/helpers/hostile.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

@@ -5,7 +5,7 @@ import { probeResultsOf } from '../../src/infer/probes.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { exactly } from '../../src/render/time-text.ts';
+import { exactly } from '../../src/output/time-text.ts';
 import { lossOf, noLossText, requestsText, servedText } from '../../src/verdict/loss.ts';
 import { lostWithin, withImpliedLoss } from '../../src/verdict/gates.ts';
 

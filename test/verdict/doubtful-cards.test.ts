@@ -1,7 +1,7 @@
 /** Cards of exits that no recording has: a probable kill, a failed gate, an ignored signal after a long hook. */
 import { expect, it } from 'vitest';
-import { cardLines } from '../../src/render/card.ts';
-import { penFor, plainStyle } from '../../src/render/palette.ts';
+import { cardLines } from '../../src/output/card.ts';
+import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { endedLikeLive } from '../../src/run/replay.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import { isVague } from '../../src/verdict/length-text.ts';

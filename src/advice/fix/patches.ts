@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { isSeq, visit, type Document, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
-import { forYaml, hasUnseen } from '../../render/safe-text.ts';
+import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
 import type { Edit } from './edits.ts';
 import { addComment, documentOf } from './edited-yaml.ts';

@@ -1,7 +1,7 @@
 /** The command `compare`: what changed between two sets of reports, in three lines and a chart. */
 import { PodexitError } from '../../errors.ts';
-import type { Pen } from '../../render/palette.ts';
-import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
+import type { Pen } from '../../output/palette.ts';
+import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { compare, lengthText, type Comparison, type Side } from './compare.ts';

@@ -1,10 +1,10 @@
 /** The command `recommend`: grace periods from reports of many exits, as a card with a histogram, Markdown or HTML. */
 import { PodexitError } from '../../errors.ts';
-import type { Pen } from '../../render/palette.ts';
-import { forMarkdown, forMarkup, forTerminal } from '../../render/safe-text.ts';
+import type { Pen } from '../../output/palette.ts';
+import { forMarkdown, forMarkup, forTerminal } from '../../output/safe-text.ts';
 import type { Ports } from '../../run/ports.ts';
 import { plural } from '../../verdict/words.ts';
-import { columnsOf } from '../../render/prose.ts';
+import { columnsOf } from '../../output/prose.ts';
 import { markdownPage, publish, wrapped, type Envelope, type OutputOptions } from '../output.ts';
 import { minExits, recommendationsFor, type Bucket, type Recommendation, type TooFew } from './recommend.ts';
 import { readReports, sampleOf, type ReadRecording } from './reports.ts';

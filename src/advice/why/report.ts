@@ -3,10 +3,10 @@
  * (schema/why-report.schema.json). Pure.
  */
 import type { Outcome, TriggerKind } from '../../model/report.ts';
-import { renderText } from '../../render/lines.ts';
-import type { Pen } from '../../render/palette.ts';
-import { forMarkdown, forTerminal } from '../../render/safe-text.ts';
-import { columnsOf } from '../../render/prose.ts';
+import { renderText } from '../../output/lines.ts';
+import type { Pen } from '../../output/palette.ts';
+import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
+import { columnsOf } from '../../output/prose.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
 import { markdownPage, wrapped, type Envelope } from '../output.ts';

@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { penFor } from '../../src/render/palette.ts';
-import type { Pen } from '../../src/render/palette.ts';
-import { clipPieces, flow, piece, plain, shorten } from '../../src/render/prose.ts';
-import type { Piece } from '../../src/render/prose.ts';
+import { penFor } from '../../src/output/palette.ts';
+import type { Pen } from '../../src/output/palette.ts';
+import { clipPieces, flow, piece, plain, shorten } from '../../src/output/prose.ts';
+import type { Piece } from '../../src/output/prose.ts';
 
 const pen = penFor({ color: false, unicode: true });
 const bright = penFor({ color: true, unicode: true });

@@ -1,6 +1,6 @@
 /**
  * Screens of the live view as a person sees them. A new case is a new file in screens/ with one line in it, e.g.
- * `graceful-exit 80x24 at 3`, and the rest written by `vitest run test/render/screens.test.ts -u`: then read it.
+ * `graceful-exit 80x24 at 3`, and the rest written by `vitest run test/output/screens.test.ts -u`: then read it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Ink, StyleFlags, StyleEnv, SymbolName } from '../../src/render/palette.ts';
-import { canRepaint, penFor, styleOf, symbols } from '../../src/render/palette.ts';
+import type { Ink, StyleFlags, StyleEnv, SymbolName } from '../../src/output/palette.ts';
+import { canRepaint, penFor, styleOf, symbols } from '../../src/output/palette.ts';
 
 const styled = (
   { color = 'auto', ascii = false }: Partial<StyleFlags>,

@@ -1,6 +1,6 @@
 /** Text that a CI runner would execute as a command is escaped in every format that prints strings of the cluster. */
 import { describe, expect, it } from 'vitest';
-import { forCommand, forJson, forMarkdown, forMarkup, forTerminal } from '../../src/render/safe-text.ts';
+import { forCommand, forJson, forMarkdown, forMarkup, forTerminal } from '../../src/output/safe-text.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
 /** Like actions/runner (ActionCommand.TryParseV2, TryParse): at the beginning of a line after blanks, or anywhere. */

@@ -9,7 +9,7 @@ import {
   forMarkup,
   forTerminal,
   hasUnseen,
-} from '../../src/render/safe-text.ts';
+} from '../../src/output/safe-text.ts';
 import { unseenIn } from './helpers/unseen.ts';
 
 const table: readonly [string, (text: string) => string, string, string][] = [

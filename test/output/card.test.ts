@@ -1,9 +1,9 @@
 /** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
-import { cardLines } from '../../src/render/card.ts';
+import { cardLines } from '../../src/output/card.ts';
 import type { ProbeResult } from '../../src/infer/timeline.ts';
-import { penFor, plainStyle } from '../../src/render/palette.ts';
-import { textWidth } from '../../src/render/prose.ts';
+import { penFor, plainStyle } from '../../src/output/palette.ts';
+import { textWidth } from '../../src/output/prose.ts';
 import { headlineOf } from '../../src/verdict/headline.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';

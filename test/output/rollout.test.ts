@@ -1,9 +1,9 @@
 /** Several pods: the live table, the lines, and the final card. */
 import { describe, expect, it } from 'vitest';
-import { rolloutCardLines, endedPodLines } from '../../src/render/rollout-card.ts';
-import { createRolloutLive } from '../../src/render/rollout-table.ts';
-import { penFor, plainStyle } from '../../src/render/palette.ts';
-import { textWidth } from '../../src/render/prose.ts';
+import { rolloutCardLines, endedPodLines } from '../../src/output/rollout-card.ts';
+import { createRolloutLive } from '../../src/output/rollout-table.ts';
+import { penFor, plainStyle } from '../../src/output/palette.ts';
+import { textWidth } from '../../src/output/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, reportNamed } from './helpers/reports.ts';

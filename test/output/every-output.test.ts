@@ -1,8 +1,8 @@
 /** Rules for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
-import { cardLines } from '../../src/render/card.ts';
-import { deletedText, partsOfTotal } from '../../src/render/pod-facts.ts';
-import { textWidth } from '../../src/render/prose.ts';
+import { cardLines } from '../../src/output/card.ts';
+import { deletedText, partsOfTotal } from '../../src/output/pod-facts.ts';
+import { textWidth } from '../../src/output/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';
 import { allNames } from '../helpers/recordings.ts';
 import { manyPodsOutput, outputsOf, pen, podsOf } from './helpers/every-output.ts';

@@ -65,6 +65,7 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   all?: boolean;
   inspect?: boolean;
   diff?: boolean;
+  allow?: string;
   from?: string[];
   auditLog?: string[];
 

@@ -11,10 +11,14 @@ const examples = `Examples:
   kubectl podexit fix -f deploy/ --diff                  what would change in these files
   kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
   kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
+  kubectl podexit fix -f web.yaml --allow replicas       more replicas too, if two may run at the same time
   kubectl podexit fix exit.json                          what a report or a recording proposes from its measurements
 
 Nothing is ever applied. Each change has a comment that says why.
 `;
+
+/** What --allow names (advice/remedies.ts, which is loaded only to run). */
+const consents = ['replicas', 'strategy'] as const;
 
 /** The formats of advice/fix/fix.ts, which is loaded only to run. */
 export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
@@ -29,6 +33,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
     .option('-f, --filename <file>', 'manifests: a file, a folder, or - for standard input; may be repeated', collect)
     .optionsGroup('Output:')
     .option('-o, --output <format>', `${fixFormats.join(', ')}; default: strategic`)
+    .option('--allow <fields>', 'also change replicas or strategy, where nothing speaks against it: replicas,strategy')
     .option('--diff', 'a unified diff of the manifests instead')
     .option('-v, --v <level>', 'log requests and decisions to stderr, from 1 to 9');
   addConnectionFlags(fix).action(async (words: string[], flags: Flags) => {
@@ -38,6 +43,7 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       source: sourceOf(words, flags.filename ?? []),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
+      allowed: (flags.allow ?? '').split(',').flatMap((word) => (word === '' ? [] : oneOf(word, consents, '--allow'))),
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
       readRecording,

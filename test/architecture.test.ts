@@ -57,12 +57,10 @@ const table: Record<string, string[]> = {
     'export',
     'lazy:probe',
     'lazy:advice',
-    'lazy:rollout',
     'errors',
     'node:',
     'type:@kubernetes/client-node',
   ],
-  rollout: ['model', 'infer', 'kube', 'output', 'verdict', 'run', 'errors', 'node:'],
   export: [
     'type:model',
     'type:infer',
@@ -76,7 +74,6 @@ const table: Record<string, string[]> = {
   ],
   cli: [
     'run',
-    'lazy:rollout',
     'demo',
     'type:kube',
     'verdict',

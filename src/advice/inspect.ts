@@ -5,7 +5,7 @@
 import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
 import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
-import { numberOfSignal } from '../model/stop-signal.ts';
+import { numberOfSignal } from '../programs/signals.ts';
 import { signalled } from './finding.ts';
 import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';

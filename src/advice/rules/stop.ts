@@ -3,7 +3,7 @@
  * which stop signal it gets, and whether it handles that.
  */
 import { signalHandlingOf, type SignalHandling } from '../../model/observe/command-line.ts';
-import { stopSignalOfImage } from '../../model/stop-signal.ts';
+import { stopSignalOfImage } from '../../programs/signals.ts';
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, error, ofContainer, warning, type CheckFinding } from '../finding.ts';

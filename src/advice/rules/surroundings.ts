@@ -1,5 +1,5 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
-import { imageName } from '../../model/stop-signal.ts';
+import { imageName } from '../../programs/signals.ts';
 import { at, note, ofContainer, signalled, warning, type CheckFinding } from '../finding.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import type { ShutdownSpec } from '../shutdown-spec.ts';

@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2560, mostFiles: 26, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 2551, mostFiles: 26, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 6542, mostFiles: 56, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4975, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3600, mostFiles: 30, longestChain: 6 },

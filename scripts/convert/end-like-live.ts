@@ -2,10 +2,10 @@
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import { emptyTrace, type Trace } from '../../src/model/trace.ts';
-import { neededStreams } from '../../src/run/stream-health.ts';
-import { endOf, reconnectTimeoutMs, type End } from '../../src/run/trace-end.ts';
-import { onePod, sharedStreamDelayMs } from '../../src/run/traces.ts';
-import { tracesOfLog } from '../../src/run/traces-of-log.ts';
+import { neededStreams } from '../../src/run/streams/stream-health.ts';
+import { endOf, reconnectTimeoutMs, type End } from '../../src/run/ending/trace-end.ts';
+import { onePod, sharedStreamDelayMs } from '../../src/run/traces/traces.ts';
+import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 
 /** A stream was interrupted from `from` until a list at `to` restored it (client ms). */
 interface Absence {

@@ -18,7 +18,7 @@ import {
   type Removal,
   type Subject,
 } from './subject.ts';
-import { matches } from '../../src/run/selectors.ts';
+import { matches } from '../../src/run/streams/selectors.ts';
 import {
   candidateServices,
   labelsOf,
@@ -34,7 +34,7 @@ import {
   sliceTarget,
   uidOf,
   type Target,
-} from '../../src/run/watched.ts';
+} from '../../src/run/streams/watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
 const maxRequestMs = 1000;

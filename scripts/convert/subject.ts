@@ -2,7 +2,7 @@
 import { asObject, asText, metadataOf, type JsonObject } from '../../src/model/observe/read.ts';
 import type { Row } from './rows.ts';
 import type { Began } from '../../src/model/observation.ts';
-import { isTerminatingPod, namespaceOf } from '../../src/run/watched.ts';
+import { isTerminatingPod, namespaceOf } from '../../src/run/streams/watched.ts';
 
 export interface Subject {
   namespace: string;

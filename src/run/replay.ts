@@ -2,8 +2,8 @@
 import { rawObservationOf, readHeader, readLines, type ParsedLine } from '../recording/reader.ts';
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
-import type { Traces } from './traces.ts';
-import { tracesOfLog } from './traces-of-log.ts';
+import type { Traces } from './traces/traces.ts';
+import { tracesOfLog } from './traces/traces-of-log.ts';
 
 interface Replay {
   rawObservations: AsyncIterable<RawObservation>;

@@ -8,7 +8,7 @@ import { DocumentSplitter } from '../../src/advice/why/json-documents.ts';
 import { recordKeys } from '../../src/advice/why/nested-events.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { recordingFile } from '../helpers/recordings.ts';
+import { scenarioFile } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { auditExports } from './helpers/audit-exports.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
@@ -16,14 +16,17 @@ import { auditLogOf } from './helpers/audit-log.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
-const events = lines.filter((line) => line.startsWith('{'));
+const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
+const events = lines
+  .filter((line) => line.startsWith('{'))
+  .map((line, index) => line.replace('{', `{"auditID":"id-${index}",`));
 
+let count = 0;
 async function whyFrom(content: string | Buffer): Promise<WhyReport> {
-  const file = join(scratch, 'audit.log');
+  const file = join(scratch, `${(count += 1)}.log`);
   writeFileSync(file, content);
-  const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
-  expect(code).toBe(0);
+  const { code, stdout, stderr } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as WhyReport;
 }
 const isNotRead = (text: string): boolean => /lines? says?: not JSON/.test(text);

@@ -127,10 +127,9 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
   const take = (event: AuditEvent): void => {
     if (isSlice(event) && holdsPod(event.object, name)) slices.add(event.name);
-    const { auditId, receivedAt, verb, uri } = event;
     if (isSlice(event) && !slices.has(event.name))
       skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
-    else if (found.size < maxEvents) found.set(JSON.stringify([auditId, receivedAt, verb, uri]), event);
+    else if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
     else count('too-many');
   };
   // In a string of JSON, its last quote is escaped.
@@ -162,6 +161,12 @@ async function eventsIn(files: readonly string[], name: string, namespace: strin
   });
   return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
+
+/** The same for all events of one request; undefined if the log does not say which belong to one. */
+const requestKey = ({ auditId, isAnswerTimed, ...event }: AuditEvent): string | undefined =>
+  auditId !== '' || !isAnswerTimed
+    ? [auditId, event.receivedAt, event.verb, event.uri, event.name].join(' ')
+    : undefined;
 
 const isSlice = ({ resource }: AuditEvent): boolean => resource === 'endpointslices';
 

@@ -10,7 +10,7 @@ import { confirmDeletes } from '../run/confirm-delete.ts';
 import { sayingThrough, warnOn, type Ports } from '../run/ports.ts';
 import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../run/session.ts';
 import { createWaitingLimit } from '../run/time-limit.ts';
-import { recorderFor } from '../run/writable.ts';
+import { recorderFor } from '../run/recorder.ts';
 import { leaveOnSignals } from '../run/leaving.ts';
 import type { Several } from '../run/live-run.ts';
 import { liveOptions, liveSource, type Live } from '../run/live.ts';

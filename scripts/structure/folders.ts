@@ -12,11 +12,12 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2556, mostFiles: 26, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 2560, mostFiles: 26, longestChain: 9 },
   run: { targetLines: 4100, mostLines: 4910, mostFiles: 44, longestChain: 8 },
   rollout: { targetLines: 900, mostLines: 1118, mostFiles: 8, longestChain: 3 },
-  kube: { targetLines: 4600, mostLines: 4895, mostFiles: 43, longestChain: 5 },
+  kube: { targetLines: 4680, mostLines: 4975, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3600, mostFiles: 30, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 900, mostFiles: 14, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 5193, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 5099, mostFiles: 45, longestChain: 7 },

@@ -1,7 +1,7 @@
 /** Findings of a check: their codes, and the rules that find them. */
 import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import type { Situation } from './situation.ts';
 
 /** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
 export const checkOnlyCodes = [
@@ -17,7 +17,7 @@ export const checkOnlyCodes = [
 export type CheckCode = FindingCode | (typeof checkOnlyCodes)[number];
 
 /** Warnings and errors are problems; an info is not. */
-export interface CheckFinding {
+export interface Problem {
   code: CheckCode;
   severity: Severity;
   container?: string;
@@ -35,10 +35,10 @@ export interface Unknown {
   because: string;
 }
 
-type Details = Omit<CheckFinding, 'code' | 'severity' | 'message'>;
+type Details = Omit<Problem, 'code' | 'severity' | 'message'>;
 const findingOf =
   (severity: Severity) =>
-  (code: CheckCode, message: string, details: Details): CheckFinding => ({ code, severity, message, ...details });
+  (code: CheckCode, message: string, details: Details): Problem => ({ code, severity, message, ...details });
 export const error = findingOf('error');
 export const warning = findingOf('warning');
 export const note = findingOf('info');
@@ -46,15 +46,15 @@ export const note = findingOf('info');
 /** Details of a finding about a container: its name and the path of one of its fields. */
 export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
 
-export type Rule = (spec: ShutdownSpec) => CheckFinding[];
+export type Rule = (spec: Situation) => Problem[];
 
 /** Containers that get a stop signal when the pod is deleted. */
-export const signalled = ({ containers }: ShutdownSpec): readonly ContainerSpec[] =>
+export const signalled = ({ containers }: Situation): readonly ContainerSpec[] =>
   containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
 
 /** A rule about each container that gets a stop signal. */
 export const ofContainer =
-  (find: (container: ContainerSpec, spec: ShutdownSpec) => CheckFinding | undefined): Rule =>
+  (find: (container: ContainerSpec, spec: Situation) => Problem | undefined): Rule =>
   (spec) =>
     signalled(spec).flatMap((container) => find(container, spec) ?? []);
 

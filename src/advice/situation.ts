@@ -28,7 +28,7 @@ import {
   type ServiceSpec,
 } from './neighbours.ts';
 
-export interface ShutdownSpec extends ReturnType<typeof specOfWorkload> {
+export interface Situation extends ReturnType<typeof specOfWorkload> {
   /** Of a manifest: a container has no image, so its base has the rest, such as the grace period. Nothing is judged. */
   isPatch?: boolean;
   /** The pod has finished: deleting it stops nothing. */
@@ -121,7 +121,7 @@ function rolloutOf(object: KubernetesObject) {
 export function specsOf(
   manifests: readonly Manifest[],
   graceSeconds?: number,
-): { manifest: Manifest; spec: ShutdownSpec }[] {
+): { manifest: Manifest; spec: Situation }[] {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
     .filter(({ object }) => hasPods(object))
@@ -143,5 +143,4 @@ export function specsOf(
   }));
 }
 
-const isLasting = ({ subject: { kind }, replicas }: ShutdownSpec): boolean =>
-  replicas !== 0 && !/Job$|^Pod$/.test(kind);
+const isLasting = ({ subject: { kind }, replicas }: Situation): boolean => replicas !== 0 && !/Job$|^Pod$/.test(kind);

@@ -1,11 +1,11 @@
 /** Findings of a check → edits of the object, each with its reason. Pure. */
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { asArray, asObject } from '../../model/observe/read.ts';
-import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
-import { isProblem, signalled, type CheckCode, type CheckFinding } from '../finding.ts';
-import { usesHostPorts } from '../rules/service.ts';
-import type { ContainerSpec, Path } from '../container-spec.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import { asArray, asObject } from '../model/observe/read.ts';
+import { defaultPreStopSeconds, graceFor, unmeasuredDrain } from '../verdict/shutdown-numbers.ts';
+import { isProblem, signalled, type CheckCode, type Problem } from './problem.ts';
+import { usesHostPorts } from './rules/service.ts';
+import type { ContainerSpec, Path } from './container-spec.ts';
+import type { Situation } from './situation.ts';
 
 /** `why`: one short clause, which becomes a comment. */
 export type Edit =
@@ -13,7 +13,7 @@ export type Edit =
   /** Moves a main container to the init containers, as a sidecar. `path` ends with its name. */
   | { kind: 'sidecar'; path: Path; why: string };
 
-export function editsFor(object: KubernetesObject, spec: ShutdownSpec, findings: readonly CheckFinding[]): Edit[] {
+export function editsFor(object: KubernetesObject, spec: Situation, findings: readonly Problem[]): Edit[] {
   const edits = findings.filter(isProblem).flatMap(({ code, container: name }) => {
     const container = spec.containers.find((one) => one.name === name);
     return editsByCode[code]?.({ object, spec, container }) ?? [];
@@ -51,7 +51,7 @@ function strategyEdit({ object, spec }: EditContext): Edit[] {
 /** `container`: if the finding is about one. */
 interface EditContext {
   object: KubernetesObject;
-  spec: ShutdownSpec;
+  spec: Situation;
   container?: ContainerSpec;
 }
 
@@ -94,7 +94,7 @@ const graceField = 'terminationGracePeriodSeconds';
 const defaultGraceSeconds = 30;
 
 /** All containers share one grace period: the container that needs the most decides. */
-function graceEdit(spec: ShutdownSpec, edits: readonly Edit[]): Edit[] {
+function graceEdit(spec: Situation, edits: readonly Edit[]): Edit[] {
   const graceSeconds = spec.graceSeconds === 0 ? defaultGraceSeconds : spec.graceSeconds;
   const newHooks = edits.map(({ path }) => path).filter((path) => path.at(-1) === 'preStop');
   const isHookHeavy = signalled(spec).some(({ hook }) => (hook?.minSeconds ?? 0) >= graceSeconds / 2);
@@ -113,7 +113,7 @@ function graceEdit(spec: ShutdownSpec, edits: readonly Edit[]): Edit[] {
   return set([...spec.podPath, graceField], greatest.seconds, why);
 }
 
-function readinessEdit({ services }: ShutdownSpec, { path, ports }: ContainerSpec): Edit[] {
+function readinessEdit({ services }: Situation, { path, ports }: ContainerSpec): Edit[] {
   const tcp = ({ protocol }: { protocol: string }): boolean => protocol === 'TCP';
   const targets = services.flatMap(({ targetPorts }) => targetPorts.filter(tcp).map(({ port }) => port));
   const declared = ports.filter(tcp).find(({ name, port }) => targets.some((one) => one === name || one === port));

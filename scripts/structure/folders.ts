@@ -20,7 +20,7 @@ export const folders: Record<string, FolderLimits> = {
   programs: { targetLines: 900, mostLines: 900, mostFiles: 14, longestChain: 6 },
   infer: { targetLines: 3600, mostLines: 5193, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
-  output: { targetLines: 4550, mostLines: 5099, mostFiles: 45, longestChain: 7 },
+  output: { targetLines: 4550, mostLines: 5099, mostFiles: 45, longestChain: 9 },
   recording: { targetLines: 390, mostLines: 390, mostFiles: 4, longestChain: 2 },
   export: { targetLines: 250, mostLines: 250, mostFiles: 2, longestChain: 2 },
   probe: { targetLines: 1500, mostLines: 1512, mostFiles: 16, longestChain: 5 },

@@ -7,7 +7,7 @@ import type { LookOptions } from '../output/view.ts';
 import type { Format } from '../output/formats.ts';
 import type { Publish } from '../output/documents.ts';
 import type { ReportFile } from '../output/writable.ts';
-import type { AnyTarget, Pick } from './target.ts';
+import type { AnyTarget, Pick } from './choosing/target.ts';
 
 /** --dry-run or --wait=false: delete, and trace nothing. */
 export interface Once {

@@ -14,7 +14,7 @@ import {
   metadataOf,
   stringMap,
 } from '../model/observe/read.ts';
-import { matches } from '../run/selectors.ts';
+import { matches } from '../run/streams/selectors.ts';
 import { capacityOf, type Capacity } from './capacity.ts';
 import { containersOf, type ContainerSpec, type Path } from './container-spec.ts';
 import { limitsOf, type Limit } from './limits.ts';

@@ -5,12 +5,12 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, warnOn, type Ports } from '../../run/ports.ts';
-import type { Target } from '../../run/target.ts';
+import type { Target } from '../../run/choosing/target.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import type { ReadRecording } from '../history/reports.ts';
 import { publish, type Envelope, type OutputOptions } from '../output.ts';
-import { linesWith } from './audit-lines.ts';
+import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
 import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
 import type { NamespaceHistory } from './owners.ts';
@@ -123,7 +123,7 @@ async function fromRecordings(
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {
   try {
-    for await (const _ of linesWith(path, [`"${name}"`])) return true;
+    for await (const _ of recordsWith(path, [`"${name}"`])) return true;
   } catch {
     // A folder with such a name, or a file that may not be read.
   }

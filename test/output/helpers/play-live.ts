@@ -1,12 +1,12 @@
 /** A program that plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
 import { timelineOf } from '../../../src/infer/conclude.ts';
-import { createLive } from '../../../src/output/live.ts';
+import { createLive } from '../../../src/output/text/live.ts';
 import { styleOf } from '../../../src/output/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { reportOf } from '../../../src/verdict/report.ts';
+import { reportOf } from '../../../src/advice/report.ts';
 
 const [file = '', speedText = '1'] = process.argv.slice(2);
 const speed = Number(speedText);

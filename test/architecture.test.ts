@@ -53,6 +53,7 @@ const table: Record<string, string[]> = {
   advice: [
     'model',
     'programs',
+    'type:infer',
     'verdict',
     'kube',
     'run',
@@ -72,7 +73,7 @@ const table: Record<string, string[]> = {
     'recording',
     'output',
     'lazy:probe',
-    'lazy:advice',
+    'advice',
     'errors',
     'node:',
     'type:@kubernetes/client-node',

@@ -8,7 +8,7 @@ import type { ContainerSpec, Path } from './container-spec.ts';
 import { isProblem, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
-import { remediesFor, type Remedy } from './remedies.ts';
+import { adviceFor, remediesFor } from './remedies.ts';
 import { isJob, signalled } from './roles.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
@@ -130,16 +130,6 @@ export function judge({ situation, manifest }: CheckedSpec) {
   /** What the spec cannot show. */
   const cannotTell = unknowns.map(({ isDecisive: _, ...unknown }) => unknown);
   return { ...situation.subject, file, line: manifest?.line, ...answerOf(found, unknowns), findings, cannotTell };
-}
-
-/** What the remedies say about a problem, as a sentence. */
-export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
-  const own = remedies.filter(({ solves }) => solves.includes(problem));
-  const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
-  const [first = ''] = clauses;
-  // A field keeps its spelling.
-  const start = first.startsWith('preStop') ? first.charAt(0) : first.charAt(0).toUpperCase();
-  return own.length === 0 ? undefined : `${start}${clauses.join('; ').slice(1)}.`;
 }
 
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */

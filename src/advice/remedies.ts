@@ -62,6 +62,16 @@ export const editsOf = (remedies: readonly Remedy[], allowed: readonly Consent[]
     .filter(({ after, consent }) => !after && (consent === undefined || allowed.includes(consent)))
     .flatMap(({ edits }) => edits);
 
+/** What the remedies say about a problem, as a sentence. */
+export function adviceFor(problem: Problem, remedies: readonly Remedy[]): string | undefined {
+  const own = remedies.filter(({ solves }) => solves.includes(problem));
+  const clauses = own.map(({ text, after }) => (after ? `once its signal is handled: ${text}` : text));
+  const [first = ''] = clauses;
+  // A field keeps its spelling.
+  const start = first.startsWith('preStop') ? first.charAt(0) : first.charAt(0).toUpperCase();
+  return own.length === 0 ? undefined : `${start}${clauses.join('; ').slice(1)}.`;
+}
+
 interface Plan {
   readonly situation: Situation;
   readonly problems: readonly Problem[];
@@ -86,22 +96,19 @@ const graceField = 'terminationGracePeriodSeconds';
 /** Hooks that serving containers and their companions need, and the grace period for all of them: one patch. */
 function hookAndGrace(plan: Plan): Remedy[] {
   const { situation, unhandled } = plan;
-  const hooks = hooksFor(plan);
+  const { seconds: added, solves, sentences } = hooksFor(plan);
   const graceProblems = of(plan, ...graceCodes).filter(({ advice }) => advice === undefined);
-  if (hooks.kind === 'none' && graceProblems.length === 0) return [];
-  const added = hooks.kind === 'hooks' ? hooks.seconds : new Map<string, number>();
-  const solved = [...(hooks.kind === 'hooks' ? hooks.solves : []), ...graceProblems];
+  const solved = [...solves, ...graceProblems];
   const grace = added.size > 0 || graceProblems.length > 0 ? graceFor(situation, added, graceProblems) : undefined;
-  const sentence = hooks.kind === 'sentence' ? [{ solves: hooks.solves, text: hooks.text, edits: [] }] : [];
   if (added.size === 0 && (!grace || !isLonger(grace, situation))) {
     const text = limitText(grace) ?? (graceProblems.length > 0 ? fasterText(graceProblems) : undefined);
-    return [...sentence, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
+    return [...sentences, ...(text === undefined ? [] : [{ solves: graceProblems, text, edits: [] }])];
   }
   const hookSeconds = Math.max(0, ...added.values());
   const next = grace && isLonger(grace, situation) ? grace.seconds : situation.graceSeconds;
   if (added.size > 0 && isHeavyHook(hookSeconds, next) && grace?.limit)
     return [
-      ...sentence,
+      ...sentences,
       {
         solves: solved,
         text: `${limitText(grace)}: a preStop sleep of ${hookSeconds}s would use half of it`,
@@ -126,7 +133,7 @@ function hookAndGrace(plan: Plan): Remedy[] {
     size: grace,
     ...after,
   };
-  return [...sentence, remedy];
+  return [...sentences, remedy];
 }
 
 const isLonger = ({ seconds }: Size, { specGraceSeconds = defaultGraceSeconds }: Situation): boolean =>
@@ -168,35 +175,37 @@ function costsOf(
   return `each pod takes ${hookSeconds}s longer to stop${rollout}, and holds its resources as long`;
 }
 
-type Hooks =
-  | { kind: 'none' }
-  /** No hook helps, and why. */
-  | { kind: 'sentence'; solves: Problem[]; text: string }
+interface Hooks {
   /** The sleeps to set, by container. */
-  | { kind: 'hooks'; solves: Problem[]; seconds: Map<string, number> };
+  readonly seconds: ReadonlyMap<string, number>;
+  readonly solves: readonly Problem[];
+  /** What no sleep solves, and why. */
+  readonly sentences: readonly Remedy[];
+}
 
 function hooksFor(plan: Plan): Hooks {
   const { situation } = plan;
   const races = of(plan, 'drain-race', 'requests-lost').filter(({ advice }) => advice === undefined);
   const failed = of(plan, 'prestop-failed').filter(({ container }) => isReplaceable(situation, container));
+  const late = [...races, ...failed];
   const early = of(plan, 'companion-stops-first');
-  const solves = [...races, ...failed, ...early];
-  if (solves.length === 0) return { kind: 'none' };
-  const why = whyNoHook(situation, races);
-  if (why !== undefined && early.length === 0) return { kind: 'sentence', solves, text: why };
+  const why = late.length > 0 ? whyNoHook(situation) : undefined;
+  const sentences = why === undefined ? [] : [{ solves: late, text: why, edits: [] }];
+  const solves = [...(why === undefined ? late : []), ...early];
+  if (solves.length === 0) return { seconds: new Map(), solves, sentences };
   const services = servicesOfClients(situation);
+  const serving = servingContainers(situation, services);
   const raced = situation.containers.filter(({ name }) =>
-    [...races, ...failed].some(({ container }) => container === name),
+    solves.some((one) => late.includes(one) && one.container === name),
   );
-  const serving = raced.length > 0 ? raced : servingContainers(situation, services);
-  const wanted = situation.measured?.hookSeconds ?? defaultPreStopSeconds;
-  const longest = Math.max(races.length + failed.length > 0 ? wanted : 0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
-  const isKept = (one: ContainerSpec): boolean => (hookSecondsOf(one) ?? 0) >= longest;
-  const all = [...raced, ...companionsOf(situation, [...serving, ...servingContainers(situation, services)])];
-  const missing = [...new Map(all.filter((one) => !isKept(one)).map((one) => [one.name, one])).values()];
+  const wanted = why === undefined && late.length > 0 ? (situation.measured?.hookSeconds ?? defaultPreStopSeconds) : 0;
+  const longest = Math.max(wanted, ...[...raced, ...serving].map((one) => hookSecondsOf(one) ?? 0));
+  const others = companionsOf(situation, [...raced, ...serving]);
+  const missing = [...raced, ...others].filter((one) => (hookSecondsOf(one) ?? 0) < longest);
   const stuck = missing.find((one) => !canSetSleep(one));
-  if (stuck) return { kind: 'sentence', solves, text: ownHookText(stuck, longest, raced.includes(stuck)) };
-  return { kind: 'hooks', solves, seconds: new Map(missing.map(({ name }) => [name, longest])) };
+  if (!stuck) return { seconds: new Map(missing.map(({ name }) => [name, longest])), solves, sentences };
+  const text = ownHookText(stuck, longest, raced.includes(stuck));
+  return { seconds: new Map(), solves: [], sentences: [...sentences, { solves, text, edits: [] }] };
 }
 
 /** A hook of another kind stays: its work must not be dropped. One that can never run is no loss. */
@@ -214,8 +223,7 @@ const ownHookText = ({ name, hook }: ContainerSpec, seconds: number, isServing: 
     : `${name} needs to stay up for ${seconds}s too: let its own preStop hook take that long, or move it to initContainers as a sidecar`;
 
 /** Undefined if a sleep helps. */
-function whyNoHook(situation: Situation, races: readonly Problem[]): string | undefined {
-  if (races.length === 0) return undefined;
+function whyNoHook(situation: Situation): string | undefined {
   const { answer, because } = othersServe(situation);
   const { kind, name } = situation.subject;
   const gate = situation.readinessGates.find((one) => /elbv2|load-balancer|ingress|neg/i.test(one));
@@ -271,10 +279,13 @@ function graceFor(
   const today =
     situation.specGraceSeconds === 0 ? defaultGraceSeconds : (situation.specGraceSeconds ?? defaultGraceSeconds);
   const isReset = problems.length > 0 && problems.every(({ code }) => code === 'force-deleted');
-  const isHeavy = signalled(situation).some(({ hook }) => isHeavyHook(hook?.minSeconds ?? 0, today));
+  const isHeavy = signalled(situation).some(
+    ({ hook, ownTimeout }) =>
+      isHeavyHook(hook?.minSeconds ?? 0, today) || (hook?.minSeconds ?? 0) + (ownTimeout?.seconds ?? 0) > today,
+  );
   if (isReset && added.size === 0 && !isHeavy)
     return {
-      seconds: defaultGraceSeconds,
+      seconds: Math.min(defaultGraceSeconds, limits[0]?.seconds ?? Infinity),
       from: 'assumed',
       sum: 'with 0 the object is removed before its containers have ended',
     };
@@ -377,6 +388,7 @@ function strategy(plan: Plan): Remedy[] {
       maxSurge > 0 ? 'during a rollout the resources of one more pod' : 'a rollout replaces one pod after the other',
   });
   const text = (words: string): Remedy[] => [{ solves, text: words, edits: [] }];
+  if (situation.measured && subject.kind !== 'Deployment') return text(secondText(situation, single));
   if (situation.measured)
     return text(
       'start the new pod before the old one stops (maxUnavailable 0, maxSurge 1), if two pods may run at the same time',

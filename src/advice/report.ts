@@ -5,7 +5,7 @@ import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
 import type { Path } from './container-spec.ts';
 import type { Problem } from './problem.ts';
-import { remediesFor, type Edit, type Remedy } from './remedies.ts';
+import { adviceFor, remediesFor, type Edit, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation } from './situation.ts';
 import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
 
@@ -18,21 +18,25 @@ export function reportOf(trace: Trace, policy: Policy = { gates: [], warnOnly: f
   const problems = problemsToSolve(judged, problemsOfExit({ trace, timeline, verdict }));
   const remedies = remediesFor(situation, problems);
   const findings = verdict.findings.map((finding) => {
-    const own = remedies.filter(({ solves }) =>
-      solves.some(({ code, container }) => code === finding.code && container === finding.container),
-    );
-    return { ...finding, advice: own.length > 0 ? own.map(({ text }) => text).join('; ') : finding.advice };
+    const isAbout = ({ code, container }: Problem): boolean => code === finding.code && container === finding.container;
+    const solved = remedies.flatMap(({ solves }) => solves).find(isAbout);
+    return { ...finding, advice: finding.advice ?? (solved && adviceFor(solved, remedies)) };
   });
-  return { timeline, verdict: { ...verdict, findings }, answer: { ...answer, ...printed(situation, remedies) }, run };
+  const fix = printed(situation, remedies);
+  const isSaid = answer.why !== undefined && fix.advice.some((text) => text.includes(answer.why ?? ''));
+  return {
+    timeline,
+    verdict: { ...verdict, findings },
+    answer: { ...answer, ...fix, why: isSaid ? undefined : answer.why },
+    run,
+  };
 }
 
 /** What only a person can do is said of the cause of the exit and of its signal; the rest is in the findings. */
 function problemsToSolve({ answer: { cause } }: JudgedExit, problems: readonly Problem[]): Problem[] {
-  const signalled = new Set(problems.flatMap(({ code, container }) => (code === 'no-signal-handling' ? container : [])));
   const isCause = ({ code, container }: Problem): boolean =>
     code === cause?.code && (cause.container === undefined || cause.container === container);
   return problems
-    .filter((one) => one.code !== 'killed-at-grace' || !signalled.has(one.container))
     .filter((one) => one.advice === undefined || one.code === 'no-signal-handling' || isCause(one))
     .map((one) => (one.advice === undefined ? one : { ...one, severity: 'warning' }));
 }
@@ -47,7 +51,10 @@ function printed(situation: Situation, remedies: readonly Remedy[]): { advice: s
   const reason = patches.map(({ text }) => text).join('; ');
   if (patches.length === 0) return { advice: [...new Set(sentences)], fix: [] };
   if (!isPatchable(situation)) return { advice: [...new Set(sentences), `in its manifest: ${reason}`], fix: [] };
-  const patch = patchOf(situation, patches.flatMap(({ edits }) => edits));
+  const patch = patchOf(
+    situation,
+    patches.flatMap(({ edits }) => edits),
+  );
   const json = JSON.stringify(patch).replaceAll("'", `'\\''`);
   const where = /^[-a-z0-9]+$/.test(namespace) ? ` -n ${namespace}` : '';
   const command = `kubectl patch ${kind.toLowerCase()}/${name}${where} --patch '${json}'`;
@@ -73,7 +80,9 @@ function setAt(patch: Patch, path: Path, value: unknown, { containers }: Situati
     const key = String(step);
     if (at === path.length - 1) node[key] = value;
     else if (typeof path[at + 1] === 'number') {
-      const found = containers.find((one) => at + 2 === one.path.length && one.path.every((part, i) => part === path[i]));
+      const found = containers.find(
+        (one) => at + 2 === one.path.length && one.path.every((part, i) => part === path[i]),
+      );
       const list = (node[key] ??= []) as Patch[];
       const item = list.find(({ name }) => name === found?.name) ?? { name: found?.name };
       if (!list.includes(item)) list.push(item);

@@ -5,7 +5,8 @@ import type { ServiceSpec } from './neighbours.ts';
 import type { Situation } from './situation.ts';
 
 /** A Job's pods end by themselves, and nothing is asked of them while they stop. */
-export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolean => kind === 'Job' || kind === 'CronJob';
+export const isJob = ({ subject: { kind } }: Pick<Situation, 'subject'>): boolean =>
+  kind === 'Job' || kind === 'CronJob';
 
 /** Containers that get a stop signal when the pod is deleted. */
 export const signalled = ({ containers }: Pick<Situation, 'containers'>): readonly ContainerSpec[] =>
@@ -62,7 +63,6 @@ export function companionsOf(situation: Situation, serving: readonly ContainerSp
 /** Seconds for which the container certainly keeps running after the deletion, by its hook; undefined if unknown. */
 export function hookSecondsOf({ hook, measured }: ContainerSpec): number | undefined {
   if (!hook) return 0;
-  if (hook.kind === 'tcpSocket') return 0;
-  if (hook.stopsServer) return 0;
+  if (hook.kind === 'tcpSocket' || hook.neverRuns || hook.stopsServer) return 0;
   return hook.minSeconds ?? measured?.hookSeconds;
 }

@@ -28,7 +28,6 @@ import {
   type ServiceSpec,
 } from './neighbours.ts';
 import { defaultGraceSeconds } from './sizes.ts';
-import type { Measured } from './trace-situation.ts';
 
 export interface Situation {
   readonly subject: { readonly kind: string; readonly name: string; readonly namespace?: string };
@@ -66,6 +65,14 @@ export interface Situation {
   readonly nodeNotReady?: { readonly node: string; readonly status: string };
   /** What an exit showed. */
   readonly measured?: Measured;
+}
+
+/** What an exit showed about the pod as a whole. */
+export interface Measured {
+  /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
+  readonly otherReady?: number;
+  /** Seconds of a preStop sleep that would have covered the requests that were lost. */
+  readonly hookSeconds?: number;
 }
 
 /** Kinds whose pod template can be patched, and its path: a Job's cannot, and a pod has none. */

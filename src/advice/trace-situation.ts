@@ -13,14 +13,6 @@ import { serviceOf, type Neighbours } from './neighbours.ts';
 import type { Problem } from './problem.ts';
 import { templatePaths, type Situation } from './situation.ts';
 
-/** What an exit showed about the pod as a whole. */
-export interface Measured {
-  /** The fewest other endpoints that were ready while this pod went; absent if it was in no Service. */
-  readonly otherReady?: number;
-  /** Seconds of a preStop sleep that would have covered the requests that were lost. */
-  readonly hookSeconds?: number;
-}
-
 /** The exit that a Situation is read from. */
 interface Exit {
   readonly trace: Trace;
@@ -99,6 +91,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
     trigger.kind === 'namespace-deletion' ||
     trigger.kind === 'owner-deleted';
   const isRollout = trigger.kind === 'rollout';
+  const unhandled = new Set(findings.flatMap((one) => (one.code === 'no-signal-handling' ? one.container : [])));
   return findings.flatMap((finding): Problem[] => {
     const { code, severity, container, message, advice } = finding;
     const problem: Problem = { code, severity, container, message, path: [] };
@@ -109,6 +102,7 @@ export function problemsOfExit(exit: Exit): Problem[] {
     if (code === 'drain-race') return isUnfixable ? [] : [{ ...problem, severity: 'warning' }];
     if (code === 'requests-lost')
       return isUnfixable || lossOf(timeline)?.preStopSeconds === undefined ? [{ ...problem, advice }] : [problem];
+    if (code === 'killed-at-grace' && unhandled.has(container)) return [];
     if (code === 'killed-at-grace' || code === 'no-signal-handling') return [signalProblem(exit, finding)];
     const isGraceEnough = timeline.grace.effectiveSeconds < timeline.grace.specSeconds;
     return [finding.needsGrace && !isGraceEnough && !isUnfixable ? problem : { ...problem, advice }];
@@ -116,7 +110,10 @@ export function problemsOfExit(exit: Exit): Problem[] {
 }
 
 /** A kill of an application that reacted is a matter of the grace period, and any other one of its signal. */
-function signalProblem({ timeline }: Exit, { code, severity, container, message, needsGrace, advice }: JudgedFinding): Problem {
+function signalProblem(
+  { timeline }: Exit,
+  { code, severity, container, message, needsGrace, advice }: JudgedFinding,
+): Problem {
   const about = { severity, container, message, path: [] };
   const { grace, pod } = timeline;
   if (container !== undefined && wasStarting(timeline, container))

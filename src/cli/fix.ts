@@ -11,14 +11,10 @@ const examples = `Examples:
   kubectl podexit fix -f deploy/ --diff                  what would change in these files
   kubectl podexit fix -f web.yaml -o yaml > fixed.yaml   the file, with comments and order kept
   kubectl podexit fix deployment/checkout -o kustomize   a component for an overlay
-  kubectl podexit fix -f web.yaml --allow replicas       more replicas too, if two may run at the same time
   kubectl podexit fix exit.json                          what a report or a recording proposes from its measurements
 
 Nothing is ever applied. Each change has a comment that says why.
 `;
-
-/** What --allow names (advice/remedies.ts, which is loaded only to run). */
-const consents = ['replicas', 'strategy'] as const;
 
 /** The formats of advice/fix/fix.ts, which is loaded only to run. */
 export const fixFormats = ['strategic', 'json-patch', 'kustomize', 'yaml'] as const;
@@ -43,7 +39,9 @@ export const addFix: AddCommand = (program, ports, setExitCode) => {
       source: sourceOf(words, flags.filename ?? []),
       format: oneOf(flags.output ?? 'strategic', fixFormats, '-o'),
       diff: flags.diff ?? false,
-      allowed: (flags.allow ?? '').split(',').flatMap((word) => (word === '' ? [] : oneOf(word, consents, '--allow'))),
+      allowed: (flags.allow ?? '')
+        .split(',')
+        .flatMap((word) => (word === '' ? [] : oneOf(word, ['replicas', 'strategy'] as const, '--allow'))),
       connection: connectionOf(flags, ports.version),
       verbosity: verbosityOf(flags),
       readRecording,

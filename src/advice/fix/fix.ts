@@ -12,12 +12,12 @@ import { targetText, workloadKinds, type Target, type WorkloadResource } from '.
 import { ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
-import { adviceFor, problemsOf } from '../check-report.ts';
+import { problemsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from '../situation.ts';
 import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { editsOf, remediesFor, type Consent, type Edit, type Remedy } from '../remedies.ts';
+import { adviceFor, editsOf, remediesFor, type Consent, type Edit, type Remedy } from '../remedies.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 

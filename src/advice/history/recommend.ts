@@ -92,7 +92,11 @@ function graceFrom(group: readonly ExitSample[], killed: readonly ExitSample[], 
     const count = group.filter(({ fix }) => fix).length;
     const hook = proposed.hasHook ? 'with the preStop hook that it needs, ' : '';
     const next = proposed.graceSeconds;
-    return answer('raise', next, `${hook}${field} ${now} → ${next}: ${count} of ${group.length} exits propose ${proposed.reason}`);
+    return answer(
+      'raise',
+      next,
+      `${hook}${field} ${now} → ${next}: ${count} of ${group.length} exits propose ${proposed.reason}`,
+    );
   }
   if (used.length === 0) return answer('not-by-grace', now, 'the reports do not show how long the exits need');
   // How long a killed container needs is unknown: it used the whole grace period.

@@ -110,7 +110,9 @@ export function sampleOf(document: JsonObject) {
 function fixIn(document: JsonObject) {
   const [fix] = objectsIn(document['fix']);
   const spec = asObject(asObject(fix?.['patch'])['spec']);
-  const pod = asObject(asObject(asObject(asObject(asObject(spec['jobTemplate'])['spec'])['template'] ?? spec['template'])['spec']));
+  const pod = asObject(
+    asObject(asObject(asObject(asObject(spec['jobTemplate'])['spec'])['template'] ?? spec['template'])['spec']),
+  );
   const graceSeconds = asNumber(pod['terminationGracePeriodSeconds']) ?? 0;
   const hasHook = objectsIn(pod['containers']).some(({ lifecycle }) => asObject(lifecycle)['preStop'] !== undefined);
   return fix && (hasHook || graceSeconds > 0) ? { graceSeconds, hasHook, reason: asText(fix['reason']) } : undefined;

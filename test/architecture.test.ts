@@ -31,6 +31,7 @@ const table: Record<string, string[]> = {
     'https-proxy-agent',
     'socks-proxy-agent',
     'js-yaml',
+    'ws',
   ],
   // At run time it only uses the type guards for JSON.
   recording: ['model', 'errors', 'node:'],

@@ -88,7 +88,7 @@ export function select(
 }
 
 /** Forgets the changes up to a revision. */
-export function forgetChanges(log: ChangeLog, revision: number): void {
+export function forget(log: ChangeLog, revision: number): void {
   const upTo = Math.min(revision, log.revision);
   const later = since(log, upTo);
   if (later === 'expired') return;

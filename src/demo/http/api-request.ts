@@ -5,7 +5,7 @@ import { badRequest } from '../data/status.ts';
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** One HTTP request in the API's own terms. */
-export interface ParsedRequest {
+export interface KubeRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -26,9 +26,9 @@ const resourcePath =
 export function parseApiRequest(
   method: string,
   url: string,
-  headers: ParsedRequest['headers'],
+  headers: KubeRequest['headers'],
   body: string,
-): ParsedRequest {
+): KubeRequest {
   const { pathname, searchParams: query } = new URL(url, 'http://loopback');
   const path = pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname;
   const target = targetOf(path);
@@ -36,7 +36,7 @@ export function parseApiRequest(
   return { method, path, query, headers, body, verb, ...target };
 }
 
-function targetOf(path: string): Pick<ParsedRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
+function targetOf(path: string): Pick<KubeRequest, 'kind' | 'namespace' | 'name' | 'subresource'> {
   const [isNamespaces, namespaceName] = /^\/api\/v1\/namespaces(?:\/([^/]+))?$/.exec(path) ?? [];
   const groups: Record<string, string | undefined> | undefined =
     isNamespaces === undefined
@@ -71,7 +71,7 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
 }
 
 /** Which objects a list or watch is about: namespace, name, field and label selectors. Throws a 400. */
-export function selectorOf(request: ParsedRequest, kind: Kind): Selector {
+export function selectorOf(request: KubeRequest, kind: Kind): Selector {
   const { namespace, name, query } = request;
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
@@ -83,7 +83,7 @@ export function selectorOf(request: ParsedRequest, kind: Kind): Selector {
 }
 
 /** The requested revision; undefined if it is absent or empty. Throws a 400 if it is not a number. */
-export function revisionIn(request: ParsedRequest): number | undefined {
+export function revisionIn(request: KubeRequest): number | undefined {
   const text = request.query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
   if (!/^\d+$/.test(text))

@@ -1,6 +1,6 @@
 import { isRecord, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest, conflict } from '../data/status.ts';
-import type { ParsedRequest } from '../http/api-request.ts';
+import type { KubeRequest } from '../http/api-request.ts';
 
 export interface DeleteOptions {
   graceSeconds?: number;
@@ -10,7 +10,7 @@ export interface DeleteOptions {
 }
 
 /** DeleteOptions in the body of a DELETE, or in its query if there is no body (SIGNALS.md §1). Throws a 400. */
-export const readDeleteOptions = ({ body, query }: ParsedRequest): DeleteOptions =>
+export const readDeleteOptions = ({ body, query }: KubeRequest): DeleteOptions =>
   body === '' ? fromQuery(query) : deleteOptionsOf(parseBody(body));
 
 /** DeleteOptions from an object, as in an Eviction. Throws a 400 for a grace period that is not an integer. */

@@ -1,14 +1,14 @@
-import type { ServedCluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import type { Kind } from '../data/kinds.ts';
 import { isRecord, recordsAt, textAt, valueAt, type KubeObject } from '../data/kube-object.ts';
 import { badRequest } from '../data/status.ts';
-import { isTrue, numberIn, type ParsedRequest } from '../http/api-request.ts';
-import type { ServedRequest, Stream } from '../http/exchange.ts';
+import { isTrue, numberIn, type KubeRequest } from '../http/api-request.ts';
+import type { Call, Stream } from '../http/exchange.ts';
 import { stamped, type ContainerLog, type WrittenLine } from '../play/container-log.ts';
 import { parseStamp } from '../clock.ts';
 
 /** Serves GET pods/NAME/log: the lines so far and, with `follow`, new lines until the stream's recorded end. */
-export function serveLog(cluster: ServedCluster, exchange: ServedRequest, kind: Kind): void {
+export function serveLog(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const pod = cluster.requested(kind, request);
   const container = containerOf(pod, request);
@@ -30,7 +30,7 @@ export function serveLog(cluster: ServedCluster, exchange: ServedRequest, kind: 
   if (log.ended) stream.onClose(endWithPod(cluster, stream, pod));
 }
 
-function containerOf(pod: KubeObject, { query }: ParsedRequest): string {
+function containerOf(pod: KubeObject, { query }: KubeRequest): string {
   const name = pod.metadata.name;
   const names = ['containers', 'initContainers', 'ephemeralContainers'].map((list) =>
     recordsAt(pod, `spec.${list}`).map((one) => textAt(one, 'name')),
@@ -55,7 +55,7 @@ function stateOf(pod: KubeObject, container: string): string | undefined {
 
 type Reading = ReturnType<typeof readingOf>;
 
-function readingOf({ query }: ParsedRequest, now: number) {
+function readingOf({ query }: KubeRequest, now: number) {
   const sinceSeconds = numberIn(query, 'sinceSeconds');
   const from = parseStamp(query.get('sinceTime') ?? '')?.at;
   return {
@@ -82,7 +82,7 @@ function follow(stream: Stream, log: ContainerLog, past: readonly WrittenLine[],
 }
 
 /** A stream that is opened again has no recorded end: it ends when the pod has finished or is gone. */
-const endWithPod = (cluster: ServedCluster, stream: Stream, { metadata }: KubeObject): (() => void) =>
+const endWithPod = (cluster: Playback, stream: Stream, { metadata }: KubeObject): (() => void) =>
   cluster.onChange(() => {
     const pod = cluster.get('pods', metadata.namespace, metadata.name);
     const phase = valueAt(pod, 'status.phase');

@@ -1,21 +1,21 @@
-import type { ServedCluster } from '../cluster.ts';
+import type { Playback } from '../cluster.ts';
 import { groupVersion, type Kind } from '../data/kinds.ts';
 import type { ChangeType, KubeObject } from '../data/kube-object.ts';
 import { select, since, stateAt, type Change } from '../data/log.ts';
-import { badRequest, continueExpired, invalidListOptions, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
+import { badRequest, continueExpired, invalidOption, listExpired, tooFarAhead, tooOld } from '../data/status.ts';
 import type { Selector } from '../data/selectors.ts';
-import { isTrue, numberIn, revisionIn, selectorOf, type ParsedRequest } from '../http/api-request.ts';
-import type { ServedRequest, Stream } from '../http/exchange.ts';
+import { isTrue, numberIn, revisionIn, selectorOf, type KubeRequest } from '../http/api-request.ts';
+import type { Call, Stream } from '../http/exchange.ts';
 import { tableOf, wantsTable } from './table.ts';
 
 /** Serves GET of one object. */
-export function serveGet(cluster: ServedCluster, exchange: ServedRequest, kind: Kind): void {
+export function serveGet(cluster: Playback, exchange: Call, kind: Kind): void {
   const object = cluster.requested(kind, exchange.request);
   exchange.json(200, wantsTable(exchange.request) ? tableOf(kind, [object], cluster.clock.now()) : object);
 }
 
 /** Serves LIST, whole or in pages. The continue token carries the revision that all pages show. */
-export function serveList(cluster: ServedCluster, exchange: ServedRequest, kind: Kind): void {
+export function serveList(cluster: Playback, exchange: Call, kind: Kind): void {
   const { request } = exchange;
   const token = readToken(request.query.get('continue'));
   const revision = token?.revision ?? revisionToRead(cluster, request);
@@ -36,21 +36,15 @@ export function serveList(cluster: ServedCluster, exchange: ServedRequest, kind:
 }
 
 /** Which revision a list shows (kubernetes.io/docs/reference/using-api/api-concepts, semantics for get and list). */
-function revisionToRead(cluster: ServedCluster, request: ParsedRequest): number {
+function revisionToRead(cluster: Playback, request: KubeRequest): number {
   const current = cluster.visibleRevision;
   const asked = revisionIn(request);
   const match = request.query.get('resourceVersionMatch') ?? '';
   if (match !== '' && asked === undefined) {
-    throw invalidListOptions(
-      'resourceVersionMatch',
-      'resourceVersionMatch is forbidden unless resourceVersion is provided',
-    );
+    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
   }
   if (match === 'Exact' && asked === 0) {
-    throw invalidListOptions(
-      'resourceVersionMatch',
-      'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
-    );
+    throw invalidOption('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (asked === undefined || asked === 0) return current;
   if (asked > current) throw tooFarAhead(asked, current);
@@ -87,7 +81,7 @@ const defaultTimeoutSeconds = 1800;
 const bookmarkBeforeEndMs = 2_000;
 
 /** Serves WATCH: the current objects if requested, then each change as it happens. */
-export function serveWatch(cluster: ServedCluster, exchange: ServedRequest, kind: Kind): void {
+export function serveWatch(cluster: Playback, exchange: Call, kind: Kind): void {
   const { log, clock } = cluster;
   const { request } = exchange;
   const matches = selectorOf(request, kind);
@@ -138,7 +132,7 @@ export function serveWatch(cluster: ServedCluster, exchange: ServedRequest, kind
 }
 
 /** Without `sendBookmark`, the client wants none. */
-function endInTime({ clock, bookmarkMs }: ServedCluster, stream: Stream, sendBookmark?: () => void): void {
+function endInTime({ clock, bookmarkMs }: Playback, stream: Stream, sendBookmark?: () => void): void {
   const lastsMs = (numberIn(stream.exchange.request.query, 'timeoutSeconds') || defaultTimeoutSeconds) * 1000;
   const cancels = [clock.setTimeout(() => stream.end(), lastsMs)];
   stream.onClose(() => cancels.forEach((cancel) => cancel()));
@@ -153,10 +147,10 @@ function endInTime({ clock, bookmarkMs }: ServedCluster, stream: Stream, sendBoo
   if (lastsMs > 2 * bookmarkBeforeEndMs) cancels[2] = clock.setTimeout(sendBookmark, lastsMs - bookmarkBeforeEndMs);
 }
 
-function checkStreamingList(request: ParsedRequest): boolean {
+function checkStreamingList(request: KubeRequest): boolean {
   if (!request.query.has('sendInitialEvents')) return false;
   if (request.query.get('resourceVersionMatch') !== 'NotOlderThan') {
-    throw invalidListOptions(
+    throw invalidOption(
       'resourceVersionMatch',
       'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
     );

@@ -60,6 +60,7 @@ const table: Record<string, string[]> = {
     'output',
     'errors',
     'node:',
+    'lazy:fzstd',
     'yaml',
     'type:@kubernetes/client-node',
   ],

@@ -26,6 +26,8 @@ const flagRows: readonly Row[] = [
   ['--client-key <file>', 'client key for TLS'],
   ['--insecure-skip-tls-verify', "do not check the API server's certificate"],
   ['--tls-server-name <name>', "name to check the API server's certificate against"],
+  ['--proxy-url <url>', "proxy for requests to the API server, instead of the kubeconfig's"],
+  ['--kuberc <file>', "kubectl's settings file, of which the policy for credential plugins counts"],
   [
     '--request-timeout <duration>',
     'the longest that one request may take (1s, 2m; 0: no limit); never cuts a stream or a write',

@@ -18,6 +18,10 @@ export interface ConnectOptions {
   clientKey?: string;
   insecureSkipTlsVerify?: boolean;
   tlsServerName?: string;
+  /** Instead of the kubeconfig's `proxy-url` (kubectl 1.37). */
+  proxyUrl?: string;
+  /** kubectl's settings file, for its policy for credential plugins. */
+  kuberc?: string;
   /** 0 or absent: no limit. Never cuts an open stream. */
   requestTimeoutMs?: number;
   namespace?: string;
@@ -41,6 +45,8 @@ const repeatedFlags = [
   'clientKey',
   'tlsServerName',
   'insecureSkipTlsVerify',
+  'proxyUrl',
+  'kuberc',
   'as',
   'asGroup',
   'asUid',
@@ -59,11 +65,15 @@ export const connectionArguments = (options: Partial<ConnectOptions>): string[] 
 
 /** The same for a shell, each with a space before it; empty if none was given. */
 export const connectionFlagsOf = (options: Partial<ConnectOptions>): string =>
-  connectionArguments({ ...options, server: options.server && withoutSecrets(options.server) })
+  connectionArguments({
+    ...options,
+    server: options.server && withoutSecrets(options.server),
+    proxyUrl: options.proxyUrl && withoutSecrets(options.proxyUrl),
+  })
     .map((word) => ` ${word.replace(/(?<==).*/s, (value) => quoted(value))}`)
     .join('');
 
-/** A server address may contain a password before the host, and a token after the path. */
+/** An address may contain a password before the host, and a token after the path. */
 function withoutSecrets(server: string): string {
   const given = server.trim();
   if (!/[@?#]/.test(given)) return given;

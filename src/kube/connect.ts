@@ -17,7 +17,8 @@ import type { Env } from './env.ts';
  * Creates a Cluster from flags and kubeconfig. Sends nothing yet. Throws PodexitError (`kubeconfig.*`,
  * `usage.impersonation`) if the configuration cannot be used.
  */
-export async function connect(options: ConnectOptions, env: Env): Promise<Cluster> {
+export async function connect(options: ConnectOptions, processEnv: Env): Promise<Cluster> {
+  const env = options.kuberc ? withVariable(processEnv, 'KUBERC', options.kuberc) : processEnv;
   const loaded = await loadKubeconfig({
     variables: env.variables,
     file: options.kubeconfig,
@@ -76,6 +77,11 @@ export async function connect(options: ConnectOptions, env: Env): Promise<Cluste
     },
   };
 }
+
+const withVariable = (env: Env, name: string, value: string): Env => ({
+  ...env,
+  variables: { ...env.variables, [name]: value },
+});
 
 /** Without an authority in the kubeconfig, Node trusts its built-in ones and those of NODE_EXTRA_CA_CERTS. */
 const trustsPublicAuthorities = (cluster: ClusterEntry): boolean =>

@@ -1,7 +1,7 @@
 /** The text of a mark in kubectl's words, and the name before it. One table for lines, HTML and Markdown. */
 import type { ContainerTimeline, Mark, PreStopExit, Timeline } from '../infer/timeline.ts';
 import type { ContainerOutcome, MarkName, TriggerKind } from '../model/report.ts';
-import { signalOfExitCode } from '../model/stop-signal.ts';
+import { signalOfExitCode } from '../programs/signals.ts';
 import { containerSpec, signalName, stopSignalName } from '../verdict/rule-input.ts';
 import { plural } from '../verdict/words.ts';
 import type { Ink } from './palette.ts';

@@ -3,7 +3,7 @@ import type { DeletionContext } from '../infer/context.ts';
 import type { Bounds, ContainerTimeline, Mark, Timeline } from '../infer/timeline.ts';
 import { controllerOf } from '../model/pod.ts';
 import type { MarkName } from '../model/report.ts';
-import { numberOfSignal } from '../model/stop-signal.ts';
+import { numberOfSignal } from '../programs/signals.ts';
 import type { Note } from '../model/trace.ts';
 import type { Container } from '../model/observe/container.ts';
 import type { Pod } from '../model/kube.ts';

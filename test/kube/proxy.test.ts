@@ -119,6 +119,21 @@ describe('a request through a proxy', () => {
     ]);
   });
 
+  it('is tunnelled through --proxy-url instead of the proxy of the kubeconfig', async () => {
+    const { ca, server } = await certificates();
+    const api = await serve((_, response) => json(response, 200, {}), server);
+    const proxy = await httpProxy();
+    const cluster = await connected(api, {
+      cluster: {
+        'proxy-url': 'http://127.0.0.1:1',
+        'certificate-authority-data': Buffer.from(ca).toString('base64'),
+      },
+      flags: { proxyUrl: proxy.url },
+    });
+    expect((await getObject(cluster, '/x')).status).toBe(200);
+    expect(proxy.tunnels).toMatchObject([{ target: api.url.slice('https://'.length) }]);
+  });
+
   it('lets a socks5 proxy resolve names', async () => {
     const { ca, server } = await certificates();
     const api = await serve((_, response) => json(response, 200, {}), server);

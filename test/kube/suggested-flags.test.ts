@@ -11,6 +11,7 @@ describe('a suggested command reaches the cluster of this run', () => {
     ['a name with a quote', { cluster: "joe's" }, " --cluster='joe'\\''s'"],
     ['a Windows path', { kubeconfig: 'C:\\k\\config' }, ' --kubeconfig=C:\\k\\config'],
     ['an impersonated user with groups', { as: 'joe', asGroup: ['a', 'b'] }, ' --as=joe --as-group=a --as-group=b'],
+    ['a proxy without its password', { proxyUrl: 'http://joe:p@host:80' }, ' --proxy-url=http://host:80'],
     ['a switch', { insecureSkipTlsVerify: true }, ' --insecure-skip-tls-verify'],
     ['a switch that is off', { insecureSkipTlsVerify: false }, ''],
   ])('%s', (_, options, words) => expect(connectionFlagsOf(options)).toBe(words));

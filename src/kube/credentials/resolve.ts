@@ -42,8 +42,11 @@ async function chooseSource(options: ResolveOptions): Promise<CredentialSource> 
     return fixedSource({ authorization: `Basic ${pair}` });
   }
   // With a client certificate no plugin runs (client-go exec.UpdateTransportConfig).
-  if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData)
+  if (user.exec !== undefined && !user.clientCertificate && !user.clientCertificateData) {
+    const { assertPluginAllowed } = await import('./plugin-policy.ts');
+    await assertPluginAllowed(user.exec.command, options.env);
     return (await import('./exec-plugin.ts')).execSource(user.exec, options);
+  }
   if (user.authProvider !== undefined)
     return (await import('./auth-provider.ts')).providerSource(user.authProvider, options);
   return fixedSource({});

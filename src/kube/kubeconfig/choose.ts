@@ -102,6 +102,7 @@ function withClusterFlags(own: ClusterEntry, options: ConnectOptions): ClusterEn
     ...own,
     ...(isTrustGiven ? trust : {}),
     server: server ?? own.server,
+    proxyUrl: options.proxyUrl ?? own.proxyUrl,
     tlsServerName: tlsServerName ?? (server === undefined ? own.tlsServerName : undefined),
   };
 }

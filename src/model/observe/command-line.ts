@@ -2,7 +2,7 @@
  * Predicts from a container's command line how its PID 1 reacts to the stop signal. This is no full shell parser: in
  * doubt the answer is `unknown` or `depends`, never `handles`. Rules of PID 1: SIGNALS.md §5 "Exit codes".
  */
-import { numberOfSignal } from '../stop-signal.ts';
+import { numberOfSignal } from '../../programs/signals.ts';
 
 /** `command` replaces the image's ENTRYPOINT, `args` its CMD. If one is absent, the image's applies (unknown). */
 export interface CommandLine {

@@ -17,7 +17,7 @@ export const folders: Record<string, FolderLimits> = {
   kube: { targetLines: 4680, mostLines: 4975, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3500, mostFiles: 30, longestChain: 6 },
   programs: { targetLines: 900, mostLines: 900, mostFiles: 14, longestChain: 6 },
-  infer: { targetLines: 3600, mostLines: 5102, mostFiles: 29, longestChain: 7 },
+  infer: { targetLines: 3600, mostLines: 5101, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 4570, mostFiles: 37, longestChain: 7 },
   recording: { targetLines: 340, mostLines: 340, mostFiles: 3, longestChain: 2 },

@@ -226,10 +226,7 @@ function lateEnds(trace: Trace, deletion: Deletion): Bound[] {
 }
 
 /** The earliest that a container's log can have ended cleanly. A log still open when the status arrives ends after that. */
-export function logEndAtLeast({
-  log,
-  terminated,
-}: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
+function logEndAtLeast({ log, terminated }: Pick<ContainerFacts, 'log' | 'terminated'>): Fact<unknown> | undefined {
   const { opened, ended } = log;
   if (ended) return ended.value.clean ? ended : undefined;
   return opened && terminated;

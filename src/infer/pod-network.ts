@@ -9,7 +9,6 @@ import { anyTime, type Span } from '../model/span.ts';
 import type { Seen } from '../model/trace.ts';
 import { narrowed, noLaterThan, onClient, type Estimate } from './estimate.ts';
 import { Network, type Constraint } from './network.ts';
-import type { TimelineGap } from './timeline.ts';
 
 /**
  * - `stopping`: the kubelet made the first Killing Event (K in SIGNALS.md).
@@ -34,8 +33,12 @@ interface References {
 
 type Proof = Pick<Constraint, 'because' | 'evidence'>;
 
-/** A clock of the cluster that cannot date anything, as its timestamps contradict each other or what they date. */
-type Unusable = Pick<TimelineGap, 'from' | 'to' | 'cause'>;
+/** Since when (client ms) a clock may have been set, as its timestamps contradict each other or what they date. */
+interface Unusable {
+  readonly from: number;
+  readonly to?: number;
+  readonly cause: 'clock-stepped' | 'clock-doubtful';
+}
 
 export class PodNetwork extends Network {
   readonly references: References;

@@ -126,10 +126,7 @@ interface UnprovedSignal extends Stop, Pick<ContainerExit, 'hook' | 'exit' | 'ou
 export const mayHaveEndedUnsignalled = (signal: UnprovedSignal): boolean =>
   mayHaveCrashed(signal) || signal.hook?.mayHaveDied === true || mayHaveEndedWaiting(signal) || endedBeforeDue(signal);
 
-/**
- * Whether the container had ended, by the node's clock, before the kubelet started to stop it or before its signal was due
- * (trap 7).
- */
+/** Whether the container had ended before the kubelet started to stop it or before its signal was due (trap 7). */
 function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: UnprovedSignal): boolean {
   const ended = parseFloor(facts.terminated?.value.finishedAt);
   if (!ended) return false;
@@ -139,7 +136,8 @@ function endedBeforeDue({ network, facts, killings, hook, turn, graceEnd }: Unpr
     hook?.kind === 'sleep' ? hook.end.node.lo : -Infinity,
     turn ? Math.min(turn.node.lo, graceEnd.node.lo) : -Infinity,
   ];
-  return dues.some((due) => ended.lo < due && ended.hi <= due);
+  // The network counts with drift; two stamps of one clock have none.
+  return dues.some((due) => ended.lo < due && ended.hi <= due + driftOver(due - network.references.node));
 }
 
 /** Whether a sidecar died of some other signal, perhaps while it waited for its turn, so that no stop signal was sent. */

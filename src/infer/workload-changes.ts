@@ -154,7 +154,7 @@ export function hasPlace({ spec }: Owner, pod: Pod): boolean | undefined {
   return Number(digits) >= first && Number(digits) < first + spec.replicas;
 }
 
-export interface Scaling {
+interface Scaling {
   readonly way: 'up' | 'down';
   /** Name of the ReplicaSet. */
   readonly set: string;
@@ -164,7 +164,7 @@ export interface Scaling {
   readonly event: Occurrence;
 }
 
-export const scalingsOf = ({ events }: Trace): Scaling[] =>
+const scalingsOf = ({ events }: Trace): Scaling[] =>
   events.flatMap((event): Scaling[] => {
     const [, way, set, from, to] = scaled.exec(newestMessage(event)) ?? [];
     if (event.reason !== 'ScalingReplicaSet' || set === undefined) return [];

@@ -71,12 +71,10 @@ const table: Record<string, string[]> = {
     'export',
     'lazy:probe',
     'lazy:advice',
-    'lazy:rollout',
     'errors',
     'node:',
     'type:@kubernetes/client-node',
   ],
-  rollout: ['model', 'infer', 'kube', 'output', 'verdict', 'run', 'errors', 'node:'],
   export: [
     'type:model',
     'type:infer',
@@ -90,7 +88,6 @@ const table: Record<string, string[]> = {
   ],
   cli: [
     'run',
-    'lazy:rollout',
     'demo',
     'type:kube',
     'verdict',

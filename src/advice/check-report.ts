@@ -5,13 +5,13 @@
 import { severities, type Gate, type Severity } from '../model/report.ts';
 import { plural } from '../verdict/words.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
-import { isProblem, signalled, type CheckFinding, type FailOn, type Rule, type Unknown } from './finding.ts';
+import { isProblem, signalled, type Problem, type FailOn, type Rule, type Unknown } from './problem.ts';
 import type { BrokenInput, Manifest } from './manifests.ts';
 import type { Envelope } from './output.ts';
 import { serviceRules } from './rules/service.ts';
 import { handlingOf, stopRules, stopSignalOf } from './rules/stop.ts';
 import { surroundingRules } from './rules/surroundings.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import type { Situation } from './situation.ts';
 
 export interface CheckReport extends Envelope {
   kind: 'CheckReport';
@@ -31,7 +31,7 @@ type Judgement = 'no-problem-found' | 'problems' | 'cannot-tell';
 
 /** `manifest`: where the spec was read from; undefined for a cluster. */
 export interface CheckedSpec {
-  spec: ShutdownSpec;
+  spec: Situation;
   manifest?: Manifest;
 }
 
@@ -102,7 +102,7 @@ export const objectName = ({ kind, name, namespace }: Pick<CheckedObject, 'kind'
   `${namespace === undefined ? '' : `${namespace} `}${kind.toLowerCase()}/${name}`;
 
 /** Most severe first; none of a patch. In a finished pod nothing runs: only its surroundings are judged. */
-export function findingsOf(spec: ShutdownSpec): CheckFinding[] {
+export function findingsOf(spec: Situation): Problem[] {
   const applied: readonly Rule[] = spec.isPatch ? [] : spec.isFinished ? surroundingRules : rules;
   return applied.flatMap((rule) => rule(spec)).sort((a, b) => rankOf(b) - rankOf(a));
 }
@@ -127,7 +127,7 @@ export function judge({ spec, manifest }: CheckedSpec) {
 
 /** `sentence`: `no problem found`, `2 problems`, `cannot tell: …`. */
 function answerOf(
-  findings: readonly CheckFinding[],
+  findings: readonly Problem[],
   unknowns: readonly WeighedUnknown[],
 ): { judgement: Judgement; sentence: string } {
   const problems = findings.filter(isProblem).length;
@@ -140,12 +140,12 @@ function answerOf(
 const fieldOf = (path: Path): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 
-const rankOf = ({ severity }: CheckFinding): number => severities.indexOf(severity);
+const rankOf = ({ severity }: Problem): number => severities.indexOf(severity);
 
 /** `isDecisive`: while this is unknown, the check may not say "no problem found". */
 type WeighedUnknown = Unknown & { isDecisive?: boolean };
 
-function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
+function unknownsOf(spec: Situation): WeighedUnknown[] {
   const unread = spec.unread.map((unknown): WeighedUnknown => ({ ...unknown, isDecisive: true }));
   if (spec.isFinished) return unread;
   const because =
@@ -170,7 +170,7 @@ function unknownsOf(spec: ShutdownSpec): WeighedUnknown[] {
   ];
 }
 
-function signalUnknown(spec: ShutdownSpec, one: ContainerSpec): WeighedUnknown[] {
+function signalUnknown(spec: Situation, one: ContainerSpec): WeighedUnknown[] {
   const handling = handlingOf(spec, one);
   const { name: container, inspection } = one;
   const signal = `SIG${stopSignalOf(one)}`;

@@ -3,19 +3,19 @@ import { PodexitError } from '../errors.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Gate } from '../model/report.ts';
-import { unlessInterrupted } from '../run/leaving.ts';
+import { unlessInterrupted } from '../run/ending/leaving.ts';
 import { connectCluster, type Ports } from '../run/ports.ts';
-import { createDeadline } from '../run/time-limit.ts';
-import { resolveTarget } from '../run/choose-pod.ts';
-import type { Pick, Target } from '../run/target.ts';
+import { createDeadline } from '../run/ending/time-limit.ts';
+import { resolveTarget } from '../run/choosing/choose-pod.ts';
+import type { Pick, Target } from '../run/choosing/target.ts';
 import { checkReportOf, judge, type CheckedSpec, type CheckReport } from './check-report.ts';
 import { checkViews } from './check-views.ts';
-import type { FailOn } from './finding.ts';
+import type { FailOn } from './problem.ts';
 import { specOfLivePod } from './live-pod.ts';
 import { readManifests, type BrokenInput } from './manifests.ts';
 import { publish, type OutputOptions } from './output.ts';
 import { readNamespace, readNode, readPodToDelete, readWorkload, readWorkloads } from './read-cluster.ts';
-import { specOfWorkload, specsOf, type ShutdownSpec } from './shutdown-spec.ts';
+import { specOfWorkload, specsOf, type Situation } from './situation.ts';
 
 export type CheckSource =
   | { kind: 'files'; names: readonly string[] }
@@ -88,7 +88,7 @@ async function targetSpec(
   { cluster, left, ports }: { cluster: Cluster; left: AbortSignal; ports: Ports },
   { target, pick }: Extract<CheckSource, { kind: 'target' }>,
   { graceSeconds, inspect }: CheckOptions,
-): Promise<ShutdownSpec> {
+): Promise<Situation> {
   if (target.kind === 'workload' && target.resource !== 'services' && !inspect) {
     const object = await readWorkload(cluster, target.resource, target.name);
     return specOfWorkload(object, await readNamespace(cluster), graceSeconds);
@@ -107,7 +107,7 @@ async function targetSpec(
 }
 
 /** Throws `check.unreadable` if nothing was found and some kind of workload may not be listed. */
-async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<ShutdownSpec[]> {
+async function allSpecs(cluster: Cluster, graceSeconds?: number): Promise<Situation[]> {
   const { objects, unread } = await readWorkloads(cluster);
   if (objects.length === 0 && unread.length > 0)
     throw new PodexitError(
@@ -144,4 +144,4 @@ function gatesOf({ limits, evict, timeoutMs }: CheckOptions, read: readonly Chec
   return [...gates, { name: 'timeout', passed: !slow, message: `--timeout ${timeoutMs / 1000}s ${end}` }];
 }
 
-const mayUseGracePeriod = ({ isFinished, notRunningNow }: ShutdownSpec): boolean => !isFinished && !notRunningNow;
+const mayUseGracePeriod = ({ isFinished, notRunningNow }: Situation): boolean => !isFinished && !notRunningNow;

@@ -6,16 +6,16 @@ import type { Cluster } from '../kube/cluster.ts';
 import { execIn, type ExecResult } from '../kube/exec.ts';
 import { shellLineOf, type SignalHandling } from '../model/observe/command-line.ts';
 import { numberOfSignal } from '../programs/signals.ts';
-import { signalled } from './finding.ts';
+import { signalled } from './problem.ts';
 import { stopSignalOf } from './rules/stop.ts';
 import type { Inspection } from './container-spec.ts';
-import type { ShutdownSpec } from './shutdown-spec.ts';
+import type { Situation } from './situation.ts';
 
 /** RBAC permissions for `--inspect`. Since 1.35 the API server requires `create` as well. */
 const neededPermissions = 'get and create of pods/exec';
 
 /** Adds to the spec what was read from each running container. Throws if the connection is lost. */
-export async function inspected(cluster: Cluster, spec: ShutdownSpec): Promise<ShutdownSpec> {
+export async function inspected(cluster: Cluster, spec: Situation): Promise<Situation> {
   const found = new Map<string, Inspection>();
   for (const container of signalled(spec)) {
     const cat = (file: string) =>

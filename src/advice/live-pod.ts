@@ -1,17 +1,17 @@
-/** A live pod → its ShutdownSpec: its spec plus what its status, endpoints, budgets and node show. Pure. */
+/** A live pod → its Situation: its spec plus what its status, endpoints, budgets and node show. Pure. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { asString } from '../model/observe/read.ts';
 import { narrowPod, type EndpointSlice, type Node, type Pod } from '../model/kube.ts';
 import { hasRunning, isFinished, isReady, isTerminating, statusOf } from '../model/pod.ts';
 import { plural } from '../verdict/words.ts';
 import { readyIn, serviceNameOf, serviceOf, type BudgetSpec, type Neighbours, type ServiceSpec } from './neighbours.ts';
-import { specOfWorkload, type ShutdownSpec } from './shutdown-spec.ts';
+import { specOfWorkload, type Situation } from './situation.ts';
 
 export function specOfLivePod(
   pod: V1Pod,
   neighbours: Neighbours,
   { node, graceSeconds }: { node?: Node; graceSeconds?: number },
-): ShutdownSpec {
+): Situation {
   const narrowed = narrowPod(pod);
   const isRestarted = (asString(pod.spec?.restartPolicy) ?? 'Always') === 'Always';
   // A waiting container may still start, and so may one that has no status yet.

@@ -68,7 +68,7 @@ function hideLimits(check: Command): void {
 }
 
 async function optionsOf(words: readonly string[], flags: Flags, { version }: Ports): Promise<CheckOptions> {
-  const { failOnWords } = await import('../advice/finding.ts');
+  const { failOnWords } = await import('../advice/problem.ts');
   const { words: inFile } = await readConfig(flags.config);
   const { seconds } = decideGrace(flags);
   const limits = (['maxDuration', 'maxGraceUsed', 'minDrainLead'] as const).filter(

@@ -45,7 +45,7 @@ export async function traceOptions(
       `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
     );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
-  const { policy, confirm } = await policyFrom(flags);
+  const { confirm, ...output } = await outputOptions(flags, stdout.isTty);
   return {
     command: shownCommand(command, target),
     connection: connectionOf(flags, version),
@@ -57,38 +57,34 @@ export async function traceOptions(
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
     logText: flags.logs === true,
-    format: await formatFrom(flags, stdout.isTty),
-    look: lookOf(flags),
+    ...output,
     record: recordingOf(flags.record),
-    reports: reportsOf(flags),
-    policy,
-    publish: publishFrom(flags),
     verbosity: verbosityOf(flags),
   };
 }
 
+/** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
+export async function outputOptions(flags: Flags, isTty: boolean) {
+  const { output, report = [], color, ascii = false, timestamps = 'utc' } = flags;
+  const look: LookOptions = {
+    color: colorFrom({ color }),
+    ascii,
+    timestamps: valueOf(timestamps, '--timestamps'),
+    logs: flags.logs === true,
+    verbose: verbosityOf(flags) > 0,
+  };
+  const format: Format = output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
+  const reports = report.map((file): ReportFile => ({ file, format: formatOfFile(file) }));
+  return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
+}
+
 export const verbosityOf = ({ v }: { v?: string }): number => wholeNumber(v, '-v') ?? 0;
-
-/** A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
-export const formatFrom = async ({ output }: Flags, isTty: boolean): Promise<Format> =>
-  output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
-
-export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
-  report.map((file) => ({ file, format: formatOfFile(file) }));
 
 /** `-` is not a file here, nor for `--report`: stdout is for the report, or for the lines. */
 function recordingOf(file: string | undefined): string | undefined {
   if (file !== '-') return file;
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
 }
-
-export const lookOf = (flags: Flags): LookOptions => ({
-  color: colorFrom(flags),
-  ascii: flags.ascii ?? false,
-  timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
-  logs: flags.logs === true,
-  verbose: verbosityOf(flags) > 0,
-});
 
 /** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {

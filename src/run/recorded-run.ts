@@ -3,12 +3,12 @@ import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
 import { openStage } from './audience.ts';
-import { finish, type FinishOptions } from './finish.ts';
+import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { openReplay } from './replay.ts';
 import { run, type LookOptions, type RunOptions } from './run.ts';
-import { createTraceReports } from './traces.ts';
-import { tracesOfLog } from './traces-of-log.ts';
+import { createTraceReports } from './traces/traces.ts';
+import { tracesOfLog } from './traces/traces-of-log.ts';
 import { assertDistinct, assertWritable } from './writable.ts';
 
 interface ReplayOptions extends FinishOptions {
@@ -45,7 +45,7 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
-  const { createResults, rolloutOutput } = await import('../rollout/output.ts');
+  const { createResults, rolloutOutput } = await import('./group/output.ts');
   const results = createResults(shown, target, source.traces, rolloutOutput(shown, ports), ports);
   await run({ ...source, audience: results });
   results.takeRest();

@@ -7,7 +7,7 @@ import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
 import type { StyleFlags } from '../output/palette.ts';
 import type { Timestamps } from '../output/time-text.ts';
-import { firstTrace, type Traces } from './traces.ts';
+import { firstTrace, type Traces } from './traces/traces.ts';
 import type { Report } from '../verdict/report.ts';
 
 /** Receives each step, for renderers that show a run as it goes on. Read only. */

@@ -7,7 +7,7 @@ import type { LookOptions } from './run.ts';
 import type { Format } from './formats.ts';
 import type { Publish } from './documents.ts';
 import type { ReportFile } from './writable.ts';
-import type { AnyTarget, Pick } from './target.ts';
+import type { AnyTarget, Pick } from './choosing/target.ts';
 
 /** --dry-run or --wait=false: delete, and trace nothing. */
 export interface Once {

@@ -1,6 +1,6 @@
 /** `explain` has a page for every code that only `check` uses. */
 import { expect, it } from 'vitest';
-import { checkOnlyCodes } from '../../src/advice/finding.ts';
+import { checkOnlyCodes } from '../../src/advice/problem.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
 it.each(checkOnlyCodes)('explain %s', async (code) => {

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { CheckReport } from '../../src/advice/check-report.ts';
 import { parseManifests } from '../../src/advice/manifests.ts';
-import { hasPods } from '../../src/advice/shutdown-spec.ts';
+import { hasPods } from '../../src/advice/situation.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 import { hasKubectl } from '../helpers/machines-kubectl.ts';
 import { recordingFile } from '../helpers/recordings.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { gateDocs } from '../../scripts/docs/gate-samples.ts';
 import { flagDocs } from '../../scripts/docs/pages.ts';
 import { drains } from '../sim/plain-story.ts';
-import { checkOnlyCodes } from '../../src/advice/finding.ts';
+import { checkOnlyCodes } from '../../src/advice/problem.ts';
 import { assumptions } from '../../src/model/assumptions.ts';
 import {
   containerOutcomes,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fileOfPod } from '../../src/run/documents.ts';
-import { isRolledOut } from '../../src/rollout/owners.ts';
+import { isRolledOut } from '../../src/run/progress/owners.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { worstCode } from '../../src/verdict/exit-code.ts';
 import type { Report } from '../../src/verdict/report.ts';

@@ -16,7 +16,7 @@ import {
 import { asObject } from '../../model/observe/read.ts';
 import { deepestNode, valueIn } from '../manifests.ts';
 import type { Path } from '../container-spec.ts';
-import type { Edit } from './edits.ts';
+import type { Edit } from '../remedies.ts';
 import { commonLines, linesOf } from './unified-diff.ts';
 
 /** The edits of one object of a file. `at`: its path in the document, not empty for an item of a List. */

@@ -6,18 +6,18 @@ import type { ConnectOptions } from '../../kube/connect-options.ts';
 import { asArray, asObject, asString, asText } from '../../model/observe/read.ts';
 import { sentenceOn } from '../../output/prose.ts';
 import { forYaml, safeLines } from '../../output/safe-text.ts';
-import { deploymentOf } from '../../run/scope.ts';
+import { deploymentOf } from '../../run/choosing/scope.ts';
 import { connectCluster, type Ports } from '../../run/ports.ts';
-import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/target.ts';
-import { ownerOf } from '../../run/watched.ts';
+import { targetText, workloadKinds, type Target, type WorkloadResource } from '../../run/choosing/target.ts';
+import { ownerOf } from '../../run/streams/watched.ts';
 import { readReports, type ReadRecording } from '../history/reports.ts';
-import { isProblem, type CheckFinding } from '../finding.ts';
+import { isProblem, type Problem } from '../problem.ts';
 import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf, type ShutdownSpec } from '../shutdown-spec.ts';
+import { specOfWorkload, specsOf, type Situation } from '../situation.ts';
 import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { editsFor, type Edit } from './edits.ts';
+import { editsFor, type Edit } from '../remedies.ts';
 import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -38,7 +38,7 @@ interface Fixable {
   object: KubernetesObject;
   edits: readonly Edit[];
   /** Problems that the edited object still has: they need a person. */
-  byHand: readonly CheckFinding[];
+  byHand: readonly Problem[];
   manifest?: Manifest;
 }
 
@@ -71,9 +71,9 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-const editsOf = (object: KubernetesObject, spec: ShutdownSpec): Edit[] => editsFor(object, spec, findingsOf(spec));
+const editsOf = (object: KubernetesObject, spec: Situation): Edit[] => editsFor(object, spec, findingsOf(spec));
 
-const problemsOf = (spec: ShutdownSpec): CheckFinding[] => findingsOf(spec).filter(isProblem);
+const problemsOf = (spec: Situation): Problem[] => findingsOf(spec).filter(isProblem);
 
 async function fromFiles(names: readonly string[]) {
   const { manifests, broken } = await readManifests(names);

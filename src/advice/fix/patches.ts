@@ -4,7 +4,7 @@ import { isSeq, visit, type Document, type Node } from 'yaml';
 import { asArray, asObject, isObject, type JsonObject } from '../../model/observe/read.ts';
 import { forYaml, hasUnseen } from '../../output/safe-text.ts';
 import type { Path } from '../container-spec.ts';
-import type { Edit } from './edits.ts';
+import type { Edit } from '../remedies.ts';
 import { addComment, documentOf } from './edited-yaml.ts';
 
 export const yamlOf = (value: unknown): string => yamlText(documentOf(value));

@@ -1,6 +1,6 @@
 /** What changed between the exits of two sets of reports. Pure. */
 import { outcomes, type Outcome } from '../../model/report.ts';
-import { isProblem } from '../finding.ts';
+import { isProblem } from '../problem.ts';
 import { totalRequests, type ExitSample, type Seconds } from './reports.ts';
 
 export type Comparison = ReturnType<typeof compare>;

@@ -4,14 +4,14 @@
  */
 import { defaultPreStopSeconds } from '../../verdict/shutdown-numbers.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { at, note, signalled, warning, type CheckFinding } from '../finding.ts';
+import { at, note, signalled, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import type { Situation } from '../situation.ts';
 import { stopSignalOf } from './stop.ts';
 import { mainContainers } from './surroundings.ts';
 
 /** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
-function servingContainers(spec: ShutdownSpec): ContainerSpec[] {
+function servingContainers(spec: Situation): ContainerSpec[] {
   const candidates = signalled(spec);
   if (spec.services.length === 0) return [];
   const serving = candidates.filter((container) =>
@@ -32,11 +32,11 @@ const serviceNames = (names: readonly string[]): string =>
 const nameOf = ({ name }: ServiceSpec): string => name;
 
 /** The Services that send requests only to ready pods. */
-const servicesOfReadyPods = ({ services }: ShutdownSpec): string[] =>
+const servicesOfReadyPods = ({ services }: Situation): string[] =>
   services.filter(({ publishNotReadyAddresses }) => !publishNotReadyAddresses).map(nameOf);
 
 /** Without a hook that takes time, the stop signal comes while load balancers still know the endpoint. */
-function drainRace(spec: ShutdownSpec): CheckFinding[] {
+function drainRace(spec: Situation): Problem[] {
   const names = servicesOfReadyPods(spec);
   if (names.length === 0) return [];
   const meanwhile = `comes while load balancers behind ${serviceNames(names)} may still send requests`;
@@ -50,7 +50,7 @@ function drainRace(spec: ShutdownSpec): CheckFinding[] {
   });
 }
 
-function unprobed(spec: ShutdownSpec): CheckFinding[] {
+function unprobed(spec: Situation): Problem[] {
   const names = servicesOfReadyPods(spec);
   if (names.length === 0) return [];
   const early = `${serviceNames(names)} may count a replacement as ready before it serves`;
@@ -64,7 +64,7 @@ function unprobed(spec: ShutdownSpec): CheckFinding[] {
     );
 }
 
-const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
+const publishedNotReady = (spec: Situation): Problem[] =>
   spec.services
     .filter((service) => service.publishNotReadyAddresses)
     .map(({ name }) => {
@@ -73,7 +73,7 @@ const publishedNotReady = (spec: ShutdownSpec): CheckFinding[] =>
     });
 
 /** A port name must be declared by a container. A port number needs no declaration, so it is not checked. */
-const missingPort = (spec: ShutdownSpec): CheckFinding[] =>
+const missingPort = (spec: Situation): Problem[] =>
   spec.services.flatMap(({ name, targetPorts }) =>
     targetPorts.flatMap((target) => {
       const { port, protocol } = target;
@@ -98,7 +98,7 @@ function countOf(amount: number | string | undefined, replicas: number, round: '
 /** No other workload has pods that it selects. */
 const isOwn = ({ isShared }: ServiceSpec | BudgetSpec): boolean => isShared !== true;
 
-function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
+function lastEndpoint(spec: Situation): Problem[] {
   const live = spec.services.filter(({ otherReady }) => otherReady === 0).map(nameOf);
   const single = spec.replicas === 1 ? spec.services.filter(isOwn).map(nameOf) : [];
   const names = [...new Set([...live, ...single])];
@@ -114,7 +114,7 @@ function lastEndpoint(spec: ShutdownSpec): CheckFinding[] {
 }
 
 /** A rollout that may remove every pod before a new one is ready. */
-function outageByRollout({ rollout, replicas, services }: ShutdownSpec): CheckFinding[] {
+function outageByRollout({ rollout, replicas, services }: Situation): Problem[] {
   if (!rollout || !services.some(isOwn)) return [];
   const { isRecreate, maxUnavailable } = rollout;
   // An autoscaler sets any number of replicas.
@@ -130,8 +130,8 @@ function outageByRollout({ rollout, replicas, services }: ShutdownSpec): CheckFi
   return [warning('no-ready-endpoint', message, { advice, path: ['spec', 'strategy'] })];
 }
 
-function budgets(spec: ShutdownSpec): CheckFinding[] {
-  const finding = (message: string, remedy: string): CheckFinding =>
+function budgets(spec: Situation): Problem[] {
+  const finding = (message: string, remedy: string): Problem =>
     warning('budget-blocks-eviction', message, {
       advice: `${remedy}: kubectl drain waits forever otherwise.`,
       path: [],
@@ -158,7 +158,7 @@ function remedyFor(budget: BudgetSpec): string {
 }
 
 /** Why the budget blocks evictions: by the API server's rule for a live pod, else because it can never allow one. */
-function blockedBy(budget: BudgetSpec, { replicas }: ShutdownSpec): string | undefined {
+function blockedBy(budget: BudgetSpec, { replicas }: Situation): string | undefined {
   const { name, minAvailable, counts, ruling } = budget;
   if (ruling)
     return ruling.refused
@@ -174,11 +174,11 @@ function blockedBy(budget: BudgetSpec, { replicas }: ShutdownSpec): string | und
   return `${text} has minAvailable ${minAvailable} of ${replicas} replica${replicas === 1 ? '' : 's'}: no pod can ever be evicted`;
 }
 
-export const usesHostPorts = ({ hostNetwork, containers }: ShutdownSpec): boolean =>
+export const usesHostPorts = ({ hostNetwork, containers }: Situation): boolean =>
   hostNetwork || containers.some(({ ports }) => ports.some(({ hostPort }) => hostPort !== undefined));
 
 /** A pod that uses ports of its node blocks its replacement on the same node. */
-function hostPorts(spec: ShutdownSpec): CheckFinding[] {
+function hostPorts(spec: Situation): Problem[] {
   if (!usesHostPorts(spec)) return [];
   const what = spec.hostNetwork ? 'hostNetwork' : 'hostPort';
   const path = [...spec.podPath, spec.hostNetwork ? 'hostNetwork' : 'containers'];

@@ -6,8 +6,8 @@ import { signalHandlingOf, type SignalHandling } from '../../model/observe/comma
 import { stopSignalOfImage } from '../../programs/signals.ts';
 import { graceFor, unmeasuredDrain } from '../../verdict/shutdown-numbers.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import { at, error, ofContainer, warning, type CheckFinding } from '../finding.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import { at, error, ofContainer, warning, type Problem } from '../problem.ts';
+import type { Situation } from '../situation.ts';
 
 /** The kubelet leaves at least this much between the end of a hook and SIGKILL (SIGNALS.md §2 S8). */
 const minSecondsAfterHook = 2;
@@ -53,14 +53,14 @@ const longHooks = ofContainer((container, spec) => {
   return warning(code, `${takes} and leaves it ${left}s${minimum}`, details);
 });
 
-function adviceFor({ graceSeconds, specGraceSeconds }: ShutdownSpec, hookSeconds: number): string {
+function adviceFor({ graceSeconds, specGraceSeconds }: Situation, hookSeconds: number): string {
   if (specGraceSeconds !== undefined && graceSeconds < specGraceSeconds)
     return `Delete it with a longer --grace-period (its spec has ${specGraceSeconds}s), or shorten the hook.`;
   const drainSeconds = unmeasuredDrain({ graceSeconds, hookSeconds }, hookSeconds);
   return `Raise terminationGracePeriodSeconds to ${graceFor({ hookSeconds, drainSeconds })}s, or shorten the hook.`;
 }
 
-function noGrace({ graceSeconds, podPath }: ShutdownSpec): CheckFinding[] {
+function noGrace({ graceSeconds, podPath }: Situation): Problem[] {
   if (graceSeconds > 0) return [];
   const message = 'with a grace period of 0 the object is removed before its containers have ended';
   const advice =
@@ -73,7 +73,7 @@ export const stopSignalOf = ({ stopSignal, image }: ContainerSpec): string =>
   (stopSignal ?? stopSignalOfImage(image) ?? 'SIGTERM').replace(/^SIG/, '');
 
 /** With a shared process namespace, no container has PID 1: a signal without a handler ends it. */
-export function handlingOf({ sharesProcesses }: ShutdownSpec, container: ContainerSpec): SignalHandling {
+export function handlingOf({ sharesProcesses }: Situation, container: ContainerSpec): SignalHandling {
   const { inspection, command } = container;
   // What was read from the process itself outranks what its command suggests.
   const handling =
@@ -93,7 +93,7 @@ const otherStopSignals = ['QUIT', 'INT', 'USR1', 'USR2', 'WINCH', 'HUP'];
 const isAssumed = ({ stopSignal, image }: ContainerSpec): boolean =>
   stopSignal === undefined && stopSignalOfImage(image) === undefined;
 
-const killText = (spec: ShutdownSpec): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
+const killText = (spec: Situation): string => `SIGKILL after the grace period of ${spec.graceSeconds}s`;
 
 const ignoring = ofContainer((container, spec) => {
   const handling = handlingOf(spec, container);

@@ -1,15 +1,15 @@
 /** Rules about sidecars, liveness probes, finalizers, node and owner. */
 import { imageName } from '../../programs/signals.ts';
-import { at, note, ofContainer, signalled, warning, type CheckFinding } from '../finding.ts';
+import { at, note, ofContainer, signalled, warning, type Problem } from '../problem.ts';
 import type { ContainerSpec } from '../container-spec.ts';
-import type { ShutdownSpec } from '../shutdown-spec.ts';
+import type { Situation } from '../situation.ts';
 
 /** Names of containers or images that only help the application: proxies, log shippers, agents. */
 const helperNames =
   /^(istio-proxy|proxyv2|linkerd-proxy|envoy|envoy-sidecar|cloud-?sql-proxy|cloudsql-proxy|fluent-?bit|fluentd|filebeat|promtail|vector|vault-agent|consul-dataplane|consul-agent|otel-collector|opentelemetry-collector(-contrib)?|daprd|oauth2-proxy|kube-rbac-proxy|datadog-agent|logrotate|log-shipper|git-sync|config-reloader|prometheus-config-reloader|configmap-reload)$/;
 
 /** In a pod of helpers only, each is an application. */
-export function mainContainers(spec: ShutdownSpec): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
+export function mainContainers(spec: Situation): { applications: ContainerSpec[]; helpers: ContainerSpec[] } {
   const mains = signalled(spec).filter(({ kind }) => kind === 'main');
   const isHelper = ({ name, image }: ContainerSpec) => helperNames.test(name) || helperNames.test(imageName(image));
   const applications = mains.filter((one) => !isHelper(one));
@@ -19,7 +19,7 @@ export function mainContainers(spec: ShutdownSpec): { applications: ContainerSpe
 }
 
 /** A helper among the main containers gets its stop signal together with them and may be gone while they still drain. */
-function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
+function classicSidecars(spec: Situation): Problem[] {
   const { helpers } = mainContainers(spec);
   const isJob = spec.subject.kind === 'Job' || spec.subject.kind === 'CronJob';
   const job = isJob ? ', and the Job does not complete while it runs' : '';
@@ -29,7 +29,7 @@ function classicSidecars(spec: ShutdownSpec): CheckFinding[] {
 }
 
 /** Sidecars stop after the main containers. If no main container runs, they have the grace period to themselves. */
-function sharedGrace(spec: ShutdownSpec): CheckFinding[] {
+function sharedGrace(spec: Situation): Problem[] {
   const running = signalled(spec);
   const sidecars = running.filter(({ kind }) => kind === 'sidecar').map(({ name }) => name);
   if (spec.graceSeconds === 0 || sidecars.length === 0 || !running.some(({ kind }) => kind === 'main')) return [];
@@ -61,7 +61,7 @@ const liveness = ofContainer((container) => {
 /** The Job controller sets this finalizer on its pods, and removes it as soon as a pod has finished (SIGNALS.md §4). */
 const jobFinalizer = 'batch.kubernetes.io/job-tracking';
 
-function finalizers(spec: ShutdownSpec): CheckFinding[] {
+function finalizers(spec: Situation): Problem[] {
   const set = spec.finalizers.filter((finalizer) => finalizer !== jobFinalizer);
   if (set.length === 0) return [];
   const [is, controller] =
@@ -71,13 +71,13 @@ function finalizers(spec: ShutdownSpec): CheckFinding[] {
   return [warning('finalizer-held', message, { advice, path: ['metadata', 'finalizers'] })];
 }
 
-function node({ nodeNotReady }: ShutdownSpec): CheckFinding[] {
+function node({ nodeNotReady }: Situation): Problem[] {
   if (!nodeNotReady) return [];
   const message = `node ${nodeNotReady.node} is not ready (${nodeNotReady.status}), so its kubelet may not stop the containers`;
   return [warning('node-silent', message, { advice: 'Look at the node first.', path: [] })];
 }
 
-function unmanaged({ isUnmanaged }: ShutdownSpec): CheckFinding[] {
+function unmanaged({ isUnmanaged }: Situation): Problem[] {
   const advice = 'Let a Deployment, StatefulSet, DaemonSet or Job own it.';
   return isUnmanaged ? [note('unmanaged-pod', 'no controller will replace the pod', { advice, path: [] })] : [];
 }

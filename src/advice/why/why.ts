@@ -5,7 +5,7 @@ import { PodexitError } from '../../errors.ts';
 import type { ConnectOptions } from '../../kube/connect-options.ts';
 import type { Outcome } from '../../model/report.ts';
 import { connectCluster, warnOn, type Ports } from '../../run/ports.ts';
-import type { Target } from '../../run/target.ts';
+import type { Target } from '../../run/choosing/target.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import type { ReadRecording } from '../history/reports.ts';

@@ -1,7 +1,7 @@
 /** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
 import { namedFormats, templateFormats } from '../../run/formats.ts';
-import type { NamedResource } from '../../run/known-names.ts';
+import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';
 import { connectionOf } from '../connection-flags.ts';
@@ -55,7 +55,7 @@ async function candidates(
   if (wanted.kind === 'words') return wanted.words;
   if (wanted.kind === 'later') return wanted.load();
   if (wanted.kind !== 'names' && wanted.kind !== 'kubeconfig') return [];
-  const { namesInCluster, namesInKubeconfig } = await import('../../run/known-names.ts');
+  const { namesInCluster, namesInKubeconfig } = await import('../../run/choosing/known-names.ts');
   const connection = connectionOf(flagsIn(words, program), ports.version);
   // A completion cannot answer a prompt, so it must not show one.
   const quiet = { ...ports, stdinIsTty: false, stderr: { ...ports.stderr, write: () => {} } };

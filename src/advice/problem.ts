@@ -1,0 +1,67 @@
+/** Findings of a check: their codes, and the rules that find them. */
+import { findingCodes, severities, type FindingCode, type Severity } from '../model/report.ts';
+import type { ContainerSpec, Path } from './container-spec.ts';
+import type { Situation } from './situation.ts';
+
+/** Codes that only a check uses, besides those of an exit report. Explained in docs/explain.md. */
+export const checkOnlyCodes = [
+  'shell-as-pid-1',
+  'no-signal-handler',
+  'stop-signal-mismatch',
+  'target-port-missing',
+  'budget-blocks-eviction',
+  'classic-sidecar',
+  'host-network',
+  'liveness-during-drain',
+] as const;
+export type CheckCode = FindingCode | (typeof checkOnlyCodes)[number];
+
+/** Warnings and errors are problems; an info is not. */
+export interface Problem {
+  code: CheckCode;
+  severity: Severity;
+  container?: string;
+  message: string;
+  advice?: string;
+  /** The field that the finding is about, from the root of the object. */
+  path: Path;
+}
+
+/** Something that the spec cannot show, and why not. */
+export interface Unknown {
+  container?: string;
+  /** Completes "cannot tell …". */
+  what: string;
+  because: string;
+}
+
+type Details = Omit<Problem, 'code' | 'severity' | 'message'>;
+const findingOf =
+  (severity: Severity) =>
+  (code: CheckCode, message: string, details: Details): Problem => ({ code, severity, message, ...details });
+export const error = findingOf('error');
+export const warning = findingOf('warning');
+export const note = findingOf('info');
+
+/** Details of a finding about a container: its name and the path of one of its fields. */
+export const at = ({ name, path }: ContainerSpec, ...field: Path) => ({ container: name, path: [...path, ...field] });
+
+export type Rule = (spec: Situation) => Problem[];
+
+/** Containers that get a stop signal when the pod is deleted. */
+export const signalled = ({ containers }: Situation): readonly ContainerSpec[] =>
+  containers.filter(({ isOver, kind }) => !isOver && kind !== 'init');
+
+/** A rule about each container that gets a stop signal. */
+export const ofContainer =
+  (find: (container: ContainerSpec, spec: Situation) => Problem | undefined): Rule =>
+  (spec) =>
+    signalled(spec).flatMap((container) => find(container, spec) ?? []);
+
+export const isProblem = ({ severity }: { severity: string }): boolean => severity !== 'info';
+
+/** Values of --fail-on: a code, the least severity, or `any` for every problem. */
+export type FailOn = CheckCode | Severity | 'any';
+export const failOnWords: readonly FailOn[] = [
+  ...new Set<FailOn>([...checkOnlyCodes, ...findingCodes, ...severities, 'any']),
+];

@@ -1,7 +1,7 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
-import type { LookOptions } from '../run/run.ts';
-import type { ReportFile } from '../run/writable.ts';
+import type { LookOptions } from '../output/view.ts';
+import type { ReportFile } from '../output/writable.ts';
 import {
   formatOfFile,
   readFormat,
@@ -9,7 +9,7 @@ import {
   reportExtensions,
   templateFormats,
   type Format,
-} from '../run/formats.ts';
+} from '../output/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
@@ -101,7 +101,9 @@ export function addTraceFlags(command: Command): Command {
     .option(
       '-v, --v <level>',
       'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
-    );
+    )
+    // A habit from kubectl get.
+    .addOption(command.createOption('-w, --watch', 'accepted: podexit always watches').hideHelp());
   return addPipelineFlags(addProbeFlags(addOutputFlags(command)));
 }
 

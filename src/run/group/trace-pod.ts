@@ -3,7 +3,8 @@ import { PodexitError } from '../../errors.ts';
 import type { Pod } from '../../model/kube.ts';
 import type { Interrupted } from '../../model/observation.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
-import { openOnDeletion, openStage } from '../audience.ts';
+import { openStage } from '../../output/stage.ts';
+import { openOnDeletion } from '../audience.ts';
 import { afterInput } from '../clock.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { fateOf, leaveOnSignals, unlessInterrupted } from '../ending/leaving.ts';
@@ -11,7 +12,8 @@ import { liveOptions, liveSource } from '../streams/live.ts';
 import type { Several } from '../streams/live-run.ts';
 import type { FoundPod } from '../choosing/pod-checks.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
-import { run, type Stage } from '../run.ts';
+import type { Stage } from '../../output/view.ts';
+import { run } from '../run.ts';
 import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
 import type { Target } from '../choosing/target.ts';
 import type { TraceOptions } from '../trace-options.ts';
@@ -103,7 +105,7 @@ export async function traceToReport(session: Session, subject: Subject, options:
 /** Throws `record.unwritable`. */
 async function recorderOf({ record, logText }: TraceOptions, ports: Ports, warn: (message: string) => void) {
   if (record === undefined) return undefined;
-  return (await import('../writable.ts')).recorderFor(record, logText, ports, warn);
+  return (await import('../recorder.ts')).recorderFor(record, logText, ports, warn);
 }
 
 /** With probes the output opens at once: they are shown from their first request on. */

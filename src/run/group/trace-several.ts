@@ -10,7 +10,7 @@ import { confirmDeletes } from '../choosing/confirm-delete.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../session.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
-import { recorderFor } from '../writable.ts';
+import { recorderFor } from '../recorder.ts';
 import { leaveOnSignals } from '../ending/leaving.ts';
 import type { Several } from '../streams/live-run.ts';
 import { liveOptions, liveSource, type Live } from '../streams/live.ts';

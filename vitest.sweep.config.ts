@@ -8,7 +8,8 @@ const long = [
   'test/faults/{matrix,big-namespace}.test.ts',
   'test/probe/{hostile,schedule}.test.ts',
   'test/sim/tests/laws.test.ts',
-  'test/infer/{robust,cap-at-now,delivery-lag,simulated,simulated-over-http,troubled,without-events}.test.ts',
+  'test/infer/{robust,cap-at-now,delivery-lag,recordings,simulated,simulated-over-http,troubled,without-events}.test.ts',
+  'test/output/{html,live}.test.ts',
 ];
 
 export default defineConfig({

@@ -12,7 +12,7 @@ export interface FolderLimits {
 }
 
 export const folders: Record<string, FolderLimits> = {
-  cli: { targetLines: 2250, mostLines: 2666, mostFiles: 27, longestChain: 9 },
+  cli: { targetLines: 2250, mostLines: 2676, mostFiles: 27, longestChain: 9 },
   run: { targetLines: 5000, mostLines: 5457, mostFiles: 50, longestChain: 10 },
   kube: { targetLines: 4680, mostLines: 4934, mostFiles: 44, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3430, mostFiles: 30, longestChain: 6 },

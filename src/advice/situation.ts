@@ -57,7 +57,7 @@ export const isBuiltIn = (object: KubernetesObject): boolean =>
   Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
 
 /** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
-export const templatesOf = (object: KubernetesObject): readonly Path[] =>
+const templatesOf = (object: KubernetesObject): readonly Path[] =>
   isBuiltIn(object) ? [podPaths[object.kind ?? ''] ?? []] : templatesIn(object, []);
 
 function templatesIn(value: unknown, path: Path): Path[] {

@@ -18,7 +18,7 @@ export interface Reasoned {
 }
 
 /** How a rollout replaces pods. Amounts are numbers or percentages, as in the API. */
-export interface Rollout {
+export interface RolloutStrategy {
   readonly isRecreate: boolean;
   readonly maxUnavailable: number | string;
   readonly maxSurge: number | string;
@@ -39,7 +39,7 @@ export interface Capacity {
   /** `HorizontalPodAutoscaler web`, if one sets the replicas. */
   readonly autoscaler?: string;
   /** Undefined for kinds that have no rollout. */
-  readonly rollout?: Rollout;
+  readonly rollout?: RolloutStrategy;
   readonly inPlace: readonly InPlaceReason[];
   readonly single: readonly SingleReason[];
   /** Each pod keeps data of its own, so another pod may not be able to answer for it. */
@@ -127,7 +127,7 @@ function replicasOf(object: KubernetesObject, { autoscaled }: Neighbours): Pick<
 const statusOf = (object: KubernetesObject): JsonObject => asObject(asObject(object)['status']);
 
 /** `Recreate` of a StatefulSet is alpha in 1.37; its maxUnavailable is honoured where the cluster has that feature. */
-function rolloutOf(object: KubernetesObject): Rollout | undefined {
+function rolloutOf(object: KubernetesObject): RolloutStrategy | undefined {
   const { strategy, updateStrategy } = specOf(object);
   const { type, rollingUpdate } = asObject(object.kind === 'Deployment' ? strategy : updateStrategy);
   const { maxUnavailable, maxSurge } = asObject(rollingUpdate);
@@ -170,7 +170,7 @@ const isManyNodes = (modes: readonly string[] | undefined): boolean | undefined 
 
 function inPlaceReasons(
   { kind }: KubernetesObject,
-  rollout: Rollout | undefined,
+  rollout: RolloutStrategy | undefined,
   volumes: readonly Volume[],
   hostPorts: boolean,
 ): InPlaceReason[] {

@@ -5,24 +5,19 @@
 import { list, plural } from '../verdict/words.ts';
 import { countOf, type SingleReason } from './capacity.ts';
 import type { ContainerSpec, Path } from './container-spec.ts';
+import type { Edit } from './fix/edit.ts';
 import { isProblem, type CheckCode, type Problem } from './problem.ts';
 import {
   companionsOf,
   hookSecondsOf,
   mainContainers,
   servicesOfClients,
-  servingContainers,
+  containersThatServe,
   signalled,
 } from './roles.ts';
 import { othersServe } from './serve-meanwhile.ts';
 import { defaultGraceSeconds, defaultPreStopSeconds, drainToday, graceSize, isHeavyHook, type Size } from './sizes.ts';
 import type { Situation } from './situation.ts';
-
-/** A change of the object. `why`: one short clause, which becomes a comment. */
-export type Edit =
-  | { readonly kind: 'set'; readonly path: Path; readonly value: unknown; readonly why: string }
-  /** Moves a main container to the init containers, as a sidecar. `path` ends with its name. */
-  | { readonly kind: 'sidecar'; readonly path: Path; readonly why: string };
 
 /** What only the user can decide, because more pods or another strategy may do harm. */
 export type Consent = 'replicas' | 'strategy';
@@ -53,7 +48,9 @@ export function remediesFor(situation: Situation, problems: readonly Problem[]):
     .filter((problem) => !solved.has(problem) && problem.advice !== undefined)
     .map((problem): Remedy => ({ solves: [problem], text: asClause(problem.advice ?? ''), edits: [] }));
   const isFirst = ({ solves }: Remedy): boolean => solves.some(({ code }) => signalCodes.has(code));
-  return [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one))];
+  const all = [...byHand.filter(isFirst), ...planned, ...byHand.filter((one) => !isFirst(one))];
+  // A patch of a custom resource would replace its whole list of containers.
+  return situation.isCustom ? all.map((remedy) => ({ ...remedy, edits: [] })) : all;
 }
 
 /** What a user allowed with `fix --allow`. */
@@ -194,7 +191,7 @@ function hooksFor(plan: Plan): Hooks {
   const solves = [...(why === undefined ? late : []), ...early];
   if (solves.length === 0) return { seconds: new Map(), solves, sentences };
   const services = servicesOfClients(situation);
-  const serving = servingContainers(situation, services);
+  const serving = containersThatServe(situation, services);
   const raced = situation.containers.filter(({ name }) =>
     solves.some((one) => late.includes(one) && one.container === name),
   );
@@ -286,6 +283,7 @@ function graceFor(
   if (isReset && added.size === 0 && !isHeavy)
     return {
       seconds: Math.min(defaultGraceSeconds, limits[0]?.seconds ?? Infinity),
+      limit: limits.find(({ seconds }) => seconds < defaultGraceSeconds),
       from: 'assumed',
       sum: 'with 0 the object is removed before its containers have ended',
     };
@@ -436,12 +434,15 @@ function byContainer(plan: Plan): Remedy[] {
   });
 }
 
-function sidecar({ podPath }: Situation, { name }: ContainerSpec, problem: Problem): Remedy {
+function sidecar({ podPath }: Situation, { name, path }: ContainerSpec, problem: Problem): Remedy {
   const why = 'as a native sidecar it is stopped after the application (Kubernetes 1.29 and later)';
   return {
     solves: [problem],
     text: `move ${name} to initContainers with restartPolicy: Always: it is then stopped after the application`,
-    edits: [{ kind: 'sidecar', path: [...podPath, 'initContainers', name], why }],
+    edits: [
+      set([...path, 'restartPolicy'], 'Always', 'what makes it a sidecar'),
+      { kind: 'move', path: [...podPath, 'containers', name], to: [...podPath, 'initContainers'], why },
+    ],
     presupposes: `Kubernetes 1.29 or later, which has sidecars; ${name} then starts before the application`,
   };
 }

@@ -5,7 +5,8 @@ import type { Policy } from '../verdict/policy.ts';
 import { judgedExit, type JudgedExit, type Report } from '../verdict/report.ts';
 import type { Path } from './container-spec.ts';
 import type { Problem } from './problem.ts';
-import { adviceFor, remediesFor, type Edit, type Remedy } from './remedies.ts';
+import type { Edit } from './fix/edit.ts';
+import { adviceFor, remediesFor, type Remedy } from './remedies.ts';
 import { templatePaths, type Situation } from './situation.ts';
 import { problemsOfExit, situationOfTrace } from './trace-situation.ts';
 

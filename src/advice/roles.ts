@@ -42,7 +42,7 @@ export const servicesOfClients = (situation: Situation): ServiceSpec[] =>
     : situation.services.filter((one) => !one.publishNotReadyAddresses && one.clients !== 'metrics-only');
 
 /** Containers that declare a target port; else applications that declare no ports, which is allowed; else the first. */
-export function servingContainers(situation: Situation, services = situation.services): ContainerSpec[] {
+export function containersThatServe(situation: Situation, services = situation.services): ContainerSpec[] {
   if (services.length === 0) return [];
   const serving = signalled(situation).filter((one) => servesAny({ ...situation, services }, one));
   if (serving.length > 0) return serving;

@@ -13,6 +13,7 @@ const yes = (because: string): Reasoned => ({ answer: 'yes', because });
 export function othersServe(situation: Situation): Reasoned {
   const { subject, capacity, measured } = situation;
   const { kind } = subject;
+  if (situation.isCustom) return unknown('how its controller replaces pods is not known');
   const services = servicesOfClients(situation);
   if (stopsAllAtOnce(kind, capacity)) return no('a rollout stops all its pods at once');
   if (capacity.ownData === 'yes')

@@ -30,7 +30,10 @@ import {
 import { defaultGraceSeconds } from './sizes.ts';
 
 export interface Situation {
+  /** The kind of a custom resource has its group, as in kubectl's TYPE.GROUP. A name may be left to the cluster. */
   readonly subject: { readonly kind: string; readonly name: string; readonly namespace?: string };
+  /** How its controller replaces pods is not known. */
+  readonly isCustom?: boolean;
   /** The path of the pod's spec in the object. */
   readonly podPath: Path;
   /** The grace period of the deletion: the requested one, else the spec's, else 30. */
@@ -92,13 +95,43 @@ const podPaths: Readonly<Record<string, Path>> = {
   Job: ['spec', 'template'],
 };
 
-export const hasPods = (object: KubernetesObject): boolean => Object.hasOwn(podPaths, object.kind ?? '');
+/** The groups of these kinds: volcano's Job is another kind than that of batch. */
+const builtInGroups = ['', 'apps', 'batch', 'extensions'];
+
+const groupOf = ({ apiVersion = '' }: KubernetesObject): string => /^(.*)\//.exec(apiVersion)?.[1] ?? '';
+
+/** A kind of Kubernetes itself, whose strategy is known. */
+const isBuiltIn = (object: KubernetesObject): boolean =>
+  Object.hasOwn(podPaths, object.kind ?? '') && builtInGroups.includes(groupOf(object));
+
+/** The paths of the pod templates; a custom resource such as an Argo Rollout or a volcano Job can have several. */
+const templatesOf = (object: KubernetesObject): readonly Path[] =>
+  isBuiltIn(object) ? [podPaths[object.kind ?? ''] ?? []] : templatesIn(object, []);
+
+function templatesIn(value: unknown, path: Path): Path[] {
+  if (path.length > 8 || typeof value !== 'object' || value === null) return [];
+  const containers = asArray(asObject(asObject(value)['spec'])['containers']);
+  if (containers.some((one) => asString(asObject(one)['image']) !== undefined)) return [path];
+  const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  return steps.flatMap((step) => templatesIn((value as Record<string | number, unknown>)[step], [...path, step]));
+}
+
+export const hasPods = (object: KubernetesObject): boolean => templatesOf(object).length > 0;
 
 /** `graceSeconds`: of the deletion to predict; by default the spec's. */
-export function situationOf(object: KubernetesObject, neighbours: Neighbours, graceSeconds?: number): Situation {
+export function situationOf(
+  object: KubernetesObject,
+  neighbours: Neighbours,
+  graceSeconds?: number,
+  templatePath = templatesOf(object)[0] ?? [],
+): Situation {
   const { kind = '', metadata } = object;
-  const templatePath = podPaths[kind] ?? [];
-  const template = asObject(templatePath.reduce<unknown>((value, key) => asObject(value)[key], object));
+  const template = asObject(
+    templatePath.reduce<unknown>(
+      (value, key) => (value as Record<string | number, unknown> | undefined)?.[key],
+      object,
+    ),
+  );
   const podPath = [...templatePath, 'spec'];
   const pod = asObject(template['spec']);
   const namespace = asString(metadata?.namespace);
@@ -116,7 +149,12 @@ export function situationOf(object: KubernetesObject, neighbours: Neighbours, gr
   );
   const capacity = capacityOf(object, pod, containers, neighbours);
   return {
-    subject: { kind, name: asText(metadata?.name), namespace },
+    subject: {
+      kind: isBuiltIn(object) ? kind : `${kind}.${groupOf(object)}`,
+      name: asText(metadata?.name) || asText(metadata?.generateName),
+      namespace,
+    },
+    isCustom: !isBuiltIn(object),
     podPath,
     graceSeconds: graceSeconds ?? specGraceSeconds ?? defaultGraceSeconds,
     specGraceSeconds,
@@ -150,9 +188,9 @@ export function situationsOf(
 ): { manifest: Manifest; situation: Situation }[] {
   const neighbours = neighboursIn(manifests.map(({ object }) => object));
   const found = manifests
-    .filter(({ object }) => hasPods(object))
-    .map((manifest) => {
-      const situation = situationOf(manifest.object, neighbours, graceSeconds);
+    .flatMap((manifest) => templatesOf(manifest.object).map((path) => ({ manifest, path })))
+    .map(({ manifest, path }) => {
+      const situation = situationOf(manifest.object, neighbours, graceSeconds, path);
       return { manifest, situation: { ...situation, isPatch: situation.containers.some(({ image }) => image === '') } };
     });
   const lasting = found.map(({ situation }) => situation).filter(isLasting);

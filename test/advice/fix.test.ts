@@ -289,7 +289,7 @@ describe('of a cluster', () => {
     serving('exit-143', {}, async ({ server, flags }) => {
       const { stdout, stderr } = await runMain(['fix', server.pod, ...flags]);
       expect(stdout).toBe('');
-      expect(stderr).toMatch(/Let a Deployment with at least two replicas own the pod\. \(last-endpoint\)/);
+      expect(stderr).toMatch(/fix it by hand: pod\/api-0/);
     }));
 });
 

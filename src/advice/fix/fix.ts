@@ -14,11 +14,12 @@ import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem } from '../problem.ts';
 import { problemsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
-import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { situationOf, situationsOf, type Situation } from '../situation.ts';
-import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { adviceFor, editsOf, remediesFor, type Consent, type Edit, type Remedy } from '../remedies.ts';
-import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { editedValue, type Edit } from './edit.ts';
+import { editedText } from './edited-text.ts';
+import { adviceFor, editsOf, remediesFor, type Consent, type Remedy } from '../remedies.ts';
+import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -109,15 +110,13 @@ async function fromFiles(names: readonly string[], options: FixOptions) {
   );
   const edited = manifests.map((manifest) => {
     const plan = plans.get(manifest) ?? nothing;
-    return { manifest, plan, after: { ...manifest, object: editedObject(manifest.object, plan.edits) } };
+    return { manifest, plan, after: { ...manifest, object: editedValue(manifest.object, plan.edits) } };
   });
-  const left = new Map(
-    situationsOf(edited.map(({ after }) => after)).map(({ manifest, situation }) => [manifest, byHandIn(situation)]),
-  );
+  const left = situationsOf(edited.map(({ after }) => after));
   const found = edited.map(({ manifest, plan, after }): Fixable => ({
     object: manifest.object,
     ...plan,
-    byHand: left.get(after) ?? [],
+    byHand: left.filter((one) => one.manifest === after).flatMap(({ situation }) => byHandIn(situation)),
     manifest,
   }));
   return { found, broken };
@@ -130,7 +129,7 @@ async function fromCluster(target: Target, options: FixOptions, ports: Ports): P
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const plan = planFor(situationOf(object, neighbours), options);
-    return [{ object: clean, ...plan, byHand: byHandIn(situationOf(editedObject(object, plan.edits), neighbours)) }];
+    return [{ object: clean, ...plan, byHand: byHandIn(situationOf(editedValue(object, plan.edits), neighbours)) }];
   } finally {
     cluster.close();
   }
@@ -171,7 +170,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   const patches = found
     .filter(({ edits }) => edits.length > 0)
     .map(({ object, edits }) => {
-      const patch = print(object, editedObject(object, edits), edits);
+      const patch = print(object, editedValue(object, edits), edits);
       return { object, kind: object.kind, name: object.metadata?.name, patch };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);

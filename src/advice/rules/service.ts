@@ -7,7 +7,7 @@ import { countOf, stopsAllAtOnce } from '../capacity.ts';
 import type { ContainerSpec } from '../container-spec.ts';
 import { at, note, warning, type Problem } from '../problem.ts';
 import type { BudgetSpec, ServiceSpec } from '../neighbours.ts';
-import { companionsOf, hookSecondsOf, serves, servicesOfClients, servingContainers } from '../roles.ts';
+import { companionsOf, hookSecondsOf, serves, servicesOfClients, containersThatServe } from '../roles.ts';
 import type { Situation } from '../situation.ts';
 import { stopSignalOf } from './stop.ts';
 
@@ -18,7 +18,7 @@ function drainRace(spec: Situation): Problem[] {
   const services = servicesOfClients(spec);
   if (services.length === 0) return [];
   const meanwhile = `while ${clientsText(services)} may still send requests`;
-  return servingContainers(spec, services).flatMap((container) => {
+  return containersThatServe(spec, services).flatMap((container) => {
     const { name, hook } = container;
     const seconds = hookSecondsOf(container);
     // A hook of another kind than a sleep takes an unknown time.
@@ -42,7 +42,7 @@ function clientsText(services: readonly ServiceSpec[]): string {
 /** The serving container goes on for the length of its hook, and what it needs has been stopped by then. */
 function companions(spec: Situation): Problem[] {
   const services = servicesOfClients(spec);
-  const serving = servingContainers(spec, services);
+  const serving = containersThatServe(spec, services);
   const longest = Math.max(0, ...serving.map((one) => hookSecondsOf(one) ?? 0));
   if (longest < 1) return [];
   return companionsOf(spec, serving).flatMap((container) => {
@@ -60,7 +60,7 @@ function unprobed(spec: Situation): Problem[] {
   if (services.length === 0) return [];
   const names = namesOf(services);
   const early = `${servicesNamed(names)} may count a replacement as ready before it serves`;
-  return servingContainers(spec, services)
+  return containersThatServe(spec, services)
     .filter(({ hasReadinessProbe }) => !hasReadinessProbe)
     .map((container) => warning('stays-ready', `${container.name} has no readiness probe: ${early}`, at(container)));
 }

@@ -3,13 +3,7 @@ import { constants, promises as fs, readlinkSync, realpathSync, statSync } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { PodexitError } from '../errors.ts';
 import { unrecordable } from '../recording/recorder.ts';
-import type { Format } from './formats.ts';
-
-/** A file of `--report`. */
-export interface ReportFile {
-  file: string;
-  format: Format;
-}
+import type { ReportFile } from './formats.ts';
 
 /** Throws `usage.same-file`, `record.unwritable` or `report.unwritable`. The recording itself is opened later. */
 export async function assertOutputs({ record, reports }: { record?: string; reports: readonly ReportFile[] }) {

@@ -5,7 +5,7 @@ import { exitCodes } from '../verdict/exit-code.ts';
 import type { WaitingLimit } from '../run/time-limit.ts';
 import type { Session } from '../run/session.ts';
 import type { Obstacles } from './obstacles.ts';
-import type { RolloutOutput } from './output.ts';
+import type { SeveralView } from '../output/several.ts';
 import { quietMs, type Progress, type RolloutEnd } from './progress.ts';
 import type { Scope } from '../run/scope.ts';
 import type { RolloutStart } from './start.ts';
@@ -17,7 +17,7 @@ export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: Rol
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {
   readonly options: SeveralOptions;
-  readonly output: RolloutOutput;
+  readonly output: SeveralView;
   readonly scope: Scope;
   readonly progress: Progress;
   readonly obstacles: Obstacles;

@@ -1,0 +1,36 @@
+/** A run over several pods as one document: the RolloutReport of `-o json`. */
+import { exitReportOf } from '../verdict/exit-report.ts';
+import type { Report } from '../verdict/report.ts';
+import { summaryOf, type RolloutNumbers } from '../verdict/rollout.ts';
+
+/** A run over several pods. */
+export interface Rollout {
+  readonly numbers: RolloutNumbers;
+  readonly reports: readonly Report[];
+}
+
+export function rolloutReportOf({ numbers, reports }: Rollout): object {
+  const { probes, ...summary } = summaryOf(numbers);
+  const exits = reports.map(exitReportOf);
+  return {
+    apiVersion: 'podexit/v1',
+    kind: 'RolloutReport',
+    workload: workloadOf(summary.target),
+    summary,
+    exits,
+    probes,
+    // The same for all pods, except their images.
+    run: exits[0]?.run && { ...exits[0].run, image: undefined },
+  };
+}
+
+/** Splits `deployment/checkout` into kind and name. Several pods become a list of names; a selector is its name. */
+function workloadOf(target: string): { kind: string; name: string } {
+  // A node may have a selector behind its name.
+  const [kind = '', name] = target.split(' ', 1).join('').split('/');
+  if (kind === 'pod') return { kind: 'Pod', name: target.replaceAll('pod/', '') };
+  const known = kinds.find((one) => one.toLowerCase() === kind);
+  return known !== undefined && name !== undefined ? { kind: known, name } : { kind: 'Selector', name: target };
+}
+
+const kinds = ['Node', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'Service'];

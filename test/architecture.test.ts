@@ -72,12 +72,10 @@ const table: Record<string, string[]> = {
     'output',
     'lazy:probe',
     'lazy:advice',
-    'lazy:rollout',
     'errors',
     'node:',
     'type:@kubernetes/client-node',
   ],
-  rollout: ['model', 'infer', 'kube', 'output', 'verdict', 'run', 'errors', 'node:'],
   export: [
     'type:model',
     'type:infer',
@@ -90,9 +88,8 @@ const table: Record<string, string[]> = {
     '@opentelemetry/sdk-trace-base',
   ],
   cli: [
-    'run',
     'output',
-    'lazy:rollout',
+    'run',
     'demo',
     'type:kube',
     'verdict',

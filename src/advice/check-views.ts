@@ -5,11 +5,13 @@ import type { Pen } from '../output/palette.ts';
 import { writeXml, type XmlElement } from '../output/machine/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { columnsOf } from '../output/prose.ts';
-import { markdownPage, wrapped, type Views } from './output.ts';
+import type { Views } from '../output/documents.ts';
+import { markdownPage, wrapped } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */
 export const checkViews = (asTable: boolean): Views<CheckReport> => ({
   text: (report, pen, columns) => checkText(report, pen, columns, asTable),
+  sentence: ({ summary }) => summary,
   others: {
     markdown: checkMarkdown,
     sarif: (report) => `${JSON.stringify(sarifOf(report), null, 2)}\n`,

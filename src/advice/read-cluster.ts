@@ -7,8 +7,8 @@ import { listOnce } from '../kube/list.ts';
 import { refusalOf } from '../kube/refused.ts';
 import { narrowNode, narrowSlice, type Node } from '../model/kube.ts';
 import { asObject, metadataOf } from '../model/observe/read.ts';
-import { readPod, refuseMirror, uidToDelete } from '../run/pod-checks.ts';
-import { workloadKinds, workloadPath, type WorkloadResource } from '../run/target.ts';
+import { readPod, refuseMirror, uidToDelete } from '../run/choosing/pod-checks.ts';
+import { workloadKinds, workloadPath, type WorkloadResource } from '../run/choosing/target.ts';
 import { budgetOf, serviceOf, type Neighbours } from './neighbours.ts';
 
 /** The objects around the pods of the namespace; `unread` lists what was refused. */

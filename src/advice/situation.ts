@@ -14,7 +14,7 @@ import {
   metadataOf,
   stringMap,
 } from '../model/observe/read.ts';
-import { matches } from '../run/selectors.ts';
+import { matches } from '../run/streams/selectors.ts';
 import { templatePaths } from '../verdict/fix.ts';
 import { containersOf, type Path } from './container-spec.ts';
 import type { Manifest } from './manifests.ts';

@@ -1,15 +1,7 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
-import type { ReportFile } from '../output/writable.ts';
-import {
-  formatOfFile,
-  readFormat,
-  namedFormats,
-  reportExtensions,
-  templateFormats,
-  type Format,
-} from '../output/formats.ts';
+import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Subject } from '../output/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
@@ -45,7 +37,7 @@ export async function traceOptions(
       `--wait-replacement is for one pod, and ${flags.allTerminating ? '--all-terminating traces several' : 'several are traced'}`,
     );
   const timeout = flags.timeout === undefined ? undefined : parseDuration(flags.timeout, '--timeout');
-  const { policy, confirm } = await policyFrom(flags);
+  const { confirm, ...output } = await outputOptions(flags, stdout.isTty);
   return {
     command: shownCommand(command, target),
     connection: connectionOf(flags, version),
@@ -57,38 +49,34 @@ export async function traceOptions(
     waitReplacement: flags.waitReplacement ?? false,
     followLogs: flags.logs !== false,
     logText: flags.logs === true,
-    format: await formatFrom(flags, stdout.isTty),
-    look: lookOf(flags),
+    ...output,
     record: recordingOf(flags.record),
-    reports: reportsOf(flags),
-    policy,
-    publish: publishFrom(flags),
     verbosity: verbosityOf(flags),
   };
 }
 
+/** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
+export async function outputOptions(flags: Flags, isTty: boolean) {
+  const { output, report = [], color, ascii = false, timestamps = 'utc' } = flags;
+  const look: LookOptions = {
+    color: colorFrom({ color }),
+    ascii,
+    timestamps: valueOf(timestamps, '--timestamps'),
+    logs: flags.logs === true,
+    verbose: verbosityOf(flags) > 0,
+  };
+  const format: Format = output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output, 'trace');
+  const reports = report.map((file) => reportFile(file, 'trace'));
+  return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
+}
+
 export const verbosityOf = ({ v }: { v?: string }): number => wholeNumber(v, '-v') ?? 0;
-
-/** A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
-export const formatFrom = async ({ output }: Flags, isTty: boolean): Promise<Format> =>
-  output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
-
-export const reportsOf = ({ report = [] }: Flags): ReportFile[] =>
-  report.map((file) => ({ file, format: formatOfFile(file) }));
 
 /** `-` is not a file here, nor for `--report`: stdout is for the report, or for the lines. */
 function recordingOf(file: string | undefined): string | undefined {
   if (file !== '-') return file;
   throw usageError('record', 'a recording cannot be written to stdout', 'Name a file; one that is called - is ./-');
 }
-
-export const lookOf = (flags: Flags): LookOptions => ({
-  color: colorFrom(flags),
-  ascii: flags.ascii ?? false,
-  timestamps: valueOf(flags.timestamps ?? 'utc', '--timestamps'),
-  logs: flags.logs === true,
-  verbose: verbosityOf(flags) > 0,
-});
 
 /** The flags of every command that traces, in groups. */
 export function addTraceFlags(command: Command): Command {
@@ -125,13 +113,10 @@ const logHelp = {
 export function addOutputFlags(command: Command, logs = logHelp): Command {
   command
     .optionsGroup('Output:')
-    .option(
-      '-o, --output <format>',
-      `${[...namedFormats, ...templateFormats.map((format) => `${format}=…`)].join(', ')}; default: live at a terminal, else lines`,
-    )
+    .option('-o, --output <format>', `${formatNames('trace', '…').join(', ')}; default: live at a terminal, else lines`)
     .option(
       '--report <file>',
-      `also write a report; the format follows the file extension (${reportExtensions.join(' ')}); may be repeated`,
+      `also write a report; the format follows the file extension (${reportExtensions('trace').join(' ')}); may be repeated`,
       collect,
     )
     .option('--logs', logs.logs)
@@ -139,19 +124,12 @@ export function addOutputFlags(command: Command, logs = logHelp): Command {
   return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
-/** The formats of the commands that print one document (src/advice), besides table, json and yaml. */
-export const otherFormats = {
-  check: ['markdown', 'sarif', 'junit'],
-  why: ['markdown'],
-  compare: ['markdown'],
-  recommend: ['markdown', 'html'],
-} as const;
-
-export const addDocumentFlags = (command: Command, others: readonly string[]): Command =>
+/** The flags of a command that prints one document (src/advice). */
+export const addDocumentFlags = (command: Command, subject: Subject): Command =>
   addLook(
     command
       .optionsGroup('Output:')
-      .option('-o, --output <format>', `${['table', 'json', 'yaml', ...others].join(', ')}; default: table`)
+      .option('-o, --output <format>', `${formatNames(subject, '…').join(', ')}; default: table`)
       .option(
         '--report <file>',
         'also write a report; the format follows the file extension; may be repeated',
@@ -160,14 +138,9 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export async function documentOptions(flags: Flags, others: readonly string[]): Promise<OutputOptions> {
-  // Loaded only now: whatever a command's flags load makes every start slower.
-  const { assertFormat, reportFileOf } = await import('../advice/output.ts');
-  assertFormat(flags.output, others);
-  return {
-    format: flags.output,
-    color: colorFrom(flags),
-    ascii: flags.ascii ?? false,
-    reports: (flags.report ?? []).map((file) => reportFileOf(file, others)),
-  };
-}
+export const documentOptions = async (flags: Flags, subject: Subject): Promise<OutputOptions> => ({
+  format: await readFormat(flags.output ?? 'table', subject),
+  color: colorFrom(flags),
+  ascii: flags.ascii ?? false,
+  reports: (flags.report ?? []).map((file) => reportFile(file, subject)),
+});

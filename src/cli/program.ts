@@ -2,7 +2,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
-import { traceOnePod } from '../run/trace-pod.ts';
+import { traceOnePod } from '../run/group/trace-pod.ts';
 import { traceOptions, addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
@@ -113,12 +113,12 @@ async function trace(
     );
   const isSinglePod = target.kind !== 'pods' && target.kind !== 'node' && !allTerminating;
   if (isSinglePod && target.kind !== 'pod' && options.mode === 'attach' && options.pick === undefined && !options.once)
-    return (await import('../run/trace-next-pod.ts')).traceNextPod({ ...options, target }, ports);
+    return (await import('../run/group/trace-next-pod.ts')).traceNextPod({ ...options, target }, ports);
   if (isSinglePod) return traceOnePod({ ...options, target }, ports);
   if (target.kind === 'pod' || (target.kind === 'pods' && allTerminating))
     throw usageError('all-terminating', '--all-terminating needs a workload or -l', 'For one pod use --attach.');
   const start = command.length > 0 ? { kind: 'command' as const, argv: command } : undefined;
-  return (await import('../rollout/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
+  return (await import('../run/group/trace-several.ts')).traceSeveral({ ...options, target, start }, ports);
 }
 
 const about =

@@ -1,6 +1,6 @@
 /** `replay FILE [POD]`: shows a recorded run again. */
-import { formatFrom, lookOf, reportsOf, addOutputFlags } from './options.ts';
-import { policyFrom, addPipelineFlags, publishFrom } from './pipeline-flags.ts';
+import { addOutputFlags, outputOptions } from './options.ts';
+import { addPipelineFlags } from './pipeline-flags.ts';
 import type { AddCommand, Flags } from './command.ts';
 
 const examples = `Examples:
@@ -20,15 +20,8 @@ export const addReplay: AddCommand = (program, ports, setExitCode) => {
     .option('-v, --v <level>', 'show evidence, phases and assumptions: 1')
     .action(async (file: string, pod: string | undefined, flags: Flags) => {
       const { replayFile } = await import('../run/recorded-run.ts');
-      const options = {
-        file,
-        pod: pod?.replace(/^pods?\//, ''),
-        format: await formatFrom(flags, false),
-        look: { ...lookOf(flags), logs: flags.logs !== false },
-        reports: reportsOf(flags),
-        policy: (await policyFrom(flags)).policy,
-        publish: publishFrom(flags),
-      };
+      const output = await outputOptions({ ...flags, logs: flags.logs !== false }, false);
+      const options = { file, pod: pod?.replace(/^pods?\//, ''), ...output };
       setExitCode(await replayFile(options, ports));
     });
 };

@@ -1,5 +1,5 @@
 /** `rollout`: follows the next rollout of a workload to its end, or starts one. */
-import type { RolloutStart } from '../rollout/start.ts';
+import type { RolloutStart } from '../run/progress/start.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { traceOptions, addTraceFlags } from './options.ts';
 import { probesFrom } from './probe-flags.ts';
@@ -31,7 +31,7 @@ export const addRollout: AddCommand = (program, ports, setExitCode) => {
     const { target } = options;
     if (target.kind !== 'workload')
       throw usageError('rollout', 'rollout needs a workload', 'Write: kubectl podexit rollout deployment/NAME');
-    const { traceSeveral } = await import('../rollout/trace-several.ts');
+    const { traceSeveral } = await import('../run/group/trace-several.ts');
     const probes = await probesFrom(flags, ports.env);
     setExitCode(await traceSeveral({ ...options, target, probes, start: startOf(flags, command) }, ports));
   });

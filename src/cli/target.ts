@@ -1,5 +1,11 @@
 /** Parses the words that name the target: POD, TYPE/NAME, TYPE NAME, or none with `-l`. */
-import { workloadKinds, type AnyTarget, type PodSelector, type Target, type WorkloadResource } from '../run/target.ts';
+import {
+  workloadKinds,
+  type AnyTarget,
+  type PodSelector,
+  type Target,
+  type WorkloadResource,
+} from '../run/choosing/target.ts';
 import type { Flags } from './command.ts';
 import { usageError } from './usage.ts';
 

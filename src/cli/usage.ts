@@ -1,6 +1,6 @@
 /** Parses values of flags, and describes invalid ones. */
 import { PodexitError } from '../errors.ts';
-import { picks } from '../run/target.ts';
+import { picks } from '../run/choosing/target.ts';
 
 /** The hint of an error that has no better one. */
 export const seeHelp = 'See: kubectl podexit --help';

@@ -41,8 +41,7 @@ export const rolloutViews: Views<Rollout> = {
     markdown: async ({ numbers, reports }) =>
       (await import('./machine/markdown.ts')).renderRolloutMarkdown(numbers, reports),
     html: async ({ numbers, reports }) => (await import('./html/page.ts')).renderRolloutHtml(numbers, reports),
-    junit: async ({ numbers, reports }) =>
-      (await import('./machine/junit.ts')).renderRolloutJunit(numbers, reports),
+    junit: async ({ numbers, reports }) => (await import('./machine/junit.ts')).renderRolloutJunit(numbers, reports),
     ndjson: async ({ numbers, reports }) => (await import('./machine/ndjson-view.ts')).rolloutLines(numbers, reports),
   },
 };

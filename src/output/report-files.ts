@@ -1,6 +1,6 @@
 /** Writes the files of `--report`. */
-import { closeSync, mkdirSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { closeSync } from 'node:fs';
+import { basename } from 'node:path';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
 import { render, type Views } from './documents.ts';
 import type { ReportFile } from './formats.ts';
@@ -26,10 +26,7 @@ export async function writeReports<R>(
   return code;
 }
 
-/** `exits/POD.html`: a file for each pod, in a folder that is made if it is missing. */
-export const isForEachPod = ({ file }: ReportFile): boolean => /^POD\./.test(basename(file));
-
-/** The same file for one pod, by its unique name. */
+/** The file of one pod, by its unique name: `exits/web-0.html` for `exits/POD.html`. */
 export function fileOfPod({ file, format }: ReportFile, pod: string): ReportFile {
   const named = basename(file).replace('POD', () => pod);
   return { file: `${file.slice(0, -basename(file).length)}${named}`, format };
@@ -40,7 +37,6 @@ const fullPipePauseMs = 20;
 
 /** Waits for a slow reader, as every command in a pipe does, but not for a reader that never opens the pipe. */
 async function writeWhole(file: string, text: string, { clock }: OutputPorts): Promise<void> {
-  mkdirSync(dirname(file), { recursive: true });
   const output = openOutput(file, 0o666);
   try {
     emptyOutput(output);

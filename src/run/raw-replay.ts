@@ -33,7 +33,7 @@ import {
   sliceTarget,
   uidOf,
   type Target,
-} from './watched.ts';
+} from './streams/watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
 const maxRequestMs = 1000;

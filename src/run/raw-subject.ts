@@ -2,7 +2,7 @@
 import { asObject, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
 import type { Row } from '../recording/rows.ts';
 import type { Began } from '../model/observation.ts';
-import { isTerminatingPod, namespaceOf } from './watched.ts';
+import { isTerminatingPod, namespaceOf } from './streams/watched.ts';
 
 export interface Subject {
   namespace: string;

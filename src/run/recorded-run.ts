@@ -3,13 +3,13 @@ import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
 import { openStage } from '../output/stage.ts';
-import { finish, type FinishOptions } from './finish.ts';
+import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { openReplay } from './replay.ts';
 import type { LookOptions } from '../output/view.ts';
 import { run, type RunOptions } from './run.ts';
-import { createTraceReports } from './traces.ts';
-import { tracesOfLog } from './traces-of-log.ts';
+import { createTraceReports } from './traces/traces.ts';
+import { tracesOfLog } from './traces/traces-of-log.ts';
 import { assertDistinct, assertWritable } from '../output/writable.ts';
 
 interface ReplayOptions extends FinishOptions {
@@ -46,7 +46,7 @@ const podNotInRecording = ({ pod = '', file }: ReplayOptions): PodexitError =>
 
 /** Shows each report when its trace ends, then the summary, as the run did. */
 async function replaySeveral(source: RunOptions, target: string, shown: ReplayOptions, ports: Ports): Promise<number> {
-  const { createResults } = await import('../rollout/output.ts');
+  const { createResults } = await import('./group/output.ts');
   const { severalView } = await import('../output/several.ts');
   const results = createResults(shown, target, source.traces, severalView(shown.format, shown.look, ports), ports);
   await run({ ...source, audience: results });

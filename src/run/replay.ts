@@ -5,10 +5,10 @@ import { PodexitError } from '../errors.ts';
 import { observe } from '../model/observe.ts';
 import type { RawObservation, StreamName } from '../model/observation.ts';
 import { emptyTrace, type Trace } from '../model/trace.ts';
-import { onePod, sharedStreamDelayMs, type Traces } from './traces.ts';
-import { tracesOfLog } from './traces-of-log.ts';
-import { endOf, reconnectTimeoutMs, type End } from './trace-end.ts';
-import { neededStreams } from './stream-health.ts';
+import { onePod, sharedStreamDelayMs, type Traces } from './traces/traces.ts';
+import { tracesOfLog } from './traces/traces-of-log.ts';
+import { endOf, reconnectTimeoutMs, type End } from './ending/trace-end.ts';
+import { neededStreams } from './streams/stream-health.ts';
 import { narrowToPod, narrowToAll } from './raw-replay.ts';
 import { coversSeveralPods, subjectOf, type Subject } from './raw-subject.ts';
 

@@ -6,7 +6,7 @@ import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
 import type { Audience } from '../output/view.ts';
-import { firstTrace, type Traces } from './traces.ts';
+import { firstTrace, type Traces } from './traces/traces.ts';
 
 /** A recording, or a live run that delivers what it observes and resolves at its end. */
 export type Source = AsyncIterable<RawObservation> | Iterable<RawObservation> | ((deliver: Deliver) => Promise<void>);

@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/cluster.ts';
 import { connectionFlagsOf } from '../kube/connect-options.ts';
 import { PodexitError } from '../errors.ts';
 import { connectCluster, type Ports } from './ports.ts';
-import { createDeadline, type Deadline } from './time-limit.ts';
+import { createDeadline, type Deadline } from './ending/time-limit.ts';
 import type { TraceOptions } from './trace-options.ts';
 
 export interface Session {

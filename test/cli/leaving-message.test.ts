@@ -1,8 +1,8 @@
 /** After Ctrl-C podexit prints only what is known about the deletion at that moment. */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../sim/faults/fault.ts';
-import type { DeletionProgress } from '../../src/run/leaving.ts';
-import { fateOf, deletionProgress } from '../../src/run/leaving.ts';
+import type { DeletionProgress } from '../../src/run/ending/leaving.ts';
+import { fateOf, deletionProgress } from '../../src/run/ending/leaving.ts';
 import type { RequestFacts, Trace } from '../../src/model/trace.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { Loopback } from '../../src/demo/loopback.ts';

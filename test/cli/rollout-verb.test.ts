@@ -1,7 +1,7 @@
 /** `podexit rollout`: waits for the next rollout of a workload, or starts it, and follows it to its end. */
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import { commandOf } from '../../src/rollout/start.ts';
+import { commandOf } from '../../src/run/progress/start.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';
 

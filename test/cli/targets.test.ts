@@ -1,7 +1,7 @@
 /** Which pod a command line names: workloads, selectors, picks, and what is printed if several match. */
 import { describe, expect, it } from 'vitest';
 import { parseAnyTarget, parseTarget } from '../../src/cli/target.ts';
-import { targetText } from '../../src/run/target.ts';
+import { targetText } from '../../src/run/choosing/target.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

@@ -7,7 +7,7 @@ import { PodexitError } from '../../src/errors.ts';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { recordingFile, recordingNames, rawObservationsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';

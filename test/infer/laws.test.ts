@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openRecorder } from '../../src/recording/recorder.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';

@@ -1,6 +1,6 @@
 /** Cases in which podexit could report a false cause or a false replacement. */
 import { describe, expect, it } from 'vitest';
-import { factsAwaitedUntil } from '../../src/run/trace-end.ts';
+import { factsAwaitedUntil } from '../../src/run/ending/trace-end.ts';
 import { adding, alone, changed, editing, judged, listed, markedIn, stampOf } from '../helpers/cases.ts';
 import type { Raw } from '../helpers/cases.ts';
 import { drains } from '../sim/plain-story.ts';

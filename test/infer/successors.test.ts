@@ -1,7 +1,7 @@
 /** Cases that try to make podexit name an unrelated pod as the replacement. */
 import { describe, expect, it } from 'vitest';
-import { factsAwaitedUntil } from '../../src/run/trace-end.ts';
-import { missingReplacementText } from '../../src/run/finish.ts';
+import { factsAwaitedUntil } from '../../src/run/ending/trace-end.ts';
+import { missingReplacementText } from '../../src/run/group/finish.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { Raw } from '../helpers/cases.ts';
 import {

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { emptyTrace } from '../../src/model/trace.ts';
 import type { ProbeCounts, ProbeObservation } from '../../src/model/probe-observation.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { lossCodes, probeReportsOf } from '../../src/run/probe-results.ts';
-import { createSharedProbes } from '../../src/run/shared-facts.ts';
+import { lossCodes, probeReportsOf } from '../../src/run/probing/probe-results.ts';
+import { createSharedProbes } from '../../src/run/traces/shared-facts.ts';
 
 const started = (probe: number, target: string, pod?: string): ProbeObservation => ({
   ...{ kind: 'probe-started', probe, target, via: pod === undefined ? 'url' : 'pod-proxy', pod },

@@ -1,6 +1,6 @@
 /** How podexit decides that a rollout is over. */
 import { describe, expect, it } from 'vitest';
-import { createProgress } from '../../src/rollout/progress.ts';
+import { createProgress } from '../../src/run/progress/progress.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { stopping } from '../kube/helpers/take.ts';
 

@@ -2,10 +2,10 @@
 import { expect, it, vi } from 'vitest';
 import { connect } from '../../src/kube/connect.ts';
 import { systemClock } from '../../src/run/clock.ts';
-import type { FoundPod } from '../../src/run/pod-checks.ts';
-import { liveSource } from '../../src/run/live.ts';
+import type { FoundPod } from '../../src/run/choosing/pod-checks.ts';
+import { liveSource } from '../../src/run/streams/live.ts';
 import { run } from '../../src/run/run.ts';
-import { tracesOfLog } from '../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../src/run/traces/traces-of-log.ts';
 import { testEnv } from '../kube/helpers/env.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';

@@ -1,6 +1,6 @@
 /** Another client deletes the pod while streams open: it gets no second DELETE, unless a grace flag is given. */
 import { describe, expect, it } from 'vitest';
-import type { LiveOptions } from '../../src/run/live-run.ts';
+import type { LiveOptions } from '../../src/run/streams/live-run.ts';
 import { connected, json } from '../kube/helpers/api.ts';
 import { onePod, runOf, terminating } from './helpers/one-pod.ts';
 

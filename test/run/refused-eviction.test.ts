@@ -1,6 +1,6 @@
 /** Evictions that are not refused by a PodDisruptionBudget. */
 import { expect, it } from 'vitest';
-import { askDeletion } from '../../src/run/ask-deletion.ts';
+import { askDeletion } from '../../src/run/deleting/ask-deletion.ts';
 import type { Handler } from '../kube/helpers/api.ts';
 import { connected, json, serve, status } from '../kube/helpers/api.ts';
 import { testEnv } from '../kube/helpers/env.ts';

@@ -1,6 +1,6 @@
 /** Label selectors, as in the API. */
 import { expect, it } from 'vitest';
-import { matches, printLabels, type LabelSelector } from '../../src/run/selectors.ts';
+import { matches, printLabels, type LabelSelector } from '../../src/run/streams/selectors.ts';
 
 type Labels = Record<string, string>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStreamHealth } from '../../src/run/stream-health.ts';
+import { createStreamHealth } from '../../src/run/streams/stream-health.ts';
 
 describe('a stream that is lost', () => {
   it('is lost since the earliest reported time', () => {

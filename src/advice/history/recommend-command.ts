@@ -33,7 +33,11 @@ export async function recommend(options: RecommendOptions, ports: Ports): Promis
   const exitCode = failed ? 5 : 0;
   const summary = found.map(({ workload, sentence }) => `${workload}: ${sentence}`).join('; ');
   const content = { kind: 'RecommendReport', summary, workloads: found, tooFew, verdict: { exitCode } } as const;
-  const views = { text: recommendText, others: { markdown: recommendMarkdown, html: recommendHtml } };
+  const views = {
+    text: recommendText,
+    sentence: (report: RecommendReport) => report.summary,
+    others: { markdown: recommendMarkdown, html: recommendHtml },
+  };
   return publish<RecommendReport>(content, { command: 'recommend' }, views, options, ports);
 }
 

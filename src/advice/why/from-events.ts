@@ -6,7 +6,7 @@ import { getObject } from '../../kube/get.ts';
 import { podPath } from '../../kube/resource-path.ts';
 import { narrowPod } from '../../model/kube.ts';
 import { asObject } from '../../model/observe/read.ts';
-import { targetText, workloadKinds, type Target } from '../../run/target.ts';
+import { targetText, workloadKinds, type Target } from '../../run/choosing/target.ts';
 import { listAll, readWorkloads } from '../read-cluster.ts';
 import { factsOf, timeIn } from './event-facts.ts';
 import { endedPods, gonePod, nodeOfPod, type GonePod } from './gone-pod.ts';

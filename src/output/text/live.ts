@@ -48,7 +48,7 @@ export function createLive(options: LiveOptions) {
     /** Replaces the frame by the card, or after Ctrl-C by its last line. */
     end: (report: Report) => {
       const card = endLines(pen, report, columns(), options);
-      // run/leaving.ts has already printed what happens to the pod.
+      // run/ending/leaving.ts has already printed what happens to the pod.
       const wasInterrupted = report.verdict.exitCode > 128 && !options.verbose;
       leave(wasInterrupted ? card.slice(-1) : [...history.rest(report.timeline), '', ...card]);
     },

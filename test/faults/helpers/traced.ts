@@ -9,10 +9,10 @@ import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-serve
 import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
 import type { Clock } from '../../../src/output/ports.ts';
 import { systemClock } from '../../../src/run/clock.ts';
-import type { LiveOptions } from '../../../src/run/live-run.ts';
-import { liveSource, type Live } from '../../../src/run/live.ts';
+import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
+import { liveSource, type Live } from '../../../src/run/streams/live.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { ExitReport } from '../../../src/model/report.ts';
 import type { Trace } from '../../../src/model/trace.ts';

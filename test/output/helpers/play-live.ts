@@ -4,7 +4,7 @@ import { createLive } from '../../../src/output/text/live.ts';
 import { styleOf } from '../../../src/output/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import { reportOf } from '../../../src/verdict/report.ts';
 

@@ -2,10 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import type { Clock } from '../../../src/output/ports.ts';
-import type { LiveOptions } from '../../../src/run/live-run.ts';
-import { liveSource } from '../../../src/run/live.ts';
+import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
+import { liveSource } from '../../../src/run/streams/live.ts';
 import { run } from '../../../src/run/run.ts';
-import { tracesOfLog } from '../../../src/run/traces-of-log.ts';
+import { tracesOfLog } from '../../../src/run/traces/traces-of-log.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import { exitReportFrom } from '../../helpers/exit-report.ts';
 import type { Asked } from '../../kube/helpers/api.ts';

@@ -1,0 +1,133 @@
+/** Chooses one of several pods, by `--pick` or by asking the user. */
+import { asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { PodexitError } from '../../errors.ts';
+import { forTerminal } from '../../output/safe-text.ts';
+import { targetText, targetUnread, type Pick, type WorkloadTarget } from './target.ts';
+import { listOnce } from '../../kube/list.ts';
+import { refusedPods } from '../../kube/refused.ts';
+import { notKubernetes } from '../../kube/server-errors.ts';
+import { watchTarget } from '../streams/follow.ts';
+import { readScope } from './scope.ts';
+import { unlessAborted } from '../ending/leaving.ts';
+import { ask, canAsk, type Session } from '../session.ts';
+import type { FoundPod } from './pod-checks.ts';
+import { conditionOf, isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+
+/**
+ * The pod to delete. Terminating pods are offered only if no other pod is left. `left`: aborted when the user leaves.
+ * Throws what readScope throws, and PodexitError `target.no-pods`, `target.all-ready`, `target.several`,
+ * `target.not-chosen`.
+ */
+export async function resolveTarget(
+  session: Session,
+  { target, pick, left }: { target: WorkloadTarget; pick?: Pick; left: AbortSignal },
+): Promise<FoundPod> {
+  const { cluster, ports } = session;
+  const { namespace, connectionFlags } = cluster;
+  const what = targetText(target);
+  const offered = preferredPods(await listCandidates(session, target));
+  const [only] = offered;
+  if (!only)
+    throw new PodexitError(
+      'target.no-pods',
+      `${what} in namespace "${namespace}" has no pods`,
+      `Look at: kubectl get pods -n ${namespace}${connectionFlags}`,
+    );
+  if (pick === undefined && offered.length > 1 && !canAsk(ports)) throw severalPods(offered, what, session);
+  const picked = pick && pickByRule(offered, pick, what, session);
+  const pod = picked ?? (offered.length === 1 ? only : await askUser(offered, what, session, left));
+  return { name: nameOf(pod), uid: uidOf(pod) };
+}
+
+/** Throws what readScope throws and refusedPods returns, `server.not-kubernetes` and `server.unreachable`. */
+async function listCandidates(session: Session, target: WorkloadTarget): Promise<JsonObject[]> {
+  const { cluster, deadline } = session;
+  const { pods, owns } = await readScope(session, target, { ignoreNotFound: false, warn: () => {} });
+  const list = () => listOnce(cluster, watchTarget(pods), { signal: new AbortController().signal });
+  const late = (): PodexitError => targetUnread(cluster, targetText(target));
+  const result = await unlessAborted(deadline.signal, list, late);
+  if (result.kind === 'listed') return result.objects.map(asObject).filter(owns);
+  if (result.outcome.kind === 'foreign') throw notKubernetes(cluster);
+  throw refusedPods(cluster, { namespace: cluster.namespace }, result.refusal);
+}
+
+function preferredPods(candidates: readonly JsonObject[]): JsonObject[] {
+  const sorted = [...candidates].sort((a, b) => nameOf(a).localeCompare(nameOf(b), 'en'));
+  const open = sorted.filter((pod) => !isTerminatingPod(pod));
+  const running = open.filter((pod) => !isFinishedPod(pod));
+  return running.length > 0 ? running : open.length > 0 ? open : sorted;
+}
+
+function pickByRule(offered: readonly JsonObject[], pick: Pick, what: string, { cluster, ports }: Session): JsonObject {
+  const byAge = [...offered].sort((a, b) => (createdAt(a) || 0) - (createdAt(b) || 0));
+  const rules: Record<Pick, () => JsonObject | undefined> = {
+    oldest: () => byAge[0],
+    newest: () => byAge.at(-1),
+    random: () => offered[Math.floor(ports.random() * offered.length)],
+    'not-ready': () => byAge.find((pod) => !isReady(pod)),
+  };
+  const found = rules[pick]();
+  if (found) return found;
+  throw new PodexitError(
+    'target.all-ready',
+    `every pod of ${what} in namespace "${cluster.namespace}" is ready`,
+    'Pick another one: --pick=oldest, newest or random.',
+  );
+}
+
+const severalPods = (offered: readonly JsonObject[], what: string, { cluster, ports }: Session): PodexitError =>
+  new PodexitError(
+    'target.several',
+    `${what} in namespace "${cluster.namespace}" matches ${offered.length} pods`,
+    `${podTable(offered, ports.clock.now()).join('\n')}\nName one of them, or choose with --pick=oldest|newest|random|not-ready.`,
+  );
+
+async function askUser(
+  offered: readonly JsonObject[],
+  what: string,
+  session: Session,
+  left: AbortSignal,
+): Promise<JsonObject> {
+  const [head, ...rows] = podTable(offered, session.ports.clock.now());
+  const width = String(offered.length).length;
+  const list = rows.map((row, index) => `${String(index + 1).padStart(width)}  ${row}`);
+  const text = await ask(
+    session,
+    `${what} has ${offered.length} pods:\n${' '.repeat(width)}  ${head}\n${list.join('\n')}\nWhich one (1-${offered.length})? `,
+    left,
+  );
+  const answer = text?.trim() ?? '';
+  const chosen = offered[Number(answer || NaN) - 1] ?? offered.find((pod) => nameOf(pod) === answer);
+  if (chosen) return chosen;
+  const noChoice = `"${forTerminal(answer, 80)}" is not a choice: enter a number from 1 to ${offered.length}`;
+  const words = answer === '' ? 'no pod was chosen' : noChoice;
+  throw new PodexitError('target.not-chosen', words, 'Nothing was deleted.');
+}
+
+/** Column widths as in kubectl. */
+function podTable(pods: readonly JsonObject[], now: number): string[] {
+  const rows = [
+    ['NAME', 'READY', 'AGE', 'NODE'],
+    ...pods.map((pod) => {
+      const node = asString(asObject(pod['spec'])['nodeName']) ?? '<none>';
+      return [forTerminal(nameOf(pod)), isReady(pod) ? 'yes' : 'no', age(now - createdAt(pod)), forTerminal(node)];
+    }),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
+}
+
+/** In the short form of kubectl: `45s`, `12m`, `5h`, `3d`. */
+function age(ms: number): string {
+  if (!Number.isFinite(ms)) return '<unknown>';
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+const isReady = (pod: JsonObject): boolean => conditionOf(pod, 'Ready', 'True') !== undefined;
+
+/** ms since the epoch; NaN if the server did not say. */
+const createdAt = (pod: JsonObject): number => Date.parse(String(metadataOf(pod)['creationTimestamp']));

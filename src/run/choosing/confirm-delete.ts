@@ -1,0 +1,97 @@
+/**
+ * One question before a pod is deleted at a terminal. It names the context and namespace, the owner, the grace period,
+ * and what will replace the pod. Without a terminal nobody is asked; `-i` always asks, like kubectl's.
+ */
+import type { Cluster } from '../../kube/cluster.ts';
+import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
+import { forTerminal } from '../../output/safe-text.ts';
+import { readToDelete, type FoundPod } from './pod-checks.ts';
+import { unlessAborted, unlessInterrupted } from '../ending/leaving.ts';
+import type { Ports } from '../ports.ts';
+import { ask, canAsk, type Session } from '../session.ts';
+import type { TraceOptions } from '../trace-options.ts';
+import { targetUnread } from './target.ts';
+import { nameOf, ownerOf } from '../streams/watched.ts';
+
+type ConfirmOptions = Pick<TraceOptions, 'interactive' | 'confirm' | 'mode' | 'graceSeconds' | 'once'>;
+
+const mustAsk = ({ interactive, confirm, mode, once }: ConfirmOptions, ports: Ports): boolean => {
+  if (interactive) return true;
+  const deletes = mode !== 'attach' && (once === undefined || once.dryRun === 'none');
+  return deletes && confirm === true && canAsk(ports);
+};
+
+/**
+ * The pod to delete, with the uid that the question was about; undefined if the answer was no. Throws what reading the
+ * pod throws, and `run.left` on a signal.
+ */
+export async function confirmDelete(
+  session: Session,
+  options: ConfirmOptions,
+  found: FoundPod,
+): Promise<FoundPod | undefined> {
+  const { cluster, deadline, ports } = session;
+  if (!mustAsk(options, ports)) return found;
+  const late = () => targetUnread(cluster, `pod/${found.name}`);
+  const read = () => readToDelete(cluster, found);
+  const { pod, uid } = await unlessInterrupted(ports, () => unlessAborted(deadline.signal, read, late));
+  const question = questionOf(cluster, options, `pod ${nameOf(pod)}`, fateOf(pod, options));
+  return (await isYes(session, question)) ? { ...found, uid } : undefined;
+}
+
+/** The same for several pods, which have been read already: one question for all. */
+export async function confirmDeletes(
+  session: Session,
+  options: ConfirmOptions,
+  pods: readonly FoundPod[],
+): Promise<boolean> {
+  if (!mustAsk(options, session.ports)) return true;
+  const names = pods.map(({ name }) => name).join(', ');
+  return isYes(session, questionOf(session.cluster, options, `${pods.length} pods`, names));
+}
+
+/** A no is reported like kubectl's, but on stderr: without a report stdout stays empty. */
+async function isYes(session: Session, question: string): Promise<boolean> {
+  const { ports } = session;
+  // Loaded only to ask: most runs send the DELETE without a question.
+  const { sentenceOn } = await import('../../output/prose.ts');
+  const shown = sentenceOn(ports.stderr, question);
+  const answer = await unlessInterrupted(ports, (left) => ask(session, shown, left));
+  const isYes = /^y(es)?$/i.test(answer?.trim() ?? '');
+  if (!isYes) ports.stderr.write('podexit: deletion is cancelled\n');
+  return isYes;
+}
+
+/** `Delete pod checkout-258qr in namespace shop of context prod? Owner ReplicaSet/… (replaces it), grace period 30s [y/N] ` */
+function questionOf(
+  { contextName, namespace, server }: Cluster,
+  { mode }: ConfirmOptions,
+  what: string,
+  fate: string,
+): string {
+  const verb = mode === 'evict' ? 'Evict' : 'Delete';
+  const where = contextName === undefined ? server : `context ${contextName}`;
+  return `${forTerminal(`${verb} ${what} in namespace ${namespace} of ${where}? ${fate}`, 1000)} [y/N] `;
+}
+
+function fateOf(pod: JsonObject, { graceSeconds }: ConfirmOptions): string {
+  const own = asNumber(asObject(pod['spec'])['terminationGracePeriodSeconds']);
+  return `${ownerText(pod)}, grace period ${graceSeconds ?? own ?? 30}s`;
+}
+
+/** What a controller will do about it, by its kind. */
+const controllerFates: Partial<Record<string, string>> = {
+  ReplicaSet: ' creates a replacement at once',
+  ReplicationController: ' creates a replacement at once',
+  StatefulSet: ' creates it again under the same name',
+  DaemonSet: ' creates a replacement on the same node',
+  Job: ' may start another pod',
+  Node: ' is the node itself',
+};
+
+function ownerText(pod: JsonObject): string {
+  const owner = ownerOf(pod);
+  if (!owner) return 'No controller: nothing replaces it';
+  const fate = Object.hasOwn(controllerFates, owner.kind) ? controllerFates[owner.kind] : undefined;
+  return `Owner ${owner.kind}/${owner.name}${fate ?? ''}`;
+}

@@ -1,0 +1,61 @@
+/** Names for shell completion, from the cluster or the kubeconfig. Failures give an empty list, not an error. */
+import { asArray, asObject } from '../../model/observe/read.ts';
+import { acceptMetadata } from '../../kube/resource-path.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import type { ConnectOptions } from '../../kube/connect-options.ts';
+import { connectCluster, type Ports } from '../ports.ts';
+import { workloadPath, type WorkloadResource } from './target.ts';
+import { nameOf, ownerOf } from '../streams/watched.ts';
+
+export type NamedResource = WorkloadResource | 'pods' | 'nodes' | 'namespaces';
+
+interface KnownName {
+  name: string;
+  about?: string;
+}
+
+/** Reads one page only: nobody needs more than 500 completions. */
+export async function namesInCluster(
+  resource: NamedResource,
+  connection: ConnectOptions,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<KnownName[]> {
+  const cluster = await connectCluster(connection, ports, -1);
+  try {
+    const path = pathOf(resource, cluster);
+    const answer = await cluster.request({
+      method: 'GET',
+      path,
+      query: { limit: '500' },
+      // Full pods would make the answer fifty times as long.
+      accept: acceptMetadata('PartialObjectMetadataList'),
+      signal,
+    });
+    return asArray(asObject(answer.body)['items'])
+      .map(asObject)
+      .map((object) => {
+        const owner = ownerOf(object);
+        const about = resource === 'pods' && owner ? `of ${owner.kind} ${owner.name}` : undefined;
+        return { name: nameOf(object), about };
+      });
+  } finally {
+    cluster.close();
+  }
+}
+
+function pathOf(resource: NamedResource, { namespace }: Cluster): string {
+  if (resource === 'namespaces' || resource === 'nodes') return `/api/v1/${resource}`;
+  if (resource !== 'pods') return workloadPath(namespace, resource);
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+}
+
+export async function namesInKubeconfig(
+  what: 'contexts' | 'clusters' | 'users',
+  { kubeconfig: file }: ConnectOptions,
+  { env }: Ports,
+): Promise<KnownName[]> {
+  const { loadKubeconfig } = await import('../../kube/kubeconfig/load.ts');
+  const { kubeconfig } = await loadKubeconfig({ variables: env, file });
+  return [...kubeconfig[what].keys()].map((name) => ({ name }));
+}

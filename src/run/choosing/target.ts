@@ -1,0 +1,75 @@
+/** The target that the user named: one pod, or something that has pods. */
+import { PodexitError } from '../../errors.ts';
+
+/** Kinds whose pods can be traced, by plural resource name. */
+export const workloadKinds = {
+  deployments: { kind: 'Deployment', group: 'apps/v1' },
+  statefulsets: { kind: 'StatefulSet', group: 'apps/v1' },
+  daemonsets: { kind: 'DaemonSet', group: 'apps/v1' },
+  replicasets: { kind: 'ReplicaSet', group: 'apps/v1' },
+  jobs: { kind: 'Job', group: 'batch/v1' },
+  services: { kind: 'Service', group: 'v1' },
+} as const;
+export type WorkloadResource = keyof typeof workloadKinds;
+
+/** Selectors as the user wrote them; an empty one selects everything. */
+export interface PodSelector {
+  labels: string;
+  fields: string;
+}
+
+/** Something that has pods. */
+export type WorkloadTarget =
+  { kind: 'workload'; resource: WorkloadResource; name: string } | ({ kind: 'selector' } & PodSelector);
+
+/** The target of a run about one pod, which may have to be chosen. */
+export type Target = { kind: 'pod'; name: string } | WorkloadTarget;
+
+/** The target of a run over several pods. */
+export type SeveralTarget = WorkloadTarget | { kind: 'pods'; names: readonly string[] } | NodeTarget;
+
+/** The pods of a node; with a selector only those that match. */
+export type NodeTarget = { kind: 'node'; name: string } & Partial<PodSelector>;
+
+/** Any target of a command line. */
+export type AnyTarget = Target | SeveralTarget;
+
+/** How to choose one of several pods. */
+export const picks = ['oldest', 'newest', 'random', 'not-ready'] as const;
+export type Pick = (typeof picks)[number];
+
+/** As kubectl prints it: `deployment/checkout`. */
+export function targetText(target: AnyTarget): string {
+  if (target.kind === 'pod') return `pod/${target.name}`;
+  if (target.kind === 'pods') return target.names.map((name) => `pod/${name}`).join(' ');
+  if (target.kind === 'workload') return workloadText(target.resource, target.name);
+  const { labels, fields } = target;
+  const node = target.kind === 'node' && `node/${target.name}`;
+  return [node, labels && `-l ${labels}`, fields && `--field-selector ${fields}`].filter(Boolean).join(' ');
+}
+
+const workloadText = (resource: WorkloadResource, name: string): string =>
+  `${workloadKinds[resource].kind.toLowerCase()}/${name}`;
+
+/** The same for an object's path. */
+export function pathText(path: string): string {
+  const [resource = '', name = ''] = path.split('/').slice(-2);
+  return workloadText(resource as WorkloadResource, decodeURIComponent(name));
+}
+
+/** Path of a workload object. `namespace` is escaped here. */
+export function workloadPath(namespace: string, resource: WorkloadResource, name = ''): string {
+  const { group } = workloadKinds[resource];
+  const root = group === 'v1' ? '/api/v1' : `/apis/${group}`;
+  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+  return name === '' ? path : `${path}/${encodeURIComponent(name)}`;
+}
+
+/** `target.unread`, exit code 3. */
+export const targetUnread = ({ namespace }: { namespace: string }, what: string): PodexitError =>
+  new PodexitError(
+    'target.unread',
+    `${what} in namespace "${namespace}" could not be read within --timeout`,
+    'Nothing was deleted. -v=6 logs all requests.',
+    { exitCode: 3 },
+  );

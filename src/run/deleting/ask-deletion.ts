@@ -1,0 +1,129 @@
+/** The request that ends the pod: a DELETE, or an eviction that may have to wait for a PodDisruptionBudget. */
+import { asNumber, asObject, isPresent, type JsonObject } from '../../model/observe/read.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import { deletePod, type DeleteTarget } from '../../kube/delete.ts';
+import { delay } from '../../kube/env.ts';
+import { PodexitError } from '../../errors.ts';
+import type { RawObservation } from '../../model/observation.ts';
+import { nameOf, namespaceOf, selects } from '../streams/watched.ts';
+import { listOnce } from '../../kube/list.ts';
+
+interface AskOptions {
+  signal: AbortSignal;
+  /** Send the eviction again while a budget refuses it. */
+  retryEvict: boolean;
+  /** One sentence for stderr. */
+  warn(message: string): void;
+  /** Called before each request. False: no request is needed, because another client has deleted the pod meanwhile. */
+  beforeRequest?(): boolean;
+}
+
+/** The interval of `kubectl drain`. */
+const evictionRetryMs = 5000;
+
+/** Throws what deletePod throws. The error for a refusal by a budget names the budgets. */
+export async function* askDeletion(
+  cluster: Cluster,
+  target: DeleteTarget,
+  pod: JsonObject,
+  asking: AskOptions,
+): AsyncGenerator<RawObservation, void> {
+  for (;;) {
+    // A dry run comes first, so that refused attempts are not part of the trace.
+    if (target.evict && asking.retryEvict) await awaitBudget(cluster, target, pod, asking);
+    if (asking.signal.aborted || asking.beforeRequest?.() === false) return;
+    try {
+      return yield* deletePod(cluster, target, asking);
+    } catch (error) {
+      if (!isBudgetRefusal(error)) throw error;
+      if (!asking.retryEvict) throw explainRefusal(error, await budgetsOf(cluster, pod, asking.signal));
+    }
+    await delay(cluster.env, evictionRetryMs, asking.signal);
+  }
+}
+
+async function awaitBudget(cluster: Cluster, target: DeleteTarget, pod: JsonObject, asking: AskOptions): Promise<void> {
+  for (let warned = false; !asking.signal.aborted && asking.beforeRequest?.() !== false; warned = true) {
+    try {
+      for await (const _ of deletePod(cluster, { ...target, dryRun: true }, asking));
+      return;
+    } catch (error) {
+      if (isDryRunUnsupported(error)) return;
+      if (!isBudgetRefusal(error)) throw error;
+      if (!warned)
+        asking.warn(`${explainRefusal(error, await budgetsOf(cluster, pod, asking.signal)).message}; waiting`);
+    }
+    await delay(cluster.env, evictionRetryMs, asking.signal);
+  }
+}
+
+/** A dry run is rejected if a webhook has side effects (apiserver `NewDryRunUnsupportedErr`). */
+const isDryRunUnsupported = (error: unknown): boolean =>
+  error instanceof PodexitError && /does not support dry run/.test(error.message);
+
+const isBudgetRefusal = (error: unknown): error is PodexitError =>
+  error instanceof PodexitError && error.code === 'evict.disruption-budget';
+
+export interface Budget {
+  name: string;
+  /** Pods that may be disrupted now. An evicted pod counts as disrupted until its replacement is healthy. */
+  allowed: number;
+  healthy: number;
+  /** Minimum number of healthy pods. */
+  desired: number;
+  expected: number;
+}
+
+/** The budgets whose selector matches the pod; undefined if budgets may not be listed. */
+export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: AbortSignal): Promise<Budget[] | undefined> {
+  const path = `/apis/policy/v1/namespaces/${encodeURIComponent(namespaceOf(pod) ?? cluster.namespace)}/poddisruptionbudgets`;
+  const result = await listOnce(cluster, { stream: 'owner', path }, { signal }).catch(() => undefined);
+  if (result?.kind !== 'listed') return undefined;
+  return result.objects
+    .map(asObject)
+    .filter((budget) => coversPod(budget, pod))
+    .map(budgetOf);
+}
+
+/** A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1). */
+function coversPod(budget: JsonObject, pod: JsonObject): boolean {
+  const { selector } = asObject(budget['spec']);
+  return isPresent(selector) && selects({ labelSelector: asObject(selector) }, pod);
+}
+
+function budgetOf(object: JsonObject): Budget {
+  const status = asObject(object['status']);
+  const count = (field: string): number => asNumber(status[field]) ?? 0;
+  return {
+    name: nameOf(object),
+    allowed: count('disruptionsAllowed'),
+    healthy: count('currentHealthy'),
+    desired: count('desiredHealthy'),
+    expected: count('expectedPods'),
+  };
+}
+
+/** `PodDisruptionBudget "web" allows 0 disruptions now (1 of 2 pods healthy, 2 required)`. */
+export function budgetText(budget: Budget): string {
+  const { name, allowed, healthy, desired, expected } = budget;
+  const counts = `${healthy} of ${expected} ${expected === 1 ? 'pod' : 'pods'} healthy, ${desired} required`;
+  return `PodDisruptionBudget "${name}" allows ${allowed} ${allowed === 1 ? 'disruption' : 'disruptions'} now (${counts})${neverAllows(budget) ? ', and with these settings it never will' : ''}`;
+}
+
+/** All expected pods are healthy, and all must stay healthy: waiting never makes room for an eviction. */
+const neverAllows = ({ allowed, healthy, desired, expected }: Budget): boolean =>
+  allowed === 0 && expected > 0 && healthy >= expected && desired >= expected;
+
+/** The server's refusal of an eviction, with the budgets behind it. */
+function explainRefusal(refused: PodexitError, budgets: readonly Budget[] | undefined): PodexitError {
+  if (!budgets || budgets.length === 0) return refused;
+  const several = budgets.length > 1 ? ' (the eviction API refuses a pod that several budgets cover)' : '';
+  return new PodexitError(
+    refused.code,
+    `${refused.message}; ${budgets.map(budgetText).join('; ')}${several}`,
+    budgets.some(neverAllows)
+      ? 'Add a replica, or relax minAvailable or maxUnavailable of the budget: waiting does not help.'
+      : 'Wait until more of its siblings are healthy (--retry-evict does), or delete it without --evict, which ignores budgets.',
+    { cause: refused },
+  );
+}

@@ -1,0 +1,210 @@
+/**
+ * A run from its first request to its DELETEs: opens the streams, waits until they are in sync, then sends the DELETEs.
+ * The traces decide when it ends (tracks.ts).
+ */
+import { asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { within } from '../../kube/env.ts';
+import { listUids } from '../../kube/list.ts';
+import { PodexitError } from '../../errors.ts';
+import type { RawObservation } from '../../model/observation.ts';
+import { askDeletion } from './ask-deletion.ts';
+import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
+import { follow, watchTarget } from '../streams/follow.ts';
+import { createGate, type Gate } from '../streams/stream-health.ts';
+import type { LiveOptions, Probing, Run } from '../streams/live-run.ts';
+import { createSharedStreams } from '../streams/shared-streams.ts';
+import {
+  eventTargets,
+  isTerminatingPod,
+  siblingsByLabel,
+  nameOf,
+  namespaceOf,
+  podEventsTarget,
+  uidOf,
+} from '../streams/watched.ts';
+
+/** How long the DELETE waits for the streams (docs/architecture.md "What is watched"). */
+const syncTimeoutMs = 3000;
+/** How long after an accepted DELETE the deletionTimestamp may appear: some webhooks delay it. */
+const terminatingTimeoutMs = 30_000;
+
+/** Throws PodexitError if the run cannot start. Later errors of its streams end it through `run.fail`. */
+export async function runDeletion(run: Run): Promise<void> {
+  const { options } = run;
+  const { several, mode } = options;
+  const gate = createGate();
+  const shared = createSharedStreams(run, gate);
+  const observe = several && (await import('../group/several.ts')).createPodObserver(run, several, shared, gate);
+  if (run.signal.aborted) return;
+  const listing = firstList(run, gate, observe);
+  const events = several ? eventTargets(several.namespace) : [podEventsTarget(options.namespace, options.name)];
+  for (const target of events) void follow(run, target, { gate: target.stream === 'events' ? gate : undefined });
+  shared.listServices();
+  if (several?.owner) shared.openOwner(several.owner);
+
+  const pods = await listing;
+  if (run.signal.aborted) return;
+  const named = await namedPods(run, pods);
+  const toDelete = named.filter((pod) => sendsDelete(run, pod));
+  run.begin(toDelete.length > 0 ? mode : 'attach');
+  const [only] = several ? [] : named;
+  const openRest = (pod: JsonObject): void => {
+    shared.openOwners(pod);
+    shared.openPlace(pod);
+  };
+  run.onDeletion = ({ refused }) => {
+    const mayRead = refused.every(({ value }) => value.stream !== 'namespace');
+    // When it was first read, the namespace was not terminating yet; its deletion may be why the pod ends.
+    if (only && mayRead && !run.requested) void shared.readNamespace(namespaceOf(only) ?? options.namespace);
+    toDelete.forEach(openRest);
+  };
+  for (const pod of named) {
+    shared.openRoutes(pod);
+    shared.openLogs(pod, true);
+  }
+  if (!several && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
+  const probing = await startProbes(run, named[0]);
+  if (toDelete.length > 0 || several?.start) {
+    await waitForSync(run, gate);
+    // Nothing is deleted or started if a probe's target does not answer.
+    await probing?.ready;
+  }
+  if (!run.signal.aborted) several?.start?.();
+  // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
+  const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
+  named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
+  await Promise.all(requests);
+}
+
+/** Starts the probes: before the deletion, until the run ends (tracks.ts). */
+async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
+  const { probes = [], several } = run.options;
+  if (probes.length === 0) return undefined;
+  const { startProbing } = await import('../probing/probing.ts');
+  run.probing = await startProbing(run, pod && !several ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
+  return run.probing;
+}
+
+/** The pods of the first list. */
+function firstList(run: Run, gate: Gate, observe?: (rawObservation: RawObservation) => void): Promise<JsonObject[]> {
+  return new Promise((resolve) => {
+    void follow(run, run.pods, {
+      gate,
+      onObservation: (rawObservation) => {
+        observe?.(rawObservation);
+        if (rawObservation.kind === 'listed') resolve(rawObservation.objects.map(asObject));
+      },
+    });
+  });
+}
+
+/** The pods that the user named. Throws if one does not exist, or is not the pod that was found before. */
+async function namedPods({ options }: Run, pods: readonly JsonObject[]): Promise<JsonObject[]> {
+  const { cluster, namespace, several } = options;
+  const found: JsonObject[] = [];
+  for (const one of several ? (several.named ?? []) : [options]) {
+    // Compares names: the server, or a proxy in front of it, may ignore the selector.
+    const pod = pods.find((each) => nameOf(each) === one.name);
+    if (!pod) throw await noSuchPod(cluster, namespace, one.name);
+    assertSame(one, namespace, metadataOf(pod)['uid']);
+    found.push(pod);
+  }
+  return found;
+}
+
+/** Lists the pods of the same controller: their watch needs the owner first and may open after the DELETE. */
+async function listSiblings({ options, signal, deliver }: Run, pod: JsonObject): Promise<void> {
+  const target = siblingsByLabel(options.namespace, pod);
+  if (target) (await listUids(options.cluster, watchTarget(target), signal)).forEach(deliver);
+}
+
+/** Attaches to a pod that is already terminating, unless a grace flag asks for one more DELETE. */
+function sendsDelete({ options }: Run, pod: JsonObject): boolean {
+  const terminating = isTerminatingPod(pod);
+  const deletes = options.mode !== 'attach' && (!terminating || options.insist);
+  if (deletes) {
+    refuseMirror(pod);
+    uidToDelete(options.cluster, pod);
+  }
+  if (terminating && options.mode !== 'attach') options.warn(alreadyTerminating(options, pod, 'attached to it'));
+  return deletes;
+}
+
+/** `instead`: what happens instead of a DELETE. */
+function alreadyTerminating({ mode, insist }: LiveOptions, pod: JsonObject, instead: string): string {
+  const text = `pod "${nameOf(pod)}" is already terminating`;
+  const verb = mode === 'evict' ? 'eviction' : 'DELETE';
+  return insist
+    ? `${text}: another ${verb} is sent with the requested grace period, but this rarely shortens a kill in progress`
+    : `${text}: ${instead}, no ${verb} is sent`;
+}
+
+/** Waits for the streams for a limited time; late ones are reported as gaps. */
+async function waitForSync({ options, signal, deliver }: Run, gate: Gate): Promise<void> {
+  await within(options.cluster.env, gate.allOpen(), syncTimeoutMs, signal);
+  const at = options.clock.now();
+  for (const late of gate.shut()) deliver({ at, kind: 'gap', ...late, from: at, cause: 'not-synced' });
+}
+
+/** Sends the DELETE or the eviction of one pod. Calls `onAnswer` when it is answered, and at the end. */
+async function sendDeletion(run: Run, pod: JsonObject, onAnswer: () => void): Promise<void> {
+  const { options, signal, deliver, ofPod } = run;
+  const { cluster, graceSeconds, mode, several } = options;
+  const uid = uidOf(pod);
+  if (signal.aborted || run.traceOf(uid)?.gone) return;
+  const namespace = namespaceOf(pod) ?? options.namespace;
+  const target = { namespace, name: nameOf(pod), uid, graceSeconds, evict: mode === 'evict' };
+  let warned = false;
+  const beforeRequest = (): boolean => {
+    if (!isDeletedByOther(run, pod)) return true;
+    if (!warned) options.warn(alreadyTerminating(options, pod, 'another client was faster'));
+    warned = true;
+    return options.insist;
+  };
+  const asking = { signal, retryEvict: options.retryEvict ?? false, warn: options.warn, beforeRequest };
+  try {
+    for await (const rawObservation of askDeletion(cluster, target, pod, asking)) {
+      // Only now: before it, an eviction may wait for its budget.
+      if (rawObservation.kind === 'requested') run.requested = true;
+      const isAnswer = rawObservation.kind === 'answered' || rawObservation.kind === 'looked';
+      deliver(isAnswer ? { ...rawObservation, ...ofPod(uid) } : rawObservation);
+      if (isAnswer) onAnswer();
+    }
+  } catch (error) {
+    const isOfNamedPod = error instanceof PodexitError && several?.refused !== undefined;
+    if (isOfNamedPod && !run.traceOf(uid)?.deletion && !run.traceOf(uid)?.gone) return several.refused?.(pod, error);
+    warnDeletedAnyway(run, uid, error);
+  } finally {
+    onAnswer();
+  }
+  const trace = run.traceOf(uid);
+  if (signal.aborted || trace?.deletion || trace?.gone) return;
+  expectTerminating(run, pod);
+}
+
+/** Whether another client's deletion began before our request, while streams opened or a budget was awaited. */
+const isDeletedByOther = (run: Run, pod: JsonObject): boolean =>
+  run.traceOf(uidOf(pod))?.deletion !== undefined && !isTerminatingPod(pod);
+
+/** Warns about a failed request if the deletion happens anyway, ours or another client's: the report is still made. */
+function warnDeletedAnyway({ options, traceOf }: Run, uid: string, error: unknown): void {
+  const trace = traceOf(uid);
+  if (!(error instanceof PodexitError && (trace?.deletion || trace?.gone))) throw error;
+  const fate = trace.gone ? 'the pod is gone' : 'the pod is being deleted';
+  const anyway = error.code === 'pod.gone' ? '' : `${fate} anyway; `;
+  options.warn(`${error.message}; ${anyway}the report shows how`);
+}
+
+/** Fails the run if no deletionTimestamp appears in time; a lost pods' stream extends the time. */
+function expectTerminating(run: Run, pod: JsonObject): void {
+  const { clock, namespace, several } = run.options;
+  const check = (): void => {
+    const trace = run.traceOf(uidOf(pod));
+    if (trace?.deletion || trace?.gone) return;
+    if (run.streams.isLost(run.pods.stream)) return expectTerminating(run, pod);
+    const error = deletionNotBegun(namespaceOf(pod) ?? namespace, nameOf(pod), terminatingTimeoutMs / 1000);
+    if (several?.refused) several.refused(pod, error);
+    else run.fail(error);
+  };
+  run.timers.set(`marked/${uidOf(pod)}`, clock.setTimeout(check, terminatingTimeoutMs));
+}

@@ -1,0 +1,101 @@
+/** Leaving early: by a signal, at a time limit, or because stdout was closed. */
+import { PodexitError } from '../../errors.ts';
+import type { Interrupted } from '../../model/observation.ts';
+import { signalCodes } from '../../verdict/exit-code.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import type { Ports } from '../ports.ts';
+import type { Trace } from '../../model/trace.ts';
+
+/** Interrupts on the first signal or a closed stdout; exits at once on a second signal. Returns how to unsubscribe. */
+export function leaveOnSignals(ports: Ports, interrupt: (signal: Interrupted['signal']) => void): () => void {
+  let isInterrupted = false;
+  const interruptOnce = (signal: Interrupted['signal']): void => {
+    isInterrupted = true;
+    interrupt(signal);
+  };
+  // For example `| head`: nobody reads the rest.
+  void ports.stdout.closed.then(() => void (isInterrupted || interruptOnce('SIGPIPE')));
+  return ports.onSignal((signal) => (isInterrupted ? ports.leave(signalCodes[signal]) : interruptOnce(signal)));
+}
+
+/**
+ * For work that prints nothing before it ends. On a signal, throws `run.left` and aborts the signal `left`, which
+ * cancels an open question. `fate`: what happened to the pod until then.
+ */
+export async function unlessInterrupted<T>(
+  ports: Pick<Ports, 'onSignal'>,
+  work: (left: AbortSignal) => Promise<T>,
+  fate = (): string => 'Nothing was deleted.',
+): Promise<T> {
+  const leaving = new AbortController();
+  const unsubscribe = ports.onSignal((signal) => leaving.abort(signal));
+  const interrupted = (): PodexitError => {
+    const signal = leaving.signal.reason as Interrupted['signal'];
+    return new PodexitError('run.left', `${signal}: interrupted`, fate(), { exitCode: signalCodes[signal] });
+  };
+  return unlessAborted(leaving.signal, work, interrupted).finally(unsubscribe);
+}
+
+/** Throws `reason()` if the signal is aborted first. Open requests end with their connection. */
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+  reason: () => PodexitError,
+): Promise<T> {
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(reason());
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true, signal: settled.signal });
+  });
+  try {
+    return await Promise.race([work(signal), aborted]);
+  } finally {
+    settled.abort();
+  }
+}
+
+export type DeletionProgress =
+  | 'not-asked'
+  /** Flow control rejected every request so far: none was executed. */
+  | 'turned-away'
+  /** A request was sent, and its result is unknown. */
+  | 'asked'
+  | 'under-way'
+  | 'gone';
+
+/** Too Many Requests: flow control rejects a request before it is executed. */
+const tooManyRequests = 429;
+
+/** `requested`: a request was sent, even if the trace does not show it yet. */
+export function deletionProgress(trace: Trace | undefined, requested: boolean): DeletionProgress {
+  if (trace?.gone) return 'gone';
+  const answers = trace?.requests.map(({ answer }) => answer?.value.status) ?? [];
+  if (trace?.deletion || answers.some((status) => status !== undefined && status < 300)) return 'under-way';
+  if (!requested) return 'not-asked';
+  return answers.length > 0 && answers.every((status) => status === tooManyRequests) ? 'turned-away' : 'asked';
+}
+
+type PodOfCluster = Pick<Cluster, 'namespace' | 'connectionFlags'> & { name: string };
+
+/** One sentence about what happens to the pod after we leave, with a command to look at it. */
+export function fateOf(progress: DeletionProgress, { namespace, name, connectionFlags }: PodOfCluster): string {
+  const look = `look with: kubectl get pod ${name} -n ${namespace}${connectionFlags} -w`;
+  const fates: Record<DeletionProgress, string> = {
+    'not-asked': `pod "${name}" was not deleted by this command`,
+    'turned-away': `the API server throttled the delete of pod "${name}" (429), which is not retried; ${look}`,
+    asked: `the deletion of pod "${name}" was requested, but it is not known whether the server accepted it; ${look}`,
+    'under-way': `pod "${name}" is still terminating; ${look}`,
+    gone: `pod "${name}" is gone already`,
+  };
+  return fates[progress];
+}
+
+/** The same in a few words, for a message that has already named the pod. */
+export const briefFate: Record<DeletionProgress, string> = {
+  'not-asked': 'it was not deleted by this command',
+  'turned-away': 'the API server throttled its delete (429)',
+  asked: 'it is not known whether the server accepted its deletion',
+  'under-way': 'its deletion goes on',
+  gone: 'it is gone',
+};

@@ -1,0 +1,155 @@
+/** When a command gives up: at --timeout, by default after 60 s without its pod, then 120 s after its grace. */
+import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
+import type { Trace } from '../../model/trace.ts';
+import type { Clock } from '../../output/ports.ts';
+
+/** How long after its grace period a deletion may take. */
+const beyondGraceSeconds = 120;
+/** How long the default limit waits for the pod to be read. */
+export const defaultReadSeconds = 60;
+const readMs = defaultReadSeconds * 1000;
+/** Kubernetes' default grace period. */
+const defaultGraceSeconds = 30;
+
+/** How long a deletion may take. */
+const deletionMs = (graceSeconds = defaultGraceSeconds): number => (graceSeconds + beyondGraceSeconds) * 1000;
+
+/** A limit that can be moved. Its signal is aborted when it is over, but not while `isBusy`. */
+function createLimit(clock: Clock, isBusy = () => false) {
+  const over = new AbortController();
+  const ring = (): void => void (isBusy() || over.abort());
+  let stop = (): void => {};
+  let isCancelled = false;
+  return {
+    signal: over.signal,
+    /** Moves the limit to `until` (client ms). */
+    set(until: number): void {
+      stop();
+      if (!isCancelled) stop = clock.setTimeout(ring, Math.max(0, until - clock.now()));
+    },
+    /** Suspends the limit until it is set again. */
+    pause: (): void => stop(),
+    /** Ends the limit for good. */
+    cancel(): void {
+      isCancelled = true;
+      stop();
+    },
+  };
+}
+
+interface TimeLimitOptions {
+  readonly clock: Clock;
+  /** ms from the start of the run; null: never; `by-grace`: effective grace + 120 s. */
+  readonly timeoutMs: number | null | 'by-grace';
+  /** Client ms at which an explicit limit ends, if it began before the run. */
+  readonly until?: number | undefined;
+}
+
+export type TimeLimit = ReturnType<typeof createTimeLimit>;
+
+/** Calls `over` once. The limit starts now, even if no answer has arrived yet. */
+export function createTimeLimit({ clock, timeoutMs, until }: TimeLimitOptions, over: () => void) {
+  const limit = createLimit(clock);
+  limit.signal.addEventListener('abort', over);
+  if (timeoutMs !== null) limit.set(until ?? clock.now() + (timeoutMs === 'by-grace' ? readMs : timeoutMs));
+  let graceIsOf: 'pod' | 'deletion' | undefined;
+  return {
+    /** Restarts the default limit from now, each time a better proof of the grace period is known. */
+    follow({ began, pod, deletion }: Trace): void {
+      if (timeoutMs !== 'by-grace' || !pod || graceIsOf === 'deletion') return;
+      const deletionGrace = deletion?.first.value.metadata.deletionGracePeriodSeconds;
+      if (deletionGrace === undefined && graceIsOf === 'pod') return;
+      const podGrace = began?.value.graceSeconds ?? pod.value.spec.terminationGracePeriodSeconds;
+      graceIsOf = deletionGrace === undefined ? 'pod' : 'deletion';
+      limit.set(clock.now() + deletionMs(deletionGrace ?? podGrace));
+    },
+    cancel: limit.cancel,
+  };
+}
+
+interface WaitOptions {
+  readonly clock: Clock;
+  /** Absent: the default limit applies; any other value turns it off. */
+  readonly timeoutMs?: number | null | undefined;
+  readonly stdout: { readonly isTty: boolean };
+}
+
+export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
+
+/**
+ * The default --timeout for a workload: 60 s until its pods have been listed, then its largest grace period and 120 s,
+ * from the start or from the last pod's end. It never ends while `isBusy`.
+ */
+export function createWaitingLimit({ clock, timeoutMs, stdout }: WaitOptions, isBusy = () => false) {
+  const limit = createLimit(clock, isBusy);
+  if (timeoutMs !== undefined || stdout.isTty) limit.cancel();
+  let grace: number | undefined;
+  let since = clock.now();
+  let areListed = false;
+  let isPaused = false;
+  const ms = (): number => (areListed ? deletionMs(grace) : readMs);
+  const arm = (): void => void (isPaused || limit.set(since + ms()));
+  const update = (longest = grace): void => {
+    [grace, areListed] = [longest, true];
+    arm();
+  };
+  arm();
+  return {
+    /** Aborted when the limit is reached. */
+    signal: limit.signal,
+    /** For messages: how long no pod has terminated, and what the limit consists of. */
+    text: (): string =>
+      areListed
+        ? `${ms() / 1000} s (the longest grace period, ${grace ?? defaultGraceSeconds} s, plus ${beyondGraceSeconds} s)`
+        : `${defaultReadSeconds} s, as the pods could not be listed`,
+    /** The pods have been listed. */
+    listed(): void {
+      if (!areListed) update();
+    },
+    /** A pod of the workload was seen: the largest grace period counts. */
+    podSeen(pod: JsonObject): void {
+      const seen = asNumber(asObject(pod['spec'])['terminationGracePeriodSeconds']) ?? defaultGraceSeconds;
+      if (grace === undefined || seen > grace) update(seen);
+    },
+    /** Stops the limit while a command runs, until `restart`. */
+    pause(): void {
+      isPaused = true;
+      limit.pause();
+    },
+    /** Restarts the limit from now: a pod or the command has ended. */
+    restart(): void {
+      isPaused = false;
+      since = clock.now();
+      arm();
+    },
+    cancel: limit.cancel,
+  };
+}
+
+export type Deadline = ReturnType<typeof createDeadline>;
+
+/** `timeoutMs` null: never. */
+export function createDeadline(clock: Clock, timeoutMs: number | null) {
+  const limit = createLimit(clock);
+  let until = timeoutMs === null ? undefined : clock.now() + timeoutMs;
+  if (until !== undefined) limit.set(until);
+  return {
+    /** Aborted when the time is over. */
+    signal: limit.signal,
+    /** Client ms of the deadline; undefined: none. */
+    get until(): number | undefined {
+      return until;
+    },
+    /** Pauses the deadline during `work`, which waits for a person. */
+    async pauseWhile<T>(work: () => Promise<T>): Promise<T> {
+      limit.pause();
+      const since = clock.now();
+      try {
+        return await work();
+      } finally {
+        if (until !== undefined) limit.set((until += clock.now() - since));
+      }
+    },
+    cancel: limit.cancel,
+  };
+}

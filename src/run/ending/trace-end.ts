@@ -1,0 +1,139 @@
+/**
+ * When the last facts about an ended pod have arrived. Pure; time is an input, so that a replay ends at the same point.
+ * Loaded when a pod is deleted (tracks.ts), because it needs the inference.
+ */
+import { millisecondsOf } from '../../model/assumptions.ts';
+import { deletionOf } from '../../infer/deletion.ts';
+import { triggerOf } from '../../infer/trigger.ts';
+import type { Pod } from '../../model/kube.ts';
+import { containersOf, controllerOf, isRunning, statusesOf, type ContainerSpec } from '../../model/pod.ts';
+import { wasStartedSince } from '../../infer/before-deletion.ts';
+import { agesIn, isReplacementSlot, olderThanDeletion } from '../../infer/replacement.ts';
+import { isOfNewerTemplate } from '../../infer/workload-changes.ts';
+import { second } from '../../model/span.ts';
+import type { SiblingFacts, Trace } from '../../model/trace.ts';
+import { hasPodEnded } from '../traces/traces.ts';
+
+/** How long after DELETED the last facts may still arrive. */
+const lastFactsMs = 2 * second;
+
+/** Client ms until which more facts are awaited; 0: none are. Undefined: the pod is still there, or to be replaced. */
+export function factsAwaitedUntil(trace: Trace): number | undefined {
+  if (!trace.gone) return hasPodEnded(trace) ? 0 : undefined;
+  if (trace.began?.value.waitReplacement && !replaced(trace) && !hasNoReplacement(trace)) return undefined;
+  return missingFacts(trace) ? settlesAt(trace, trace.gone.at) : 0;
+}
+
+/** No pod will replace it: the owner was scaled down, or its namespace is being deleted. */
+export function hasNoReplacement(trace: Trace): boolean {
+  const deletion = deletionOf(trace);
+  return deletion !== undefined && ['namespace-deletion', 'scale-down'].includes(triggerOf(trace, deletion).kind);
+}
+
+/** The pod is gone and its replacement exists, but is not ready yet. */
+export const awaitsReplacement = (trace: Trace): boolean =>
+  trace.gone !== undefined && hasSuccessor(trace) && !replaced(trace) && !hasNoReplacement(trace);
+
+const replaced = (trace: Trace): boolean => hasSuccessor(trace, ({ ready }) => ready !== undefined);
+
+/** Whether a new sibling may be the replacement: it must fit the pod's place (StatefulSet ordinal, DaemonSet node). */
+function hasSuccessor(trace: Trace, isEnough: (sibling: SiblingFacts) => boolean = () => true): boolean {
+  const own = trace.deletion?.first.value ?? trace.pod?.value;
+  const ageOf = agesIn(trace);
+  const isWrittenBefore = olderThanDeletion(trace);
+  const isReplacement = (own: Pod, one: SiblingFacts): boolean =>
+    isReplacementSlot(own, one) && (!isWrittenBefore(one.pod) || isOfNewerTemplate(one, own));
+  const mayTakeOver = (one: SiblingFacts): boolean =>
+    one.pod.metadata.uid !== own?.metadata.uid && ageOf(one) === 'new' && (!own || isReplacement(own, one));
+  for (const sibling of trace.siblings.values()) if (isEnough(sibling) && mayTakeOver(sibling)) return true;
+  return false;
+}
+
+/** Client ms until which facts are awaited. A forced deletion has a short grace of its own (SIGNALS.md §2 "Force"). */
+function settlesAt(trace: Trace, goneAt: number): number {
+  if (!isForced(trace)) return goneAt + lastFactsMs;
+  const grace = Math.max(2, Math.min(trace.deletion?.first.value.metadata.deletionGracePeriodSeconds ?? 0, 30));
+  const latest = goneAt + grace * second + lastFactsMs;
+  const logsEnd = endOfAllLogs(trace);
+  return logsEnd === undefined ? latest : Math.min(latest, Math.max(goneAt, logsEnd) + lastFactsMs);
+}
+
+/** Client ms at which the last container ended; undefined unless each log was followed to a clean end. */
+function endOfAllLogs(trace: Trace): number | undefined {
+  const pod = trace.deletion?.first.value ?? trace.pod?.value;
+  if (!pod) return undefined;
+  const ends = mayRun(trace, pod).map(({ name }) => {
+    const { opened, ended } = trace.containers.get(name)?.log ?? {};
+    return opened && ended?.value.clean ? ended.at : Infinity;
+  });
+  const last = Math.max(...ends);
+  return Number.isFinite(last) ? last : undefined;
+}
+
+const mayRun = (trace: Trace, pod: Pod): ContainerSpec[] =>
+  containersOf(pod).filter(
+    ({ name }) =>
+      statusesOf(pod).some((status) => status.name === name && isRunning(status.state)) ||
+      (isForced(trace) && wasStartedSince(trace, pod, name)),
+  );
+
+function missingFacts(trace: Trace): boolean {
+  const pod = trace.deletion?.first.value ?? trace.pod?.value;
+  if (!pod) return false;
+  const running = mayRun(trace, pod);
+  const logs = [...trace.containers.values()].some(({ log }) => log.opened && !log.ended);
+  const listed = [...trace.slices.values()].some((slice) => slice.states.at(-1)?.value.own !== undefined);
+  const successor =
+    ['ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(controllerOf(pod)?.kind ?? '') &&
+    trace.siblingsKnown &&
+    !hasSuccessor(trace);
+  const unfinished = running.length > 0 && (logs || isForced(trace) || isKillingOnItsWay(trace));
+  return unfinished || listed || successor || isCauseOnItsWay(trace, pod);
+}
+
+/** A busy kubelet posts Events late, and without Killing little is certain about an exit. */
+function isKillingOnItsWay({ deletion, terminal, events, refused, namespaceEnding }: Trace): boolean {
+  const mayHaveEvents = namespaceEnding === undefined && refused.every(({ value }) => value.stream !== 'events');
+  const hasKilling = events.some(({ reason, seq }) => reason === 'Killing' && seq > (deletion?.first.seq ?? Infinity));
+  return terminal !== undefined && mayHaveEvents && !hasKilling;
+}
+
+/** The controller's Event may arrive after a pod that was quickly gone: the streams are independent of each other. */
+function isCauseOnItsWay(trace: Trace, pod: Pod): boolean {
+  const deletion = deletionOf(trace);
+  if (!deletion || !trace.gone || !controllerOf(pod)) return false;
+  const wasQuick = trace.gone.at <= deletion.facts.seenAt + millisecondsOf('delivery-lag');
+  return wasQuick && triggerOf(trace, deletion).kind === 'unknown';
+}
+
+/** Forced deletion: no status will report the exits, so only time limits them. */
+const isForced = (trace: Trace): boolean => trace.gone?.value === 'deleted' && !trace.terminal;
+
+/** ms for the streams to confirm that they have delivered everything. */
+const confirmationTimeoutMs = 2000;
+
+/** ms for a lost stream to reconnect and deliver the rest: more than the longest pause between two attempts. */
+export const reconnectTimeoutMs = 10_000;
+
+interface StreamState {
+  /** The streams have delivered everything. */
+  areComplete: boolean;
+  /** A stream was lost, and has not caught up yet. */
+  isComingBack: boolean;
+}
+
+/** How a trace ends, and from when on (client ms). `settled`: facts are missing, and no longer waited for. */
+export interface End {
+  name: 'over' | 'settled';
+  at: number;
+}
+
+/** Undefined: the end is not in sight yet. `quietMs`: how long to wait after the pod's removal. */
+export function endOf(trace: Trace, { areComplete, isComingBack }: StreamState, quietMs: number): End | undefined {
+  const factsAt = factsAwaitedUntil(trace);
+  if (factsAt === undefined) return undefined;
+  const endedAt = trace.gone?.at ?? trace.now;
+  if (factsAt === 0 && areComplete) return { name: 'over', at: endedAt + quietMs };
+  const streamsAt = areComplete ? 0 : endedAt + (isComingBack ? reconnectTimeoutMs : confirmationTimeoutMs);
+  return { name: 'settled', at: Math.max(factsAt, streamsAt) };
+}

@@ -1,0 +1,210 @@
+/** The traces of a live run. One ends when its pod is gone and the last facts have arrived, or at --timeout. */
+import { asObject, type JsonObject } from '../../model/observe/read.ts';
+import type { Trace } from '../../model/trace.ts';
+import { afterInput } from '../clock.ts';
+import type { Probing, Run } from '../streams/live-run.ts';
+import type { End, endOf as EndOf } from './trace-end.ts';
+import { createTimeLimit, type TimeLimit } from './time-limit.ts';
+import { hasPodEnded, onePod, sharedStreamDelayMs } from '../traces/traces.ts';
+import type { ApiResponse } from '../../kube/cluster.ts';
+import { within } from '../../kube/env.ts';
+import { tryGet } from '../../kube/get.ts';
+import { podPath } from '../../kube/resource-path.ts';
+import { millisecondsOf } from '../../model/assumptions.ts';
+import { uidOf } from '../streams/watched.ts';
+
+interface Track {
+  trace: Trace | undefined;
+  readonly timeLimit: TimeLimit;
+  isOver: boolean;
+  cancelSettling: () => void;
+}
+
+const newTrack = ({ options }: Run, onTimeout: () => void): Track => ({
+  trace: undefined,
+  timeLimit: createTimeLimit(options, onTimeout),
+  isOver: false,
+  cancelSettling: () => {},
+});
+
+export function createTracks(run: Run) {
+  const { several, clock } = run.options;
+  const tracks = new Map<string, Track>();
+  let isFinishing = false;
+  const track = (key: string): Track => {
+    const one = tracks.get(key) ?? newTrack(run, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    tracks.set(key, one);
+    return one;
+  };
+  const openTraces = (): number => [...tracks.values()].filter(({ isOver }) => !isOver).length;
+  const endIfDone = (): void => {
+    if (!isFinishing || !several || openTraces() > 0) return;
+    if (run.probing) finishProbing(run, run.probing, endIfDone);
+    else run.end();
+  };
+  /** Ends one trace; in a run about one pod also the run. */
+  const endTrace = (key: string, name: 'timeout' | End['name']): void => {
+    const one = track(key);
+    if (one.isOver) return;
+    if (!several) return name === 'over' ? run.end() : run.endWith({ at: clock.now(), kind: 'timer', name });
+    one.isOver = true;
+    cancelTimers(one);
+    run.deliver({ at: clock.now(), kind: 'timer', name, pod: key });
+    several.ended(key);
+    endIfDone();
+  };
+  const checkEnd = (key: string): void => {
+    const one = tracks.get(key);
+    if (!one?.trace || one.isOver || run.signal.aborted) return;
+    const end = plannedEnd(one.trace);
+    if (!end) return;
+    const wait = msUntil(run, end);
+    if (wait > 0 && !several) run.streams.doubt();
+    if (run.probing && !several) return finishProbing(run, run.probing, () => checkEnd(key));
+    if (wait <= 0) return endTrace(key, end.name);
+    one.cancelSettling();
+    one.cancelSettling = clock.setTimeout(() => checkEnd(key), wait);
+  };
+  const checkAll = (): void => tracks.forEach((_, key) => checkEnd(key));
+  const plannedEnd = createPlan(run, checkAll);
+  const checkSoon = onceEachTurn(checkEnd);
+  if (!several) track(onePod);
+  return {
+    /** Takes the newest state of a trace. */
+    take(trace: Trace, key: string): void {
+      const one = track(key);
+      const isBegun = one.trace !== undefined && !one.trace.deletion && trace.deletion !== undefined;
+      one.trace = trace;
+      if (isBegun) afterInput(() => run.onDeletion?.(trace));
+      if (!run.signal.aborted && !one.isOver) one.timeLimit.follow(trace);
+      checkSoon(key);
+    },
+    traceOf: (key: string): Trace | undefined => tracks.get(several ? key : onePod)?.trace,
+    traces: (): Trace[] => [...tracks.values()].flatMap(({ trace }) => trace ?? []),
+    openTraces,
+    /** Checks for each trace whether it has ended. */
+    checkAll,
+    /** Starts no further trace: the run ends when the open ones have ended. */
+    finish: (): void => void ((isFinishing = true), endIfDone()),
+    cancel: (): void => tracks.forEach(cancelTimers),
+  };
+}
+
+/** ms until a trace ends, at least until what arrived during a suspension is read. */
+function msUntil({ options, suspension }: Run, { at, name }: End): number {
+  const wait = at - options.clock.now();
+  if (wait > 0 || name === 'over') return wait;
+  suspension.notice();
+  return suspension.unreadMs();
+}
+
+/** Waits until all input is read and shown: a trace that ends asks each of its streams. */
+function onceEachTurn(consider: (key: string) => void): (key: string) => void {
+  const keys = new Set<string>();
+  const considerAll = (): void => {
+    const all = [...keys];
+    keys.clear();
+    all.forEach(consider);
+  };
+  return (key) => {
+    if (keys.size === 0) afterInput(considerAll);
+    keys.add(key);
+  };
+}
+
+function cancelTimers({ timeLimit, cancelSettling }: Track): void {
+  timeLimit.cancel();
+  cancelSettling();
+}
+
+/** Checks for the end only after the last probe request was answered. */
+function finishProbing(run: Run, probing: Probing, onFinished: () => void): void {
+  if (run.isProbingOver) return;
+  run.isProbingOver = true;
+  void probing
+    .finish()
+    .then(() => {
+      run.probing = undefined;
+      onFinished();
+    })
+    .catch(run.fail);
+}
+
+/**
+ * The end of a trace as far as it is known now. What decides it is loaded while the server handles the first DELETE:
+ * earlier, this would delay it.
+ */
+function createPlan({ streams, options: { several }, fail }: Run, onLoaded: () => void) {
+  let endOf: typeof EndOf | undefined;
+  let isLoading = false;
+  const load = async (): Promise<void> => {
+    isLoading = true;
+    ({ endOf } = await import('./trace-end.ts'));
+    onLoaded();
+  };
+  return (trace: Trace): End | undefined => {
+    const hasEnded = hasPodEnded(trace);
+    if (!isLoading && (hasEnded || trace.deletion || trace.requests.length > 0)) void load().catch(fail);
+    if (!hasEnded || !endOf) return undefined;
+    const isComingBack = streams.isComingBack();
+    // Shared streams are not asked at each pod's end whether they have delivered everything, because that would be most
+    // of all requests. A run waits for them only if one is known to be lost.
+    const areComplete = several ? !isComingBack : streams.areComplete();
+    return endOf(trace, { areComplete, isComingBack }, several ? sharedStreamDelayMs : 0);
+  };
+}
+
+/** Ends a trace at --timeout, after everything that arrived during a suspension was read. */
+function giveUp(run: Run, key: string, end: () => void): void {
+  // On waking this may be called before the tick that notices the suspension.
+  run.suspension.notice();
+  const wait = run.suspension.unreadMs();
+  const again = (): void => giveUp(run, key, end);
+  if (wait > 0) return void run.timers.set(`waking/${key}`, run.options.clock.setTimeout(again, wait));
+  void readPodOnceMore(run, key).then(end).catch(run.fail);
+}
+
+/** ms; short, because the user's --timeout is already over. */
+const lastReadTimeoutMs = 1000;
+
+/**
+ * Delivers the result of one last GET. Without an answer in time that shows the pod, the pod's stream counts as lost
+ * unless it delivered something just before: its silence then proves no more than that of the server.
+ */
+async function readPodOnceMore(run: Run, key: string): Promise<void> {
+  const { clock, cluster } = run.options;
+  const trace = run.traceOf(key);
+  const pod = trace?.pod?.value.metadata;
+  if (!trace?.deletion || trace.gone || !pod) return;
+  const path = podPath(pod.namespace ?? run.options.namespace, pod.name);
+  const begun = clock.now();
+  const asked = tryGet(cluster, path, { signal: run.signal });
+  const answer = (await within(cluster.env, asked, lastReadTimeoutMs, run.signal))?.value;
+  for (const rawObservation of answer?.dated ?? []) run.deliver(rawObservation);
+  const found = answer && readLook(answer);
+  if (!found) return run.streams.lose(run.pods.stream, begun - millisecondsOf('delivery-lag'));
+  if (!found.object || uidOf(found.object) !== trace.uid) reportMissed(run, trace, found.at);
+  run.deliver({ kind: 'looked', ...found, ...run.ofPod(key) });
+}
+
+type Look = { at: number; sentAt: number; object?: JsonObject };
+
+/** The pod, or a proof that it does not exist. A login page, a proxy's own answer or a refusal prove nothing. */
+function readLook({ at, sentAt, status, body }: ApiResponse): Look | undefined {
+  const object = asObject(body);
+  if (status === 200 && object['kind'] === 'Pod') return { at, sentAt, object };
+  return status === 404 && object['kind'] === 'Status' ? { at, sentAt } : undefined;
+}
+
+/** The pod is gone and its stream did not report it: everything since its last state may be missing. */
+function reportMissed({ deliver, pods, ofPod }: Run, trace: Trace, at: number): void {
+  deliver({
+    kind: 'gap',
+    at,
+    stream: pods.stream,
+    ...ofPod(trace.uid ?? ''),
+    from: trace.pod?.at ?? at,
+    to: at,
+    cause: 'disconnected',
+  });
+}

@@ -1,0 +1,92 @@
+/** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
+import { forTerminal } from '../../output/safe-text.ts';
+import type { PodexitError } from '../../errors.ts';
+import { exitCodes } from '../../verdict/exit-code.ts';
+import type { WaitingLimit } from '../ending/time-limit.ts';
+import type { Session } from '../session.ts';
+import type { Obstacles } from '../progress/obstacles.ts';
+import type { SeveralView } from '../../output/several.ts';
+import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
+import type { Scope } from '../choosing/scope.ts';
+import type { RolloutStart } from '../progress/start.ts';
+import type { SeveralTarget } from '../choosing/target.ts';
+import type { TraceOptions } from '../trace-options.ts';
+
+export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
+
+/** What the parts of a run over several pods share, besides their traces. */
+export interface Rollout extends Session {
+  readonly options: SeveralOptions;
+  readonly output: SeveralView;
+  readonly scope: Scope;
+  readonly progress: Progress;
+  readonly obstacles: Obstacles;
+  /** Applies if no --timeout was given. */
+  readonly limit: WaitingLimit;
+  /** Aborted when no further pod is taken; open traces continue to their end. */
+  readonly stop: AbortController;
+  /** Uids of pods that were seen terminating or will be deleted. */
+  readonly begun: Set<string>;
+  /** Names of pods that are gone and have no report, by uid. */
+  readonly unseen: Map<string, string>;
+  /** Why the run had to stop: its command failed, or the rollout stalled. */
+  failure: PodexitError | undefined;
+  /** Exit codes that do not come from reports: unwritable files, a signal. */
+  readonly codes: number[];
+}
+
+/** A line for stderr. */
+export const waitingText = (owners: readonly string[]): string =>
+  `podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`;
+
+/** A line for stderr about an owner whose status does not show when it has rolled out. */
+export const notFollowedText = (owner: string): string =>
+  `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
+  `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+
+/**
+ * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners are known not to have
+ * rolled out. Undefined if the run completed, or a signal ended it.
+ */
+export function shortcomingOf(
+  rollout: Rollout,
+  reports: number,
+  over: RolloutEnd,
+): { words: string; code?: number; isIncomplete?: boolean } | undefined {
+  const { begun, unseen, codes, progress, obstacles, scope } = rollout;
+  const what = forTerminal(scope.target);
+  const gaveUp = whyGivenUp(rollout);
+  if (reports === 0 && unseen.size === 0) {
+    if (codes.length > 0) return undefined;
+    if (begun.size > 0) return { words: `what terminated of ${what} could not be traced`, code: exitCodes.stuck };
+    const within = rollout.limit.signal.aborted ? ` within ${rollout.limit.text()}` : '';
+    return {
+      words: `no pod of ${what} was seen to terminate${within}: ${obstacles.text() ?? 'start the rollout while this waits, or wait longer (--timeout)'}`,
+      code: exitCodes['not-started'],
+    };
+  }
+  if (gaveUp !== undefined && progress.pending().length > 0) {
+    const words = `gave up ${gaveUp}: ${ownersText(progress.pending())} had not rolled out`;
+    return { words: withObstacles(words, obstacles), code: exitCodes.stuck, isIncomplete: true };
+  }
+  if (gaveUp !== undefined && !progress.isEndKnown())
+    return { words: `gave up ${gaveUp}: whether the rollout was done is not known`, code: exitCodes.stuck };
+  if (gaveUp !== undefined && progress.hasLostWatch())
+    return { words: `gave up ${gaveUp}: what happened since a watch was lost is not known`, code: exitCodes.unknown };
+  if (over === 'quiet')
+    return { words: `no pod has changed for ${quietMs / 1000} s; whether the rollout is done is not known` };
+  return undefined;
+}
+
+/** The words with what blocks the rollout, if anything does. */
+export function withObstacles(words: string, obstacles: Obstacles): string {
+  const text = obstacles.text();
+  return text === undefined ? words : `${words} (${text})`;
+}
+
+function whyGivenUp({ deadline, limit }: Rollout): string | undefined {
+  if (deadline.signal.aborted) return 'at --timeout';
+  return limit.signal.aborted ? `as no pod has terminated for ${limit.text()}` : undefined;
+}
+
+const ownersText = (owners: readonly string[]): string => forTerminal(owners.join(', '), 2000);

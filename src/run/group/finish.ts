@@ -1,0 +1,78 @@
+/** What happens with the report of a finished run: stdout, report files, publishing, exit code. */
+import { PodexitError } from '../../errors.ts';
+import type { Trace } from '../../model/trace.ts';
+import { signalCodes, worstCode } from '../../verdict/exit-code.ts';
+import { reportOf, type Report } from '../../verdict/report.ts';
+import type { Stage } from '../../output/view.ts';
+import type { Ports } from '../ports.ts';
+import { defaultReadSeconds } from '../ending/time-limit.ts';
+import { exitViews } from '../../output/documents.ts';
+import type { ReportFile } from '../../output/formats.ts';
+import { publish } from '../../output/publish.ts';
+import { fileOfPod, writeReports } from '../../output/report-files.ts';
+import { isForEachPod } from '../../output/writable.ts';
+import type { TraceOptions } from '../trace-options.ts';
+import { timelineOf } from '../../infer/conclude.ts';
+import { triggerText } from '../../output/mark-text.ts';
+import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';
+
+/** A file of each pod is named after the one pod. */
+const filesOf = ({ timeline }: Report, files: readonly ReportFile[]): ReportFile[] =>
+  files.map((file) => (isForEachPod(file) ? fileOfPod(file, timeline.pod.metadata.name) : file));
+
+export type FinishOptions = Pick<TraceOptions, 'policy' | 'reports' | 'format' | 'publish'>;
+
+/** Shows the report, writes the files, publishes it, and returns the worst exit code of the report and of `codes`. */
+export async function finish(
+  trace: Trace,
+  options: FinishOptions,
+  stage: Stage,
+  ports: Ports,
+  codes: readonly number[] = [],
+): Promise<number> {
+  const report = reportOf(trace, options.policy);
+  if (!report) return withoutReport(trace);
+  const shown = stage.end(report);
+  // If stdout is closed, the files are still written.
+  await shown.catch(() => undefined);
+  const files = await writeReports(exitViews, report, filesOf(report, options.reports), ports);
+  await publish(report, options.publish, options.format, ports);
+  await shown;
+  return worstCode([report.verdict.exitCode, files, ...codes]);
+}
+
+/** The pod was never seen. Returns the exit code if the reader of stdout went away, else throws what happened. */
+function withoutReport({ interrupted, timedOut, began }: Trace): number {
+  const pod = `pod "${began?.value.name ?? '?'}" in namespace "${began?.value.namespace ?? '?'}"`;
+  if (interrupted?.value === 'SIGPIPE') return signalCodes.SIGPIPE;
+  if (interrupted)
+    throw new PodexitError('run.left', `interrupted before ${pod} had been read`, 'Nothing was deleted.', {
+      exitCode: signalCodes[interrupted.value],
+    });
+  if (timedOut)
+    throw new PodexitError(
+      'pod.unread',
+      `${pod} could not be read within ${began?.value.timeoutSeconds ?? defaultReadSeconds} s`,
+      'Nothing was deleted. -v=6 logs all requests.',
+    );
+  throw new PodexitError(
+    'trace.empty',
+    'nothing was observed of the pod',
+    'Run it again, or check that the recording holds the pod.',
+  );
+}
+
+/** Exit code if the recording could not be written to its end. */
+export const incompleteRecordingCode = 1;
+
+/** One sentence about the missing replacement; undefined if it became ready or was not waited for. */
+export function missingReplacementText(trace: Trace): string | undefined {
+  const { began, gone, timedOut } = trace;
+  if (!began?.value.waitReplacement || !gone) return undefined;
+  const { trigger, replacement } = timelineOf(trace) ?? {};
+  const pod = `pod "${began.value.name}" is gone`;
+  if (hasNoReplacement(trace)) return `${pod}, and nothing will replace it: ${triggerText[trigger?.kind ?? 'unknown']}`;
+  if (!timedOut || factsAwaitedUntil(trace) !== undefined) return undefined;
+  const fate = replacement ? `its replacement "${replacement.name}" was not ready` : 'no replacement of it was seen';
+  return `${pod}, but ${fate} by --timeout`;
+}

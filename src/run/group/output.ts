@@ -1,0 +1,71 @@
+/** The reports of a run over several pods: shown and written as each pod ends, the summary at the end. */
+import type { Observation } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
+import { exitViews, rolloutViews } from '../../output/documents.ts';
+import { rolloutSections } from '../../output/machine/markdown.ts';
+import { publishPod, publishSummary } from '../../output/publish.ts';
+import { fileOfPod, uniquePodNames, writeReports } from '../../output/report-files.ts';
+import { isForEachPod } from '../../output/writable.ts';
+import type { SeveralView } from '../../output/several.ts';
+import { worstCode } from '../../verdict/exit-code.ts';
+import { reportOf, type Report } from '../../verdict/report.ts';
+import { rolloutNumbers, type RolloutExtras } from '../../verdict/rollout.ts';
+import { lossCodes, probeReportsOf } from '../probing/probe-results.ts';
+import type { FinishOptions } from './finish.ts';
+import type { Ports } from '../ports.ts';
+import { createTraceReports, type Traces } from '../traces/traces.ts';
+
+export type Results = ReturnType<typeof createResults>;
+
+/** Reports each trace at its end, also in files, and the summary at the end of the run. */
+export function createResults(
+  { policy, reports: files, publish: where, format }: FinishOptions,
+  target: string,
+  traces: Traces,
+  output: SeveralView,
+  ports: Ports,
+) {
+  const reports: Report[] = [];
+  const fileCodes: number[] = [];
+  const nameOf = uniquePodNames();
+  let writing: Promise<void> = Promise.resolve();
+  const show = async (report: Report): Promise<void> => {
+    await output.ended?.(report);
+    const name = nameOf(report.timeline.pod.metadata);
+    const own = files.filter(isForEachPod).map((file) => fileOfPod(file, name));
+    fileCodes.push(await writeReports(exitViews, report, own, ports));
+    await publishPod(report, where, format, ports);
+  };
+  const take = (report: Report): void => {
+    reports.push(report);
+    writing = writing.then(() => show(report));
+  };
+  const taken = createTraceReports(traces, (trace) => reportOf(trace, policy), take);
+  return {
+    traces,
+    reports: reports as readonly Report[],
+    /** Reports a trace at its end in the log. */
+    step(trace: Trace, observation: Observation, key?: string): void {
+      output.step?.({ target, traces, reports }, trace, observation);
+      taken.step(observation, key);
+    },
+    /** Reports the traces that are still open when the run ends. */
+    takeRest: taken.takeRest,
+    /** Resolves when all reports have been shown. */
+    written: (): Promise<void> => writing,
+    /** Prints the summary. Returns the worst exit code of all. */
+    async end({ codes = [], ...extras }: Omit<RolloutExtras, 'probes'> = {}): Promise<number> {
+      const numbers = rolloutNumbers(target, reports, {
+        ...extras,
+        codes: [...codes, ...fileCodes, ...lossCodes(traces.probes(), policy)],
+        probes: probeReportsOf(traces.probes(), reports),
+      });
+      const rollout = { numbers, reports };
+      await output.end(rollout);
+      const whole = files.filter((file) => !isForEachPod(file));
+      const code = await writeReports(rolloutViews, rollout, whole, ports);
+      await publishSummary(() => rolloutSections(numbers, reports), where, ports);
+      return worstCode([numbers.exitCode, code]);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** The pods of a run over several pods: which streams each one opens when it is seen, and when it terminates. */
+import { asObject, type JsonObject } from '../../model/observe/read.ts';
+import type { RawObservation } from '../../model/observation.ts';
+import type { Gate } from '../streams/stream-health.ts';
+import type { Run, Several } from '../streams/live-run.ts';
+import type { SharedStreams } from '../streams/shared-streams.ts';
+import { isFinishedPod, isTerminatingPod, nameOf, uidOf } from '../streams/watched.ts';
+
+/** Sees the pods' stream before it is delivered: opens the streams that the pods need, and passes on their states. */
+export function createPodObserver(
+  run: Run,
+  several: Several,
+  shared: SharedStreams,
+  gate: Gate,
+): (rawObservation: RawObservation) => void {
+  /** The newest state of each pod, by uid; of a terminating pod the first one. */
+  const known = new Map<string, JsonObject>();
+  const isTerminating = (uid: string): boolean => isTerminatingPod(known.get(uid) ?? {});
+  const take = (pod: JsonObject, isRemoved: boolean, isNews = true): void => {
+    const uid = uidOf(pod);
+    several.seen(uid, isRemoved ? undefined : pod);
+    const wasTerminating = isTerminating(uid);
+    if (isRemoved) {
+      known.delete(uid);
+      run.probing?.close(uid);
+      return wasTerminating ? undefined : onSuddenRemoval(run, several, pod);
+    }
+    if (!wasTerminating) known.set(uid, pod);
+    shared.openRoutes(pod);
+    shared.openOwners(pod);
+    if (!isTerminatingPod(pod) || wasTerminating) return;
+    if (!several.shouldTrace(uid, pod)) return;
+    if (isNews) reportLateStreams(run, uid, gate);
+    shared.openPlace(pod);
+    shared.openLogs(pod);
+    run.probing?.open({ name: nameOf(pod), uid });
+  };
+  return (rawObservation) => {
+    if (rawObservation.kind === 'changed') take(asObject(rawObservation.object), rawObservation.change === 'DELETED');
+    if (rawObservation.kind !== 'listed') return;
+    const pods = rawObservation.objects.map(asObject);
+    const there = new Set(pods.map(uidOf));
+    for (const [uid, pod] of known) {
+      if (there.has(uid) || isTerminating(uid)) continue;
+      known.delete(uid);
+      if (!isFinishedPod(pod)) several.missed(pod, 'it disappeared while the watch of the pods was lost');
+    }
+    several.listed(pods);
+    // A pod that was already terminating when first seen missed its beginning on every stream.
+    pods.forEach((pod) => take(pod, false, known.has(uidOf(pod))));
+  };
+}
+
+/** ms in which the answer to our own request may show that it caused the removal. */
+const ownAnswerMs = 2000;
+
+/** A pod is gone and was not seen terminating: forced, perhaps by our own DELETE, whose answer starts the trace. */
+function onSuddenRemoval({ options, timers, traceOf }: Run, { named, missed }: Several, pod: JsonObject): void {
+  const report = (): void => missed(pod, 'it was removed at once');
+  const uid = uidOf(pod);
+  if (!named?.some((one) => one.uid === uid)) return wasForced(pod) ? report() : undefined;
+  const unlessTraced = (): void => (traceOf(uid) ? undefined : report());
+  timers.set(`removed/${uid}`, options.clock.setTimeout(unlessTraced, ownAnswerMs));
+}
+
+/** Streams that are not in sync when a pod begins to terminate may have missed its beginning. */
+function reportLateStreams({ options, deliver }: Run, pod: string, gate: Gate): void {
+  const at = options.clock.now();
+  for (const { stream, container } of gate.shut())
+    if (container === undefined) deliver({ at, kind: 'gap', stream, pod, from: at, cause: 'not-synced' });
+}
+
+/** Deleted with grace 0. It has no deletionTimestamp if it only lost its labels; if it never ran, nothing ended. */
+const wasForced = (pod: JsonObject): boolean => isTerminatingPod(pod) && asObject(pod['status'])['phase'] === 'Running';
+
+/** A sentence about a pod that is gone and was not traced. `why` completes it. */
+export const missedText = (pod: JsonObject, why: string): string =>
+  `${nameOf(pod)}: its termination was not observed: ${why}`;

@@ -1,0 +1,285 @@
+/**
+ * A run over several pods: all terminating pods of a target until its rollout is done, named pods until each has ended,
+ * or all pods that end on a node while a command drains it.
+ */
+import { PodexitError } from '../../errors.ts';
+import { signalCodes } from '../../verdict/exit-code.ts';
+import { delay } from '../../kube/env.ts';
+import { createBlockedEvictions, type BlockedEvictions } from '../progress/blocked-evictions.ts';
+import { confirmDeletes } from '../choosing/confirm-delete.ts';
+import { sayingThrough, warnOn, type Ports } from '../ports.ts';
+import { exitCodeIfIgnored, inSession, isIgnored, type Session } from '../session.ts';
+import { createWaitingLimit } from '../ending/time-limit.ts';
+import { recorderFor } from '../recorder.ts';
+import { leaveOnSignals } from '../ending/leaving.ts';
+import type { Several } from '../streams/live-run.ts';
+import { liveOptions, liveSource, type Live } from '../streams/live.ts';
+import { severalView, type SeveralView } from '../../output/several.ts';
+import { createResults, type Results } from './output.ts';
+import {
+  notFollowedText,
+  shortcomingOf,
+  waitingText,
+  withObstacles,
+  type Rollout,
+  type SeveralOptions,
+} from './end.ts';
+import { createObstacles } from '../progress/obstacles.ts';
+import { followOwners } from '../progress/owners.ts';
+import { missedText } from './several.ts';
+import { reportError } from '../report-error.ts';
+import { createProgress, type RolloutEnd } from '../progress/progress.ts';
+import { afterInput } from '../clock.ts';
+import { run } from '../run.ts';
+import { readScope } from '../choosing/scope.ts';
+import { commandOf, runCommand } from '../progress/start.ts';
+import { tracesOfLog } from '../traces/traces-of-log.ts';
+import { nameOf, uidOf } from '../streams/watched.ts';
+
+/** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
+export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
+  let output: SeveralView | undefined;
+  const ports = sayingThrough((text) => output?.say?.(text), terminal);
+  return inSession(options, ports, (session, shown) => {
+    output = severalView(shown.format, shown.look, terminal);
+    return choosePodsAndTrace(session, shown, output);
+  });
+}
+
+async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
+  const { ports } = session;
+  const { timeoutMs, target, start, once } = options;
+  let openTraces = (): number => 0;
+  const isEndless = target.kind === 'node' && start === undefined;
+  const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
+  try {
+    const warn = warnOn(ports);
+    const scope = await readScope(session, target, { ignoreNotFound: options.ignoreNotFound, warn });
+    const { named } = scope;
+    if (named && (named.length === 0 || !(await confirmDeletes(session, options, named)))) return 0;
+    if (named && once) {
+      const { deleteOnce } = await import('../deleting/delete-once.ts');
+      const accept = (error: unknown): number => exitCodeIfIgnored(error, options);
+      for (const pod of named) await deleteOnce(session, pod, { ...options, ...once }).catch(accept);
+      return 0;
+    }
+    const progress = createProgress(() => openTraces(), {
+      waits: (owners) => ports.stderr.write(waitingText(owners)),
+      notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
+    });
+    const rollout: Rollout = {
+      ...session,
+      options,
+      output,
+      scope,
+      progress,
+      obstacles: createObstacles(warn),
+      limit,
+      stop: new AbortController(),
+      begun: new Set(options.mode === 'attach' ? [] : named?.map(({ uid }) => uid)),
+      unseen: new Map(),
+      failure: undefined,
+      codes: [],
+    };
+    return await traceAndReport(rollout, (live) => (openTraces = live.openTraces));
+  } finally {
+    limit.cancel();
+  }
+}
+
+/** If the run fails midway, finished traces are still reported; the error follows. */
+async function traceAndReport(rollout: Rollout, onLive: (live: Live) => void): Promise<number> {
+  const { options, output, scope, ports, begun, unseen, codes } = rollout;
+  warnOn(ports)(openingText(rollout));
+  const traces = tracesOfLog(({ metadata }) => begun.has(metadata.uid));
+  const results = createResults(options, scope.target, traces, output, ports);
+  const failures: unknown[] = [];
+  const end = await traceUntilOver(rollout, results, onLive).catch((error: unknown) => {
+    failures.push(error);
+    return 'left' as const;
+  });
+  await results.written();
+  if (rollout.failure) failures.push(rollout.failure);
+  if (failures.length > 0 && results.reports.length === 0 && unseen.size === 0) throw failures[0];
+  codes.push(...failures.map((failure) => (failure instanceof PodexitError ? failure.exitCode : failedCode)));
+  const shortcoming = failures.length > 0 ? undefined : shortcomingOf(rollout, results.reports.length, end);
+  if (shortcoming) ports.stderr.write(`podexit: ${shortcoming.words}\n`);
+  if (shortcoming?.code !== undefined) codes.push(shortcoming.code);
+  const isRollout = ['workload', 'selector'].includes(options.target.kind);
+  const whyIncomplete = rollout.failure?.message ?? (shortcoming?.isIncomplete ? shortcoming.words : undefined);
+  const incomplete = isRollout ? whyIncomplete : undefined;
+  const exitCode = await results.end({ codes, unseen: [...unseen.values()], incomplete });
+  return failures.length > 0 ? failedAfterReport(failures[0], rollout) : exitCode;
+}
+
+/** Traces pods until the rollout is over and each trace has ended. Throws what ends the run before. */
+async function traceUntilOver(rollout: Rollout, results: Results, onLive: (live: Live) => void): Promise<RolloutEnd> {
+  const { cluster, options, output, ports, stop, deadline, limit, progress, codes } = rollout;
+  const { record, logText } = options;
+  const warn = warnOn(ports);
+  const recorder = record === undefined ? undefined : recorderFor(record, logText, ports, warn);
+  const several = severalOf(rollout);
+  const live = liveSource({ ...liveOptions(rollout, options), name: '', several, waitReplacement: false, warn });
+  onLive(live);
+  for (const { signal } of [deadline, limit, stop])
+    signal.addEventListener('abort', () => (stop.abort(), live.finish()), { once: true });
+  const unsubscribe = leaveOnSignals(ports, (signal) => {
+    codes.push(signalCodes[signal]);
+    stop.abort();
+    live.interrupt(signal);
+  });
+  const over = progress.untilOver(cluster.env, stop.signal).finally(() => stop.abort());
+  try {
+    await run({
+      source: live.source,
+      logText,
+      traces: results.traces,
+      record: recorder?.write,
+      audience: results,
+      afterInput,
+      onTrace: live.onTrace,
+    });
+    results.takeRest();
+  } catch (error) {
+    output.close?.();
+    throw error;
+  } finally {
+    stop.abort();
+    live.stop();
+    unsubscribe();
+    recorder?.close();
+    if (recorder?.failure) codes.push(failedCode);
+  }
+  return over;
+}
+
+/** Returns the error's exit code. Only ndjson shows the error on stdout: other documents are complete by then. */
+function failedAfterReport(failure: unknown, { cluster, options, ports }: Rollout): number {
+  const cleaned = (one: Ports['stdout']) => ({ ...one, write: (text: string) => one.write(cluster.clean(text)) });
+  const format = options.format.kind === 'ndjson' ? 'lines' : undefined;
+  return reportError(failure, format, { ...ports, stdout: cleaned(ports.stdout), stderr: cleaned(ports.stderr) });
+}
+
+function openingText({ options: { mode }, scope: { named, target } }: Rollout): string {
+  if (!named) return `tracing every terminating pod of ${target}`;
+  const names = named.map(({ name }) => name).join(', ');
+  const what = { attach: 'waiting for', delete: 'deleting', evict: 'evicting' }[mode];
+  return `${what} ${named.length} pods: ${names}`;
+}
+
+/** Exit code if a recording is incomplete. */
+const failedCode = 1;
+
+function severalOf(rollout: Rollout): Several {
+  const { cluster, options, output, scope, ports, progress, obstacles, limit, stop, begun, unseen, codes } = rollout;
+  const warn = warnOn(ports);
+  const isWorkload = options.target.kind === 'workload';
+  const named = scope.named && new Set(scope.named.map(({ uid }) => uid));
+  named?.forEach((uid) => progress.hold(uid));
+  const owners = followOwners(cluster.namespace, options.target, progress, obstacles, (words) =>
+    fail(rollout, stalled(withObstacles(words, obstacles))),
+  );
+  const blocked =
+    options.target.kind === 'node'
+      ? createBlockedEvictions(cluster, options.target.name, ports.stderr.write, stop.signal)
+      : undefined;
+  return {
+    ...scope,
+    start: starterOf(rollout, blocked),
+    shouldTrace(uid, pod) {
+      const isOne = !named || named.has(uid);
+      if (!stop.signal.aborted && isOne && !begun.has(uid)) {
+        begun.add(uid);
+        // Output that is kept up to date shows the pod anyway.
+        if (!output.step) warn(`${nameOf(pod)}: is terminating`);
+      }
+      return begun.has(uid);
+    },
+    ended(uid) {
+      progress.podTraced(uid);
+      finishPod(rollout, uid);
+    },
+    refused:
+      named &&
+      ((pod, error) => {
+        if (!isIgnored(error, options)) {
+          warn(error.message);
+          codes.push(error.exitCode);
+        }
+        progress.begun();
+        finishPod(rollout, uidOf(pod));
+      }),
+    ...owners,
+    alive: (stream, isAlive) => (stream === scope.pods ? progress.podsAlive(isAlive) : owners.alive?.(stream, isAlive)),
+    listed(pods) {
+      limit.listed();
+      owners.listed(pods);
+      progress.listed(pods);
+    },
+    seen(uid, pod) {
+      blocked?.seen(uid, pod);
+      if (pod) limit.podSeen(pod);
+      if (isWorkload) obstacles.pod(uid, pod);
+      if (!named || named.has(uid)) progress.seen(uid, pod);
+    },
+    missed(pod, why) {
+      if (named && !named.has(uidOf(pod))) return;
+      unseen.set(uidOf(pod), nameOf(pod));
+      warn(missedText(pod, why));
+      progress.begun();
+      finishPod(rollout, uidOf(pod));
+    },
+  };
+}
+
+/** Nothing more is expected of this pod. */
+function finishPod({ limit, progress }: Rollout, uid: string): void {
+  limit.restart();
+  progress.release(uid);
+}
+
+/** Takes no further pod; the first error is reported at the end. */
+function fail(rollout: Rollout, error: PodexitError): void {
+  rollout.failure ??= error;
+  rollout.stop.abort();
+}
+
+/** ms for an owner's new state to arrive after the command that changed it has ended. */
+const ownerReactionMs = 3000;
+
+/**
+ * Starts the command that the run follows. The run lasts until the command ends and a while longer: if the command
+ * changed nothing, the run is over when the owner's state has arrived.
+ */
+function starterOf(rollout: Rollout, blocked: BlockedEvictions | undefined): (() => void) | undefined {
+  const { cluster, options, scope, ports, stop, progress, limit } = rollout;
+  const { target, start, connection } = options;
+  // Pods of a node end for many reasons: without a command the run lasts until it is interrupted.
+  if (start || target.kind === 'node') progress.hold('command');
+  if (!start) return undefined;
+  limit.pause();
+  const argv = commandOf(start, scope.target, cluster.namespace, connection, ports.env);
+  const write = (text: string): void => {
+    blocked?.output(text);
+    ports.stderr.write(text);
+  };
+  const ended = (): void => {
+    limit.restart();
+    progress.begun();
+    progress.release('command');
+  };
+  return () =>
+    void runCommand(argv, write, stop.signal)
+      .then(() => delay(cluster.env, ownerReactionMs, stop.signal))
+      .then(ended)
+      .catch((error: unknown) => fail(rollout, error as PodexitError));
+}
+
+/** Exit code 3, as at --timeout. */
+const stalled = (words: string): PodexitError =>
+  new PodexitError(
+    'rollout.stalled',
+    words,
+    'See what its new pods wait for: kubectl describe the workload and its newest ReplicaSet (quota, image, probes).',
+    { exitCode: 3 },
+  );

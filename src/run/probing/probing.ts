@@ -1,0 +1,96 @@
+/** The probes of a live run: when they start, when they allow the DELETE, and when they allow the run to end. */
+import { PodexitError } from '../../errors.ts';
+import { roleFor } from '../../kube/role.ts';
+import type { Probes } from '../../probe/start.ts';
+import type { ProxiedPod } from '../../probe/proxied.ts';
+import type { ProbeSettings } from '../../probe/target.ts';
+import { awaitsReplacement } from '../ending/trace-end.ts';
+import type { Probing, Run } from '../streams/live-run.ts';
+
+/** ms for which requests continue after the pod is gone, and after its replacement is ready. */
+const trailingMs = 2000;
+/** ms after the pod's removal for which probes wait until its replacement is ready. */
+const maxReplacementWaitMs = 60_000;
+const pollMs = 100;
+
+/**
+ * Starts to send requests at once. `pod` is the pod that the target `pod` means; absent in a run over several pods:
+ * there `open` adds each terminating pod.
+ */
+export async function startProbing(run: Run, pod: ProxiedPod | undefined): Promise<Probing> {
+  const { startProbes } = await import('../../probe/start.ts');
+  const { probes = [], cluster, clock, namespace, version = 'unknown' } = run.options;
+  let started = 0;
+  const start = (some: readonly ProbeSettings[], asked: ProxiedPod | undefined): Probes => {
+    const firstProbe = started;
+    started += some.length;
+    const about = { now: clock.now, userAgent: `kubectl-podexit/${version}`, ask: cluster.sendOnce, namespace };
+    return startProbes({ ...about, probes: some, pod: asked, firstProbe }, run.deliver, run.signal);
+  };
+  const ofPods = probes.filter(({ target }) => target.kind === 'pod');
+  const probesOfTargets = start(
+    probes.filter(({ target }) => target.kind !== 'pod'),
+    undefined,
+  );
+  const probesOfPods = new Map<string, Probes>();
+  if (pod && ofPods.length > 0) probesOfPods.set(pod.uid, start(ofPods, pod));
+  const all = (): Probes[] => [probesOfTargets, ...probesOfPods.values()];
+  const close = (uid: string): void => {
+    const probing = probesOfPods.get(uid);
+    probesOfPods.delete(uid);
+    void probing?.stop();
+  };
+  const ready = Promise.all(all().map((one) => one.ready)).then(
+    () => undefined,
+    (error: unknown) => Promise.reject(withRole(error as Error, run)),
+  );
+  // A run that attaches does not wait for `ready`.
+  ready.catch(() => undefined);
+  return {
+    ready,
+    open(one) {
+      if (!pod && ofPods.length > 0 && !probesOfPods.has(one.uid) && probesOfPods.size < maxProbedPods)
+        probesOfPods.set(one.uid, start(ofPods, one));
+    },
+    close,
+    flush: () => all().forEach((one) => one.flush()),
+    async finish() {
+      // From now on the name may belong to another pod.
+      if (pod) close(pod.uid);
+      await untilOver(run, pod);
+      await Promise.all(all().map((one) => one.stop()));
+    },
+  };
+}
+
+/** The RBAC verb for each HTTP method, as in Kubernetes' request info; GET needs `get`. */
+const rbacVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Adds to an error about missing permissions for a proxy the Role that grants them. */
+function withRole(error: Error, { options: { probes = [], namespace } }: Run): Error {
+  if (!(error instanceof PodexitError) || error.code !== 'probe.forbidden') return error;
+  const verb = rbacVerbs[probes[0]?.method ?? ''] ?? 'get';
+  const resources = [...new Set(probes.flatMap(({ target }) => proxies[target.kind] ?? []))];
+  const role = roleFor(namespace, ...resources.map((resource) => ({ verb, resource, group: '' })));
+  return new PodexitError(error.code, error.message, `Ask for a RoleBinding to this Role:\n${role}`);
+}
+
+const proxies: Readonly<Record<string, string>> = { service: 'services/proxy', pod: 'pods/proxy' };
+
+/** Pods that are probed at the same time; limited because each request goes through the API server. */
+const maxProbedPods = 20;
+
+/** A run over several pods has no trace to wait for: it calls this when its rollout is done. */
+async function untilOver({ options: { clock }, signal, traceOf }: Run, pod: ProxiedPod | undefined): Promise<void> {
+  const asked = clock.now();
+  let awaitedUntil = -Infinity;
+  for (;;) {
+    const now = clock.now();
+    const known = pod && traceOf(pod.uid);
+    const gone = pod ? known?.gone?.at : asked;
+    if (signal.aborted || gone === undefined) return;
+    if (known && awaitsReplacement(known) && now < gone + maxReplacementWaitMs) awaitedUntil = now;
+    if (now >= Math.max(gone, awaitedUntil) + trailingMs) return;
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs));
+  }
+}

@@ -1,0 +1,171 @@
+/** The owners behind a rollout: which they are, and how far they have rolled out. */
+import { asArray, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import type { RawObservation } from '../../model/observation.ts';
+import type { Obstacles } from './obstacles.ts';
+import { deploymentOf } from '../choosing/scope.ts';
+import type { Progress } from './progress.ts';
+import type { Several } from '../streams/live-run.ts';
+import {
+  pathText,
+  workloadKinds,
+  workloadPath,
+  type SeveralTarget,
+  type WorkloadResource,
+} from '../choosing/target.ts';
+import { isFinishedPod, nameOf, namespaceOf, ownerOf, type Target } from '../streams/watched.ts';
+
+/** Tells `progress` about the workload or the pods' topmost owners, and `obstacles` what blocks them. */
+export function followOwners(
+  namespace: string,
+  target: SeveralTarget,
+  progress: Progress,
+  obstacles: Pick<Obstacles, 'workload'>,
+  onStalled: (words: string) => void,
+): Pick<Several, 'ownerSeen' | 'alive' | 'listed'> {
+  const moved = new Set<string>();
+  const expect = (path: string): void => void (progress.follows(path) || progress.ownerSeen(path, false));
+  const isByOwners = target.kind === 'selector' || (target.kind === 'workload' && target.resource === 'services');
+  if (target.kind === 'workload' && !isByOwners) expect(workloadPath(namespace, target.resource, target.name));
+  if (!isByOwners) progress.ownersKnown();
+  let isListed = !isByOwners;
+  return {
+    listed(pods) {
+      if (isListed) return;
+      isListed = true;
+      const owners = pods.filter((one) => !isFinishedPod(one)).map((pod) => topmostOwner(namespace, pod));
+      owners.forEach(({ path, unknown }) => {
+        if (path !== undefined) expect(path);
+        if (unknown !== undefined) progress.ownerNotFollowed(unknown);
+      });
+      progress.ownersKnown();
+    },
+    ownerSeen(rawObservation, stream) {
+      if (!isOfWorkloads(stream)) return;
+      const pathOf = (object: JsonObject): string => pathIn(stream, namespace, object);
+      for (const object of objectsOf(rawObservation)) {
+        const path = pathOf(object);
+        if (!progress.follows(path)) continue;
+        if (isRemoved(rawObservation)) {
+          finishOwner(progress, path, `${pathText(path)} is gone`);
+          continue;
+        }
+        const above = foreignOwnerOf(object);
+        if (above !== undefined) progress.ownerNotFollowed(above);
+        progress.ownerSeen(path, isRolledOut(object));
+        obstacles.workload(pathText(path), object);
+        // An owner that was stalled at the start of the run may still recover.
+        if (!isStalled(object)) moved.add(path);
+        else if (moved.has(path)) onStalled(`${pathText(path)} makes no progress: its progress deadline is over`);
+      }
+      if (stream.name === undefined) return;
+      const path = pathOf({ metadata: { name: stream.name } });
+      if (!progress.follows(path)) return;
+      if (rawObservation.kind === 'refused') finishOwner(progress, path, `${pathText(path)} may not be watched`);
+      if (rawObservation.kind === 'listed' && rawObservation.objects.length === 0)
+        finishOwner(progress, path, `${pathText(path)} is gone`);
+    },
+    alive(stream, isAlive) {
+      if (!isOfWorkloads(stream)) return;
+      const path = pathIn(stream, namespace, { metadata: { name: stream.name ?? '' } });
+      if (progress.follows(path)) progress.ownerAlive(path, isAlive);
+    },
+  };
+}
+
+/** CronJobs are watched too, but their pods are not traced. */
+const isOfWorkloads = ({ stream, resource }: Target): boolean =>
+  stream === 'owner' && Object.hasOwn(workloadKinds, resource);
+
+/** The owner's status can no longer be read: it is not waited for. */
+function finishOwner(progress: Progress, path: string, why: string): void {
+  progress.ownerNotFollowed(why);
+  progress.ownerAlive(path, true);
+  progress.ownerSeen(path, true);
+}
+
+function pathIn({ resource }: Target, namespace: string, object: JsonObject): string {
+  return workloadPath(namespaceOf(object) ?? namespace, resource as WorkloadResource, nameOf(object));
+}
+
+function objectsOf(rawObservation: RawObservation): JsonObject[] {
+  if (rawObservation.kind === 'listed') return rawObservation.objects.map(asObject);
+  return rawObservation.kind === 'changed' ? [asObject(rawObservation.object)] : [];
+}
+
+const isRemoved = (rawObservation: RawObservation): boolean =>
+  rawObservation.kind === 'changed' && rawObservation.change === 'DELETED';
+
+/** A ReplicaSet without an owner has no rollout; one of another owner than a Deployment depends on that owner. */
+function foreignOwnerOf(object: JsonObject): string | undefined {
+  const owner = object['kind'] === 'ReplicaSet' ? ownerOf(object) : undefined;
+  return owner && notFollowed(owner);
+}
+
+const notFollowed = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name} is not followed`;
+
+function topmostOwner(namespace: string, pod: JsonObject): { path?: string; unknown?: string } {
+  const deployment = deploymentOf(pod);
+  if (deployment !== undefined) return { path: workloadPath(namespace, 'deployments', deployment) };
+  const owner = ownerOf(pod);
+  if (!owner) return { unknown: 'some pods have no controller' };
+  const resources = Object.keys(workloadKinds).filter((one) => one !== 'services') as WorkloadResource[];
+  const resource = resources.find((one) => workloadKinds[one].kind === owner.kind);
+  return resource ? { path: workloadPath(namespace, resource, owner.name) } : { unknown: notFollowed(owner) };
+}
+
+/**
+ * Whether a workload has rolled out, by its own status like `kubectl rollout status`
+ * (polymorphichelpers/rollout_status.go). Workloads without a rollout count as done: ReplicaSets, Jobs, and those that
+ * replace pods only after their deletion (OnDelete).
+ */
+export function isRolledOut(object: JsonObject): boolean {
+  const spec = asObject(object['spec']);
+  const status = asObject(object['status']);
+  const rule = rules[String(object['kind'])];
+  if (!rule || asObject(spec['updateStrategy'])['type'] === 'OnDelete') return true;
+  const isObserved = numberOr(status['observedGeneration'], 0) >= numberOr(metadataOf(object)['generation'], 0);
+  return isObserved && rule(spec, status);
+}
+
+/** Whether the newest state of a Deployment is past its progress deadline, like `kubectl rollout status`. */
+function isStalled(object: JsonObject): boolean {
+  const { conditions, observedGeneration } = asObject(object['status']);
+  if (object['kind'] !== 'Deployment' || observedGeneration !== metadataOf(object)['generation']) return false;
+  return asArray(conditions)
+    .map(asObject)
+    .some((one) => one['type'] === 'Progressing' && one['reason'] === 'ProgressDeadlineExceeded');
+}
+
+type Rule = (spec: JsonObject, status: JsonObject) => boolean;
+
+const rules: Record<string, Rule | undefined> = {
+  Deployment: (spec, status) => {
+    const updated = numberOr(status['updatedReplicas'], 0);
+    return (
+      updated >= replicasOf(spec) &&
+      numberOr(status['replicas'], 0) <= updated &&
+      numberOr(status['availableReplicas'], 0) >= updated
+    );
+  },
+  StatefulSet: (spec, status) => {
+    // kubectl ignores those that are still to be removed. They go one by one, while nothing terminates in between.
+    if (numberOr(status['replicas'], 0) > replicasOf(spec)) return false;
+    if (numberOr(status['readyReplicas'], 0) < replicasOf(spec)) return false;
+    const isCurrent = status['updateRevision'] === status['currentRevision'];
+    return isCurrent || numberOr(status['updatedReplicas'], 0) >= replicasOf(spec) - partitionOf(spec);
+  },
+  DaemonSet: (_spec, status) => {
+    const desired = numberOr(status['desiredNumberScheduled'], 0);
+    return (
+      numberOr(status['updatedNumberScheduled'], 0) >= desired && numberOr(status['numberAvailable'], 0) >= desired
+    );
+  },
+};
+
+const replicasOf = (spec: JsonObject): number => numberOr(spec['replicas'], 1);
+
+/** Pods with a lower ordinal keep the old revision; then currentRevision never becomes updateRevision. */
+const partitionOf = (spec: JsonObject): number =>
+  numberOr(asObject(asObject(spec['updateStrategy'])['rollingUpdate'])['partition'], 0);
+
+const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);

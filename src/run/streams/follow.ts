@@ -1,0 +1,208 @@
+/** One stream of a run: its requests, its raw observations, and what its loss means for the run. */
+import { asObject, asString, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { TransportFailure } from '../../kube/http/failure.ts';
+import { followLog } from '../../kube/logs.ts';
+import { refusedPods } from '../../kube/refused.ts';
+import { watchObjects } from '../../kube/watch.ts';
+import { PodexitError } from '../../errors.ts';
+import type { RawObservation, StreamName } from '../../model/observation.ts';
+import { namesStopSignal } from '../../model/observe.ts';
+import type { Gate } from './stream-health.ts';
+import { briefFate, deletionProgress } from '../ending/leaving.ts';
+import type { LiveOptions, Run } from './live-run.ts';
+import { nameOf, namespaceOf, uidOf, type Target } from './watched.ts';
+import { printFields, printLabels } from './selectors.ts';
+
+export interface FollowOptions {
+  /** Opened when the stream is in sync, or never will be. */
+  gate?: Gate;
+  /** Called with each raw observation before it is delivered. */
+  onObservation?: (rawObservation: RawObservation) => void;
+  /** Can end this stream before the run ends. */
+  signal?: AbortSignal;
+}
+
+/** Runs one list-and-watch. Only the pods' stream can end the run; the loss of any other stream becomes a gap. */
+export async function follow(
+  run: Run,
+  target: Target,
+  { gate, onObservation, signal }: FollowOptions = {},
+): Promise<void> {
+  const { options } = run;
+  const isOfPods = target === run.pods;
+  const until = signal ? AbortSignal.any([signal, run.signal]) : run.signal;
+  const own = { stream: target.stream };
+  gate?.expect(own);
+  const waiting = isOfPods ? announceWaiting(options) : undefined;
+  const health = run.streams.open(target.stream, options.clock.now(), {
+    onAlive: (isAlive) => options.several?.alive?.(target, isAlive),
+    waitingFor: waiting?.because,
+    isNeeded: isOfPods || undefined,
+  });
+  const deliver = (rawObservation: RawObservation): void => {
+    if (rawObservation.kind === 'listed') waiting?.over();
+    if (rawObservation.kind === 'refused' && isOfPods) {
+      const { namespace, cluster } = options;
+      if (!isDeleting(run)) throw refusedPods(cluster, { namespace }, rawObservation);
+      return stopWithoutPodWatch(run, rawObservation.message);
+    }
+    if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+    const kept = isOfPods ? ofRunPods(run, rawObservation) : rawObservation;
+    if (!kept || isTracedPod(run, target, kept)) return;
+    onObservation?.(kept);
+    run.deliver(kept);
+    if (rawObservation.kind === 'synced' || rawObservation.kind === 'refused') gate?.open(own);
+  };
+  try {
+    await watchObjects(options.cluster, watchTarget(target), { signal: until, deliver, health });
+  } catch (error) {
+    if (isOfPods && isDeleting(run) && error instanceof PodexitError) stopWithoutPodWatch(run, error.message);
+    else if (isOfPods && !until.aborted) run.fail(error);
+    else if (!until.aborted) reportLoss(run, own, error);
+  } finally {
+    waiting?.over();
+    gate?.open(own);
+    run.streams.close(health);
+  }
+}
+
+/** A raw observation of the pods' stream, without pods that do not belong to the run; undefined if none is left. */
+function ofRunPods({ options: { several } }: Run, rawObservation: RawObservation): RawObservation | undefined {
+  if (!several) return rawObservation;
+  if (rawObservation.kind === 'listed')
+    return { ...rawObservation, objects: rawObservation.objects.filter((pod) => several.owns(asObject(pod))) };
+  return rawObservation.kind === 'changed' && !several.owns(asObject(rawObservation.object))
+    ? undefined
+    : rawObservation;
+}
+
+/** If the pod has its own stream, its workload's stream only repeats what that one says about it. */
+const isTracedPod = (run: Run, { stream }: Target, rawObservation: RawObservation): boolean =>
+  stream === 'pods' &&
+  run.pods.stream === 'pod' &&
+  rawObservation.kind === 'changed' &&
+  uidOf(asObject(rawObservation.object)) === run.traceOf('')?.uid;
+
+const isDeleting = (run: Run): boolean => run.requested || run.traces().some(({ deletion }) => deletion !== undefined);
+
+/** The pods can no longer be watched: the run ends, and reports what was seen. */
+function stopWithoutPodWatch(run: Run, why: string): void {
+  const { options, signal, deliver, endWith } = run;
+  if (signal.aborted) return;
+  const at = options.clock.now();
+  const trace = run.traceOf('');
+  const what = options.several
+    ? `the pods of ${options.several.target} can no longer be watched (${why}); `
+    : `pod "${options.name}" can no longer be watched (${why}); ${briefFate[deletionProgress(trace, run.requested)]}, and `;
+  options.warn(`${what}the report covers what was observed so far`);
+  deliver({ at, kind: 'gap', stream: run.pods.stream, from: at, cause: 'refused' });
+  endWith({ at, kind: 'timer', name: 'settled' });
+}
+
+/** Follows one container's log, for the times of its lines. `since`: from this time on (ms); absent: from now on. */
+export async function followContainer(
+  run: Run,
+  pod: JsonObject,
+  container: string,
+  { gate, since }: { gate?: Gate | undefined; since?: number | undefined },
+): Promise<void> {
+  const { options, signal } = run;
+  const ofPod = run.ofPod(uidOf(pod));
+  const own = { stream: 'logs', container, ...ofPod } as const;
+  gate?.expect(own);
+  const health = run.streams.open('logs', options.clock.now());
+  const target = {
+    namespace: namespaceOf(pod) ?? options.namespace,
+    pod: nameOf(pod),
+    container,
+    uid: asString(metadataOf(pod)['uid']),
+  };
+  const deliver = (rawObservation: RawObservation): void => {
+    if (rawObservation.kind === 'refused') warnRefused(run, rawObservation);
+    run.deliver({ ...rawObservation, ...ofPod });
+    if (rawObservation.kind === 'log-opened' || rawObservation.kind === 'refused') gate?.open(own);
+  };
+  try {
+    await followLog(options.cluster, target, { signal, deliver, matters: namesStopSignal, since });
+  } catch (error) {
+    reportLoss(run, own, error);
+  } finally {
+    gate?.open(own);
+    run.streams.close(health);
+  }
+}
+
+/** A stream that failed permanently becomes a gap. An unexpected error ends the run, with its stack. */
+export function reportLoss(
+  { options, signal, deliver, fail }: Run,
+  stream: { stream: StreamName; container?: string; pod?: string },
+  error: unknown,
+): void {
+  if (signal.aborted) return;
+  if (!(error instanceof PodexitError || error instanceof TransportFailure)) return fail(error);
+  const at = options.clock.now();
+  deliver({ at, kind: 'gap', ...stream, from: at, cause: 'disconnected' });
+}
+
+/** A target with its selectors as the two query parameters of a request. */
+export function watchTarget({ stream, path, name, fieldSelector, fields, labelSelector, labels }: Target) {
+  const parametersOf = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(',') || undefined;
+  return {
+    stream,
+    path,
+    name,
+    fieldSelector: parametersOf(fieldSelector && printFields(fieldSelector), fields),
+    labelSelector: parametersOf(labelSelector && printLabels(labelSelector), labels),
+  };
+}
+
+/** Warns once for each stream that the report needs; the loss of others is mentioned in the report alone. */
+export function warnRefused(
+  { options, warned }: Run,
+  { verb, resource, group, stream, status }: Extract<RawObservation, { kind: 'refused' }>,
+): void {
+  const lost = lossWithout[stream];
+  if (lost === undefined || warned.has(stream)) return;
+  warned.add(stream);
+  const of = group === '' ? resource : `${resource}.${group}`;
+  options.warn(
+    status === 403
+      ? `no permission to ${verb} ${of}: ${lost}`
+      : `the server refuses to ${verb} ${of} (${status}): ${lost}`,
+  );
+}
+
+const lossWithout: Partial<Record<StreamName, string>> = {
+  services: 'traffic is not observable',
+  endpointslices: 'traffic is not observable',
+  events: 'the start of the termination and hooks are approximate',
+  logs: 'SIGTERM and exit times are approximate',
+  node: 'node failures are not observable',
+  owner: 'the cause of the deletion may stay unknown',
+  pods: 'the replacement is not observable',
+};
+
+/** ms until the first message; the time until each further message doubles. */
+const firstMessageMs = 3000;
+
+/** Says from time to time that the first list of the pods has not arrived, and why. */
+function announceWaiting({ several, name, clock, warn }: LiveOptions) {
+  const what = several ? `the pods of ${several.target}` : `pod "${name}"`;
+  const since = clock.now();
+  let why = `${several ? 'their' : 'its'} list has not been answered`;
+  let cancel = (): void => {};
+  const arm = (after: number): void => {
+    const announce = (): void => {
+      warn(`waiting for ${what} for ${Math.round((clock.now() - since) / 1000)} s: ${why}`);
+      arm(after * 2);
+    };
+    cancel = clock.setTimeout(announce, Math.max(0, since + after - clock.now()));
+  };
+  arm(firstMessageMs);
+  return {
+    /** Why it has not arrived yet, in words. */
+    because: (newer: string): void => void (why = newer),
+    /** It has arrived, or is no longer waited for. */
+    over: (): void => cancel(),
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * A live run as a source of raw observations: run-deletion.ts opens the streams and sends the DELETE, tracks.ts ends
+ * each trace. The run ends when its pod is gone and the last facts have arrived, by --timeout, or by a signal.
+ * Everything that decides this is a raw observation too, so that a recording of the run replays to the same reports.
+ */
+import { setMaxListeners } from 'node:events';
+import type { Began, Deliver, Gap, Interrupted, Mode, RawObservation, StreamName } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
+import { createTracks } from '../ending/tracks.ts';
+import { onePod } from '../traces/traces.ts';
+import { runDeletion } from '../deleting/run-deletion.ts';
+import { deletionProgress, type DeletionProgress } from '../ending/leaving.ts';
+import { createStreamHealth } from './stream-health.ts';
+import type { LiveOptions, Run } from './live-run.ts';
+import type { Session } from '../session.ts';
+import type { TraceOptions } from '../trace-options.ts';
+import { podTarget } from './watched.ts';
+import { watchSuspension } from './suspension.ts';
+
+export type Live = ReturnType<typeof liveSource>;
+
+export function liveSource(options: LiveOptions) {
+  const { clock, several } = options;
+  const { deliver, begin, ...delivery } = createDelivery(options, (error) => run.fail(error));
+  const stop = new AbortController();
+  // Each open stream and request has one listener: more than Node's leak warning allows.
+  setMaxListeners(0, stop.signal);
+  const suspension = watchSuspension(clock, () => run.streams.names(), deliver);
+  const finish = (failure?: { error: unknown }): void => {
+    if (stop.signal.aborted) return;
+    suspension.cancel();
+    tracks.cancel();
+    run.timers.forEach((cancel) => cancel());
+    stop.abort();
+    delivery.finish(failure);
+  };
+  const end = (): void => finish();
+  const run: Run = {
+    options,
+    signal: stop.signal,
+    streams: createStreamHealth(() => tracks.checkAll()),
+    timers: new Map(),
+    warned: new Set(),
+    pods: several?.pods ?? podTarget(options.namespace, options.name),
+    delivered: 0,
+    requested: false,
+    probing: undefined,
+    onDeletion: undefined,
+    traceOf: (key) => tracks.traceOf(key),
+    traces: () => tracks.traces(),
+    ofPod: (uid) => (several ? { pod: uid } : {}),
+    deliver: (rawObservation) => {
+      run.delivered += 1;
+      suspension.before(rawObservation.at).forEach(deliver);
+      deliver(rawObservation);
+    },
+    begin,
+    suspension,
+    end,
+    fail: (error) => finish({ error }),
+    endWith: (rawObservation) => {
+      if (stop.signal.aborted) return;
+      // The run may end before the pod was read: then `began` has the mode that was asked for.
+      begin(options.mode);
+      run.probing?.flush();
+      gapsOfUnsureStreams(run).forEach(deliver);
+      deliver(rawObservation);
+      end();
+    },
+  };
+  const tracks = createTracks(run);
+  void runDeletion(run).catch(run.fail);
+  return {
+    /** Delivers everything that the run observes. Throws the error that ends the run, also one of `deliver`. */
+    source: delivery.to,
+    /** Must be called with each new trace: it decides when the run ends. */
+    onTrace: (trace: Trace, key = onePod): void => tracks.take(trace, key),
+    /** Ends the run with what is known so far; deletions continue on the server. */
+    interrupt: (signal: Interrupted['signal']): void => run.endWith({ at: clock.now(), kind: 'interrupted', signal }),
+    /** Takes no further pod: the run ends when all open traces have ended. */
+    finish: tracks.finish,
+    /** Closes everything that is still open, even before the end. */
+    stop: end,
+    /** How many traces are still open. */
+    openTraces: tracks.openTraces,
+    /** How far the deletion of the trace's pod has got. */
+    progressOf: (trace: Trace | undefined): DeletionProgress => deletionProgress(trace, run.requested),
+  };
+}
+
+/** Streams that may have kept something back, without those that the trace already has an open gap for. */
+const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation[] =>
+  streams
+    .unsure()
+    .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
+    .map(({ stream, since }) => ({
+      at: options.clock.now(),
+      kind: 'gap',
+      stream,
+      from: since,
+      cause: 'disconnected',
+    }));
+
+/** Only gaps of the whole stream count: each container's log is a stream of its own. */
+const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>
+  gap.stream === stream && gap.to === undefined && gap.container === undefined;
+
+/** Delivers one observation at a time, even if taking one delivers the next. `began` comes first in every recording. */
+function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => void) {
+  const openedAt = options.clock.now();
+  const waiting: RawObservation[] = [];
+  let [hasBegun, isTaking, isOver] = [false, false, false];
+  let take: Deliver | undefined;
+  let settle = { resolve: (): void => {}, reject: (_: unknown): void => {} };
+  const over = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  // The run may fail before `to` is called.
+  over.catch(() => undefined);
+  /** A nested call returns at once: the outer call takes what is new. */
+  const takeWaiting = (): void => {
+    if (!take || !hasBegun || isTaking) return;
+    isTaking = true;
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) take(next);
+    } catch (error) {
+      onTakeError(error);
+    } finally {
+      isTaking = false;
+    }
+  };
+  return {
+    deliver(rawObservation: RawObservation): void {
+      if (isOver) return;
+      waiting.push(rawObservation);
+      takeWaiting();
+    },
+    begin(mode: Mode): void {
+      if (hasBegun) return;
+      hasBegun = true;
+      waiting.unshift({ at: Math.max(waiting[0]?.at ?? options.clock.now(), openedAt), ...beganOf(options, mode) });
+      takeWaiting();
+    },
+    /** Passes everything delivered before and after to `taking`. Resolves at the end. */
+    to(this: void, taking: Deliver): Promise<void> {
+      take = taking;
+      takeWaiting();
+      return over;
+    },
+    /** Ignores everything that is delivered later. */
+    finish(failure?: { error: unknown }): void {
+      isOver = true;
+      if (failure) settle.reject(failure.error);
+      else settle.resolve();
+    },
+  };
+}
+
+function beganOf(options: LiveOptions, mode: Mode): Began {
+  const { namespace, name, graceSeconds, timeoutMs, waitReplacement, several } = options;
+  return {
+    kind: 'began',
+    mode,
+    namespace: several?.namespace ?? namespace,
+    name,
+    target: several?.target,
+    next: several?.isNext,
+    graceSeconds: mode === 'attach' ? null : graceSeconds,
+    timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
+    waitReplacement,
+    command: options.command,
+    version: options.version,
+    context: options.cluster.contextName,
+  };
+}
+
+/** The options that runs over one pod and over several pods share. */
+export function liveOptions(
+  { cluster, deadline, ports: { clock, stdout, version } }: Session,
+  options: TraceOptions,
+): Omit<LiveOptions, 'name' | 'warn'> {
+  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
+  const { until } = deadline;
+  return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
+}

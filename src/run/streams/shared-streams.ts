@@ -1,0 +1,247 @@
+/**
+ * The streams of a run besides the pods. Each is opened once, however many pods need it: Services and slices, owners,
+ * nodes, namespaces, and the logs of terminating pods.
+ */
+import { asNumber, asObject, metadataOf, type JsonObject } from '../../model/observe/read.ts';
+import { getObject } from '../../kube/get.ts';
+import { listUntilAnswered } from '../../kube/list.ts';
+import { refusedBy } from '../../kube/refused.ts';
+import { readRefusal } from '../../kube/status.ts';
+import type { RawObservation } from '../../model/observation.ts';
+import { follow, followContainer, reportLoss, warnRefused, watchTarget, type FollowOptions } from './follow.ts';
+import type { Gate } from './stream-health.ts';
+import { afterInput } from '../clock.ts';
+import type { Run } from './live-run.ts';
+import {
+  candidateServices,
+  namespaceOf,
+  nameOf,
+  nodeTargets,
+  ownerOf,
+  ownersTarget,
+  ownerTargets,
+  runningContainers,
+  siblingTarget,
+  servicesTarget,
+  sliceTarget,
+  uidOf,
+  type Target,
+} from './watched.ts';
+
+/** Owners watched by name; beyond this, one watch covers all owners of a kind. */
+const maxOwnersByName = 3;
+/** Nodes whose Leases are watched. */
+const maxNodes = 20;
+/** Log streams that are open at the same time. */
+const maxLogStreams = 100;
+
+type Watch = (target: Target, following?: FollowOptions) => void;
+
+export type SharedStreams = ReturnType<typeof createSharedStreams>;
+
+/** `gate`: what the DELETE waits for. */
+export function createSharedStreams(run: Run, gate: Gate) {
+  const opened = new Set<string>();
+  const once = (key: string, work: () => void): void => {
+    if (opened.has(key) || run.signal.aborted) return;
+    opened.add(key);
+    work();
+  };
+  const routes = createRoutes(run, gate);
+  const inFreeTurn = createFreeTurns(() => run.delivered);
+  const watch: Watch = (target, following = {}) =>
+    once(JSON.stringify(watchTarget(target)), () => inFreeTurn(() => void follow(run, target, following)));
+  const owners = createOwners(run, watch);
+  let openLogs = 0;
+  return {
+    listServices: routes.list,
+    openRoutes: routes.open,
+    openOwners: owners.open,
+    openOwner: owners.openNamed,
+    /** The pod's node and namespace; no DELETE waits for them. */
+    openPlace(pod: JsonObject): void {
+      const node = asObject(pod['spec'])['nodeName'];
+      if (typeof node === 'string') once(`node/${node}`, () => openNode(run, node, opened, watch));
+      const name = namespaceOf(pod) ?? run.options.namespace;
+      once(`namespace/${name}`, () => inFreeTurn(() => void readNamespace(run, name)));
+    },
+    /** The logs of the pod's containers, from its deletion or from now on. `isAwaited`: the DELETE waits for them. */
+    openLogs(pod: JsonObject, isAwaited = false): void {
+      if (!run.options.followLogs) return;
+      const since = logsSince(pod);
+      for (const container of runningContainers(pod))
+        once(`log/${uidOf(pod)}/${container}`, () => {
+          if (openLogs >= maxLogStreams) return once('logs left out', () => run.options.warn(logsLeftOut));
+          openLogs += 1;
+          const following = { gate: isAwaited ? gate : undefined, since };
+          void followContainer(run, pod, container, following).finally(() => (openLogs -= 1));
+        });
+    },
+    /** Reads whether the namespace is terminating. */
+    readNamespace: (namespace: string): Promise<void> => readNamespace(run, namespace),
+  };
+}
+
+/** ms before the deletion; covers the difference between server and node clocks, and stamps of whole seconds. */
+const clockMarginMs = 2000;
+
+/** When the deletion was requested, minus a margin (API server's clock, ms). */
+function logsSince(pod: JsonObject): number | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(pod);
+  const deadline = Date.parse(String(deletionTimestamp));
+  const grace = asNumber(deletionGracePeriodSeconds) ?? 0;
+  return Number.isFinite(deadline) ? deadline - grace * 1000 - clockMarginMs : undefined;
+}
+
+function openNode({ options }: Run, node: string, opened: ReadonlySet<string>, watch: (target: Target) => void): void {
+  const count = [...opened].filter((key) => key.startsWith('node/')).length;
+  if (count === maxNodes + 1)
+    options.warn(`more than ${maxNodes} nodes: whether further kubelets are alive is not watched`);
+  for (const target of nodeTargets(node)) if (count <= maxNodes || target.stream !== 'lease') watch(target);
+}
+
+const logsLeftOut = `more than ${maxLogStreams} logs at once: those of further pods are not followed: their SIGTERM and exit times are approximate`;
+
+const routingStreams = [{ stream: 'services' }, { stream: 'endpointslices' }] as const;
+
+/** Lists the Services once, and watches all slices that may hold a pod of the run; a wider watch replaces it. */
+function createRoutes(run: Run, gate: Gate) {
+  const { options, signal, deliver } = run;
+  const namespace = options.several?.namespace ?? options.namespace;
+  let listing: Promise<JsonObject[] | undefined> | undefined;
+  let candidates: readonly JsonObject[] | undefined;
+  let waiting: JsonObject[] = [];
+  let stop = new AbortController();
+  /** Handles pods that arrived together at once, because each wider watch replaces the previous one. */
+  const openWaiting = async (): Promise<void> => {
+    const services = await listing;
+    if (!services || signal.aborted) return routingStreams.forEach(gate.open);
+    const pods = waiting;
+    waiting = [];
+    const own = pods.flatMap((pod) => candidateServices(services, pod));
+    const known = candidates;
+    if (pods.length === 0 || (known && own.every((service) => known.includes(service)))) return;
+    candidates = [...new Set([...(known ?? []), ...own])];
+    const at = options.clock.now();
+    deliver({ at, kind: 'listed', stream: 'services', resourceVersion: '', objects: [...candidates] });
+    gate.open({ stream: 'services' });
+    const slices = sliceTarget(namespace, [...new Set(candidates.map(nameOf))]);
+    if (!slices) return gate.open({ stream: 'endpointslices' });
+    const before = stop;
+    stop = new AbortController();
+    const onObservation = ({ kind }: RawObservation): void => void (kind === 'synced' && before.abort());
+    await follow(run, slices, { signal: stop.signal, onObservation, gate });
+  };
+  return {
+    /** Lists the Services, which is possible before any pod is known. */
+    list(): void {
+      routingStreams.forEach(gate.expect);
+      listing = listServices(run, servicesTarget(namespace), gate);
+    },
+    /** The Services and slices that route to the pod. */
+    open(pod: JsonObject): void {
+      waiting.push(pod);
+      void openWaiting().catch(run.fail);
+    },
+  };
+}
+
+/** One paged list, no watch: Services change rarely, and a namespace may have a thousand. */
+async function listServices(run: Run, target: Target, gate: Gate): Promise<JsonObject[] | undefined> {
+  const { options, signal, deliver } = run;
+  try {
+    const result = await listUntilAnswered(options.cluster, watchTarget(target), { signal, deliver });
+    if (!result) return undefined;
+    if (result.kind === 'listed') return result.objects.map(asObject);
+    const refused = refusedBy(options.cluster, watchTarget(target), { refusal: result.refusal, verb: 'list' });
+    if (refused.kind === 'refused') warnRefused(run, refused);
+    deliver(refused);
+  } catch (error) {
+    reportLoss(run, { stream: 'services' }, error);
+  } finally {
+    gate.open({ stream: 'services' });
+  }
+  return undefined;
+}
+
+/** Watches the owner, the owner's owner, and in a run about one pod the pods that the topmost owner selects. */
+function createOwners({ options }: Run, watch: Watch) {
+  const { several } = options;
+  const known = new Set<string>();
+  const open = (namespace: string, owner: { kind: string; name: string }, below?: JsonObject): void => {
+    const key = `${namespace}/${owner.kind}/${owner.name}`;
+    if (known.has(key)) return;
+    known.add(key);
+    const [byName, events] = ownerTargets(namespace, owner);
+    if (!byName) return openSiblings(below);
+    const openAbove = (object: JsonObject | undefined): void => {
+      const next = object && ownerOf(object);
+      if (next && ownerTargets(namespace, next).length > 0) open(namespace, next, object);
+      else openSiblings(object && Object.keys(object).length > 0 ? object : below);
+    };
+    const shared = several && known.size > maxOwnersByName ? ownersTarget(several.namespace, owner.kind) : undefined;
+    const target = shared ?? byName;
+    watch(target, {
+      onObservation: (rawObservation) => {
+        several?.ownerSeen?.(rawObservation, target);
+        if (rawObservation.kind !== 'listed') return;
+        if (!shared) return openAbove(asObject(rawObservation.objects[0]));
+        const isKnown = (object: JsonObject): boolean =>
+          known.has(`${namespaceOf(object) ?? ''}/${owner.kind}/${nameOf(object)}`);
+        rawObservation.objects.map(asObject).filter(isKnown).forEach(openAbove);
+      },
+    });
+    // A run over several pods has one stream for the Events about all owners.
+    if (events && !several) watch(events);
+  };
+  const openSiblings = (owner: JsonObject | undefined): void => {
+    const target = owner && !several ? siblingTarget(options.namespace, owner) : undefined;
+    if (target) watch(target);
+  };
+  return {
+    /** An owner that is known before its pods. */
+    openNamed: (owner: { kind: string; name: string }): void => open(options.namespace, owner),
+    /** The owners of the pod; no DELETE waits for them. */
+    open(pod: JsonObject): void {
+      const owner = ownerOf(pod);
+      if (owner) open(namespaceOf(pod) ?? options.namespace, owner);
+    },
+  };
+}
+
+/** One GET to see whether the namespace is terminating. A 404 proves nothing, and is no gap. */
+async function readNamespace(run: Run, namespace: string): Promise<void> {
+  const { options, signal, deliver } = run;
+  const { cluster } = options;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+  const stream = 'namespace';
+  try {
+    const { status, at, body } = await getObject(cluster, path, { signal });
+    if (status === 200) deliver({ at, kind: 'listed', stream, resourceVersion: '', objects: [body] });
+    else if (status !== 404)
+      deliver(refusedBy(cluster, { stream, path }, { refusal: readRefusal(status, body), verb: 'get' }));
+  } catch (error) {
+    reportLoss(run, { stream }, error);
+  }
+}
+
+/** Work waits for at most this many busy turns of the event loop in a row. */
+const maxBusyTurns = 50;
+
+/**
+ * Runs one piece of work in each turn of the event loop that delivers nothing, so that it does not delay the first news
+ * of a deletion. `delivered` counts deliveries.
+ */
+function createFreeTurns(delivered: () => number): (work: () => void) => void {
+  const waiting: (() => void)[] = [];
+  let busy = { turns: 0, delivered: 0 };
+  const next = (): void => {
+    const isBusy = delivered() !== busy.delivered && busy.turns < maxBusyTurns;
+    busy = { turns: isBusy ? busy.turns + 1 : 0, delivered: delivered() };
+    if (!isBusy) waiting.shift()?.();
+    if (waiting.length > 0) afterInput(next);
+  };
+  return (work) => {
+    if (waiting.push(work) === 1) afterInput(next);
+  };
+}

@@ -1,0 +1,124 @@
+/** The health of a run's streams, so that it ends neither before they have delivered everything nor long after. */
+import { setMaxListeners } from 'node:events';
+import type { Health } from '../../kube/watch-position.ts';
+import type { StreamName } from '../../model/observation.ts';
+
+/** The streams that outcome, containers and most findings rest on. A run waits at its end only for these. */
+export const neededStreams: ReadonlySet<StreamName> = new Set(['pod', 'events', 'endpointslices']);
+
+interface StreamState {
+  stream: StreamName;
+  isNeeded: boolean;
+  sureAt: number;
+  lostSince: number | undefined;
+  /** It was lost, and has not delivered everything since. */
+  wasLost: boolean;
+  whole: boolean;
+}
+
+/** A stream, and since when (client ms) its changes may be missing. */
+interface Uncertain {
+  stream: StreamName;
+  since: number;
+}
+
+interface OpenOptions {
+  onAlive?: ((isAlive: boolean) => void) | undefined;
+  /** Receives why the stream's state has not arrived. */
+  waitingFor?: ((reason: string) => void) | undefined;
+  isNeeded?: boolean | undefined;
+}
+
+export type StreamHealth = ReturnType<typeof createStreamHealth>;
+
+/** `onChange` is called when a stream has delivered everything, reconnects or closes. */
+export function createStreamHealth(onChange: () => void) {
+  const states = new Map<Health, StreamState>();
+  const doubt = new AbortController();
+  setMaxListeners(0, doubt.signal);
+  const all = (): StreamState[] => [...states.values()];
+  return {
+    /** `at` (client ms): the stream covers changes from then on. */
+    open(stream: StreamName, at: number, options: OpenOptions = {}): Health {
+      const { onAlive, waitingFor, isNeeded = neededStreams.has(stream) } = options;
+      const one: StreamState = { stream, isNeeded, sureAt: at, lostSince: undefined, wasLost: false, whole: false };
+      const health: Health = {
+        doubted: doubt.signal,
+        waitingFor,
+        lost: (since) => {
+          // The last loss may have begun earlier than it seemed.
+          one.lostSince = Math.min(one.lostSince ?? Infinity, since);
+          one.wasLost = true;
+          onAlive?.(false);
+        },
+        flows: () => {
+          one.lostSince = undefined;
+          onAlive?.(true);
+          onChange();
+        },
+        sure: (at) => void (one.sureAt = at),
+        whole: () => {
+          one.whole = true;
+          one.wasLost = false;
+          onChange();
+        },
+      };
+      states.set(health, one);
+      return health;
+    },
+    /** The stream has ended for good: refused, or given up. */
+    close: (health: Health): void => void (states.delete(health) && onChange()),
+    /** Asks every stream to confirm that it has delivered everything. */
+    doubt: (): void => doubt.abort(),
+    /** Marks a stream as lost if it was last sure before `silentSince` (client ms). */
+    lose(stream: StreamName, silentSince: number): void {
+      for (const one of all()) if (one.stream === stream && one.sureAt < silentSince) one.lostSince ??= one.sureAt;
+    },
+    /** The open streams; a name repeats if it has several connections. */
+    names: (): StreamName[] => all().map(({ stream }) => stream),
+    /** Whether the stream has no connection or answer now. */
+    isLost: (stream: StreamName): boolean => all().some((one) => one.stream === stream && one.lostSince !== undefined),
+    /** Whether a stream is lost, or has reconnected and still has to catch up: this takes longer than an answer. */
+    isComingBack: (): boolean => all().some((one) => one.lostSince !== undefined || (one.isNeeded && one.wasLost)),
+    /**
+     * Streams that may have undelivered changes: the lost streams, and the needed ones that were asked whether they
+     * have delivered everything and have not confirmed it.
+     */
+    unsure: (): Uncertain[] =>
+      all().flatMap(({ stream, lostSince, isNeeded, whole, sureAt }) => {
+        const since = lostSince ?? (doubt.signal.aborted && isNeeded && !whole ? sureAt : undefined);
+        return since === undefined ? [] : [{ stream, since }];
+      }),
+    /** Whether all needed streams have delivered everything and are connected. */
+    areComplete: (): boolean => all().every((one) => !one.isNeeded || (one.whole && one.lostSince === undefined)),
+  };
+}
+
+/** A stream that is waited for; each container's log is a stream of its own. */
+interface GatedStream {
+  stream: StreamName;
+  container?: string;
+  pod?: string;
+}
+
+export type Gate = ReturnType<typeof createGate>;
+
+/** Waits until every expected stream is open. More streams may be added during the wait. */
+export function createGate() {
+  /** By key; undefined: it is open. */
+  const streams = new Map<string, GatedStream | undefined>();
+  const keyOf = ({ stream, container = '', pod = '' }: GatedStream): string => `${stream}/${pod}/${container}`;
+  /** The expected streams that are not open yet. */
+  const shut = (): GatedStream[] => [...streams.values()].filter((one) => one !== undefined);
+  let check = (): void => {};
+  return {
+    expect: (one: GatedStream): void => void (streams.has(keyOf(one)) || streams.set(keyOf(one), one)),
+    open: (one: GatedStream): void => void (streams.set(keyOf(one), undefined), check()),
+    shut,
+    allOpen: (): Promise<void> =>
+      new Promise((resolve) => {
+        check = () => void (shut().length === 0 && resolve());
+        check();
+      }),
+  };
+}

@@ -1,0 +1,249 @@
+/**
+ * What is watched, and with which selectors (docs/architecture.md "What is watched"); pure functions over raw objects.
+ * Live runs turn targets into requests, replays of raw recordings use them as filters, so that both see the same.
+ */
+import type { StreamName } from '../../model/observation.ts';
+import {
+  asArray,
+  asObject,
+  asString,
+  asStrings,
+  metadataOf,
+  stringMap,
+  type JsonObject,
+} from '../../model/observe/read.ts';
+import { workloadKinds } from '../choosing/target.ts';
+import { matches, operators, type LabelSelector } from './selectors.ts';
+
+export interface Target {
+  stream: StreamName;
+  /** Collection path. */
+  path: string;
+  /** Name of the resource in a raw recording. */
+  resource: string;
+  fieldSelector?: Record<string, string>;
+  labelSelector?: LabelSelector;
+  /** Selectors as the user wrote them; only the server evaluates them. */
+  labels?: string;
+  fields?: string;
+  /** Set if the target is one object. */
+  name?: string;
+}
+
+const core = '/api/v1';
+
+/** Path of a collection; an empty `namespace` means all namespaces. */
+const collection = (root: string, namespace: string, resource: string): string =>
+  namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+
+const podsIn = (namespace: string) => ({ path: collection(core, namespace, 'pods'), resource: 'pods' });
+const eventsIn = (namespace: string) => ({ path: collection(core, namespace, 'events'), resource: 'events' });
+
+const aboutObject = (kind: string, name: string): Pick<Target, 'fieldSelector'> => ({
+  fieldSelector: { 'involvedObject.kind': kind, 'involvedObject.name': name },
+});
+
+/** The pods that a selector matches. */
+export const podsTarget = (
+  namespace: string,
+  selector: Pick<Target, 'labels' | 'fields' | 'labelSelector' | 'fieldSelector'>,
+): Target => ({
+  stream: 'pods',
+  ...podsIn(namespace),
+  ...selector,
+});
+
+/** The Events about all pods, and those about everything else, for example owners and autoscalers. */
+export const eventTargets = (namespace: string): Target[] => [
+  { stream: 'events', ...eventsIn(namespace), fieldSelector: { 'involvedObject.kind': 'Pod' } },
+  { stream: 'owner-events', ...eventsIn(namespace), fields: 'involvedObject.kind!=Pod' },
+];
+
+export const servicesTarget = (namespace: string): Target => ({
+  stream: 'services',
+  path: collection(core, namespace, 'services'),
+  resource: 'services',
+});
+
+/** The pod of a run about one pod. */
+export const podTarget = (namespace: string, name: string): Target => ({ stream: 'pod', ...podsIn(namespace), name });
+
+/** The Events about this pod. */
+export const podEventsTarget = (namespace: string, name: string): Target => ({
+  stream: 'events',
+  ...eventsIn(namespace),
+  ...aboutObject('Pod', name),
+});
+
+/** More names make a URL that servers and proxies reject; only Services without a selector can be so many. */
+const maxServices = 200;
+
+/** The slices of these Services; undefined if there are none. */
+export function sliceTarget(namespace: string, services: readonly string[]): Target | undefined {
+  if (services.length === 0) return undefined;
+  return {
+    stream: 'endpointslices',
+    path: collection('/apis/discovery.k8s.io/v1', namespace, 'endpointslices'),
+    resource: 'endpointslices',
+    labelSelector: {
+      matchExpressions: [{ key: 'kubernetes.io/service-name', operator: 'In', values: services.slice(0, maxServices) }],
+    },
+  };
+}
+
+/** First Services whose selector matches the pod, then those without a selector, whose slices may hold any pod. */
+export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
+  const labels = stringsOf(metadataOf(pod)['labels']);
+  const { namespace } = metadataOf(pod);
+  const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
+  const selecting = beside.filter((service) => {
+    const matchLabels = serviceSelectorOf(service);
+    return matchLabels !== undefined && matches({ matchLabels }, labels);
+  });
+  const selectorless = beside.filter(
+    (service) => serviceSelectorOf(service) === undefined && asObject(service['spec'])['type'] !== 'ExternalName',
+  );
+  return [...selecting, ...selectorless];
+}
+
+export const uidOf = (object: JsonObject): string => String(metadataOf(object)['uid']);
+
+export const namespaceOf = (object: JsonObject): string | undefined => asString(metadataOf(object)['namespace']);
+
+export const nameOf = (object: JsonObject): string => String(metadataOf(object)['name']);
+
+export const isTerminatingPod = (pod: JsonObject): boolean => metadataOf(pod)['deletionTimestamp'] !== undefined;
+
+/** Its containers have ended for good, without a deletion. */
+export const isFinishedPod = (pod: JsonObject): boolean =>
+  ['Succeeded', 'Failed'].includes(String(asObject(pod['status'])['phase']));
+
+/** The condition of this type, if it has this status. */
+export const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
+  asArray(asObject(object['status'])['conditions'])
+    .map(asObject)
+    .find((one) => one['type'] === type && one['status'] === status);
+
+/** Undefined if the Service selects no pods. */
+export const serviceSelectorOf = (service: JsonObject): Record<string, string> | undefined =>
+  stringMap(asObject(service['spec'])['selector'], () => true);
+
+/** The node, its Events and its Lease. The kubelet's Events about Nodes have no uid, so the name selects (trap 21). */
+export const nodeTargets = (node: string): Target[] => [
+  { stream: 'node', path: `${core}/nodes`, resource: 'nodes', name: node },
+  {
+    stream: 'node-events',
+    path: collection(core, 'default', 'events'),
+    resource: 'node-events',
+    ...aboutObject('Node', node),
+  },
+  {
+    stream: 'lease',
+    path: collection('/apis/coordination.k8s.io/v1', 'kube-node-lease', 'leases'),
+    resource: 'leases',
+    name: node,
+  },
+];
+
+const { services: _services, ...workloads } = workloadKinds;
+
+/** Kinds of owners that are built into Kubernetes, by resource. */
+export const ownerKinds: Partial<Record<string, { kind: string; group: string }>> = {
+  ...workloads,
+  cronjobs: { kind: 'CronJob', group: 'batch/v1' },
+};
+
+/** The owner and the Events about it; empty for kinds that are not built into Kubernetes. */
+export function ownerTargets(namespace: string, { kind, name }: { kind: string; name: string }): Target[] {
+  const all = ownersTarget(namespace, kind);
+  return all
+    ? [
+        { ...all, name },
+        { stream: 'owner-events', ...eventsIn(namespace), ...aboutObject(kind, name) },
+      ]
+    : [];
+}
+
+/** All objects of an owner's kind, for a run that would have to watch many by name. */
+export function ownersTarget(namespace: string, kind: string): Target | undefined {
+  const [resource, known] = Object.entries(ownerKinds).find(([, one]) => one?.kind === kind) ?? [];
+  return resource && known
+    ? { stream: 'owner', path: collection(`/apis/${known.group}`, namespace, resource), resource }
+    : undefined;
+}
+
+/** The controller that owns an object, or its first owner. */
+export function ownerOf(object: JsonObject): { kind: string; name: string } | undefined {
+  const { kind, name } = ownerReferenceOf(object);
+  return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
+}
+
+export const controllerUid = (object: JsonObject): string | undefined => asString(ownerReferenceOf(object)['uid']);
+
+function ownerReferenceOf(object: JsonObject): JsonObject {
+  const owners = asArray(metadataOf(object)['ownerReferences']).map(asObject);
+  return owners.find((one) => one['controller'] === true) ?? owners[0] ?? {};
+}
+
+/** Pods of the same workload, by the topmost owner's selector (a Deployment's also covers its next ReplicaSet). */
+export function siblingTarget(namespace: string, owner: JsonObject): Target | undefined {
+  const selector = asObject(asObject(owner['spec'])['selector']);
+  const matchLabels = stringsOf(selector['matchLabels']);
+  const matchExpressions = asArray(selector['matchExpressions'])
+    .map(asObject)
+    .flatMap((one) => {
+      const { key, operator } = one;
+      if (typeof key !== 'string' || typeof operator !== 'string' || !Object.hasOwn(operators, operator)) return [];
+      return [{ key, operator, values: asStrings(one['values']) }];
+    });
+  if (Object.keys(matchLabels).length + matchExpressions.length === 0) return undefined;
+  return podsTarget(namespace, { labelSelector: { matchLabels, matchExpressions } });
+}
+
+/**
+ * The pods of the pod's own controller, by a label that the controller adds to its selector and its pods. Undefined if
+ * there is no such label, or if names or nodes identify successors anyway.
+ */
+export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
+  const labels = stringsOf(metadataOf(pod)['labels']);
+  const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
+  if (key === undefined) return undefined;
+  return podsTarget(namespace, { labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } });
+}
+
+const controllerLabels: Partial<Record<string, string[]>> = {
+  ReplicaSet: ['pod-template-hash'],
+  Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
+};
+
+type Selection = Pick<Target, 'name' | 'fieldSelector' | 'labelSelector'>;
+
+/** Whether a target selects an object. The server decides this for live streams, this function for raw recordings. */
+export function selects(target: Selection, object: JsonObject): boolean {
+  const fields = Object.entries(target.fieldSelector ?? {});
+  return (
+    (target.name === undefined || nameOf(object) === target.name) &&
+    fields.every(([path, value]) => fieldOf(object, path) === value) &&
+    matches(target.labelSelector, stringsOf(metadataOf(object)['labels']))
+  );
+}
+
+function fieldOf(object: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
+}
+
+/** Events of events.k8s.io have another name for the object they are about; live runs request only the core form. */
+const partOf = (object: JsonObject, key: string): unknown =>
+  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
+
+const stringsOf = (value: unknown): Record<string, string> => stringMap(value, () => true) ?? {};
+
+/** Containers whose log can be followed: all running ones, including sidecars. */
+export function runningContainers(pod: JsonObject): string[] {
+  const status = asObject(pod['status']);
+  const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+  return lists
+    .flatMap((list) => asArray(status[list]).map(asObject))
+    .filter((one) => asObject(one['state'])['running'] !== undefined)
+    .flatMap((one) => asString(one['name']) ?? []);
+}

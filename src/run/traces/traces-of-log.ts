@@ -1,0 +1,172 @@
+/**
+ * The traces of a run about one pod or several. With several, each observation goes only to the pods that it concerns
+ * (select.ts), and shared facts are kept once.
+ */
+import { emptyTrace, type Trace } from '../../model/trace.ts';
+import { createHistory } from './history.ts';
+import type { EndpointSlice, Pod } from '../../model/kube.ts';
+import type { Observation } from '../../model/observation.ts';
+import { isTerminating } from '../../model/pod.ts';
+import { reduce } from '../../model/reduce.ts';
+import { concerning, learn, objectsOf, subjectOf, type Subject } from '../../model/select.ts';
+import { createSharedProbes, createSharedSiblings } from './shared-facts.ts';
+import { onePod, type Traces } from './traces.ts';
+
+/**
+ * Traces one pod or several, as the log's first observation says. `wants` chooses which terminating pods are traced in a
+ * run over several pods.
+ */
+export function tracesOfLog(wants: (pod: Pod) => boolean = () => true): Traces {
+  let traces = tracesOfOne();
+  let isChosen = false;
+  return {
+    add(observation) {
+      if (!isChosen && observation.kind === 'began' && observation.target !== undefined)
+        traces = tracesOfSeveral(observation.next ? firstOf(wants) : wants);
+      isChosen = true;
+      return traces.add(observation);
+    },
+    get: (key) => traces.get(key),
+    keys: () => traces.keys(),
+    probes: () => traces.probes(),
+    close: (key, replacement) => traces.close(key, replacement),
+  };
+}
+
+/** Everything that a run about one pod observes is about this pod, or about the other pods of its workload. */
+function tracesOfOne(): Traces {
+  let trace = emptyTrace;
+  return {
+    add(observation) {
+      trace = reduce(trace, ofOnePod(observation));
+      return [onePod];
+    },
+    get: (key) => (key === onePod ? trace : undefined),
+    keys: () => [onePod],
+    probes: () => trace.probes,
+    close: () => {},
+  };
+}
+
+const ofOnePod = (o: Observation): Observation =>
+  'stream' in o && o.stream === 'pods' ? { ...o, stream: 'siblings' } : o;
+
+function firstOf(wants: (pod: Pod) => boolean): (pod: Pod) => boolean {
+  let first: string | undefined;
+  return (pod) => {
+    if (first === undefined && wants(pod)) first = pod.metadata.uid;
+    return pod.metadata.uid === first;
+  };
+}
+
+interface Traced {
+  readonly subject: Subject;
+  trace: Trace;
+}
+
+function tracesOfSeveral(wants: (pod: Pod) => boolean): Traces {
+  const traced = new Map<string, Traced>();
+  const closed = new Set<string>();
+  const history = createHistory();
+  const siblings = createSharedSiblings();
+  const probes = createSharedProbes();
+  const routing = createRouting();
+  /** Starts a trace, from what the run remembers and the observation that shows the pod terminating. */
+  const begin = (pod: Pod, newest: Observation): void => {
+    const one: Traced = { subject: subjectOf(pod), trace: emptyTrace };
+    learn(one.subject, pod);
+    traced.set(pod.metadata.uid, one);
+    const remembered = history.all();
+    learnOwners(one, remembered);
+    for (const observation of [...remembered, newest]) addTo(one, observation);
+  };
+  return {
+    add(observation) {
+      if (probes.take(observation)) return [];
+      siblings.take(observation);
+      const keys = new Set<string>();
+      const concerned = routing.concernedBy(observation);
+      for (const uid of concerned === 'all' ? traced.keys() : concerned) {
+        const one = traced.get(uid);
+        if (one && addTo(one, observation)) keys.add(uid);
+      }
+      for (const pod of terminatingPodsIn(observation)) {
+        const { uid } = pod.metadata;
+        if (traced.has(uid) || closed.has(uid) || !wants(pod)) continue;
+        begin(pod, observation);
+        keys.add(uid);
+      }
+      history.take(observation);
+      return [...keys];
+    },
+    get(key) {
+      const one = traced.get(key);
+      return one && probes.in(siblings.in(one.trace), key);
+    },
+    keys: () => [...traced.keys()],
+    probes: probes.all,
+    close(key, replacement) {
+      if (replacement !== undefined) siblings.name(replacement);
+      traced.delete(key);
+      closed.add(key);
+    },
+  };
+}
+
+/** Whether the observation concerns the pod. */
+function addTo(one: Traced, observation: Observation): boolean {
+  const parts = concerning(one.subject, observation);
+  if (parts.length === 0) return false;
+  for (const object of objectsOf(observation)) learn(one.subject, object);
+  one.trace = parts.reduce(reduce, one.trace);
+  return true;
+}
+
+/** Learns the owners of the pod's owners. */
+function learnOwners({ subject }: Traced, remembered: readonly Observation[]): void {
+  const objects = remembered.flatMap(objectsOf).filter(({ kind }) => kind !== 'Event');
+  for (let known = -1; known !== subject.owners.size;) {
+    known = subject.owners.size;
+    objects.forEach((object) => learn(subject, object));
+  }
+}
+
+/** Pods that an observation shows terminating. */
+function terminatingPodsIn(o: Observation): Pod[] {
+  const isPods =
+    'stream' in o ? o.stream === 'pods' || o.stream === 'pod' : o.kind === 'answered' || o.kind === 'looked';
+  return isPods
+    ? objectsOf(o).flatMap((object) => (object.kind === 'Pod' && isTerminating(object) ? [object] : []))
+    : [];
+}
+
+/** Finds the few pods that most changes concern, so that not every trace is asked. */
+function createRouting() {
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  /** Uids of pods whose endpoint changed; `all`: for some pods it changed whether another endpoint is ready. */
+  const concerned = (slice: EndpointSlice, isDeleted: boolean): ReadonlySet<string> | 'all' => {
+    const key = `${slice.metadata.namespace ?? ''}/${slice.metadata.name}`;
+    const before = known.get(key) ?? new Map<string, string>();
+    const now = new Map(isDeleted ? [] : slice.endpoints.map((one) => [one.targetRef?.uid ?? '', stateOf(one)]));
+    known.set(key, now);
+    // With one ready endpoint left, its own pod sees no other ready endpoint, and the other pods see one.
+    if (isDeleted || readyIn(before) <= 1 !== readyIn(now) <= 1 || readyIn(now) <= 1) return 'all';
+    return new Set([...before.keys(), ...now.keys()].filter((uid) => before.get(uid) !== now.get(uid)));
+  };
+  return {
+    /** Uids of the pods that an observation may concern. */
+    concernedBy(o: Observation): ReadonlySet<string> | 'all' {
+      if (o.kind === 'changed' && o.object.kind === 'Pod') return new Set([o.object.metadata.uid]);
+      if (o.kind === 'changed' && o.object.kind === 'EndpointSlice') return concerned(o.object, o.change === 'DELETED');
+      for (const object of o.kind === 'listed' ? o.objects : [])
+        if (object.kind === 'EndpointSlice') concerned(object, false);
+      return 'all';
+    },
+  };
+}
+
+const stateOf = ({ conditions = {} }: EndpointSlice['endpoints'][number]): string =>
+  `${conditions.ready ?? true},${conditions.serving ?? ''},${conditions.terminating ?? ''}`;
+
+const readyIn = (states: ReadonlyMap<string, string>): number =>
+  [...states.values()].filter((state) => state.startsWith('true')).length;

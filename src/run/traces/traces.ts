@@ -1,0 +1,65 @@
+/** The traces of one run, updated as its log grows, and what its parts ask of a trace without the inference. */
+import type { ProbeFacts, Trace } from '../../model/trace.ts';
+import type { Observation } from '../../model/observation.ts';
+import { isFinished } from '../../model/pod.ts';
+import type { Report } from '../../verdict/report.ts';
+
+export interface Traces {
+  /** Adds one observation of the log. Returns the keys of the traces that it concerns. */
+  add(observation: Observation): readonly string[];
+  /** The trace by the pod's uid, or by `onePod`. */
+  get(key: string): Trace | undefined;
+  /** The keys of the open traces, in the order in which they began. */
+  keys(): readonly string[];
+  /** The probes of the run, by number. */
+  probes(): ReadonlyMap<number, ProbeFacts>;
+  /** Closes a reported trace: it takes no more observations, and `replacement` can replace no other pod. */
+  close(key: string, replacement?: string): void;
+}
+
+/** The key of the trace in a run about one pod, whose uid may not be known yet. */
+export const onePod = '';
+
+/** The trace of the one pod, or of several pods the open trace that began first. */
+export const firstTrace = (traces: Traces): Trace | undefined => traces.get(traces.keys()[0] ?? onePod);
+
+/** Passes each report to `onReport` and closes its trace. A pod that was never seen has no report. */
+export function createTraceReports(
+  traces: Traces,
+  reportOf: (trace: Trace) => Report | undefined,
+  onReport: (report: Report) => void,
+) {
+  const take = (key: string): void => {
+    const trace = traces.get(key);
+    const report = trace && reportOf(trace);
+    traces.close(key, report?.timeline.replacement?.uid);
+    if (report) onReport(report);
+  };
+  return {
+    /** To be called with each observation and the trace that it concerns. */
+    step(observation: Observation, key?: string): void {
+      if (key !== undefined && observation.kind === 'timer' && observation.pod === key) take(key);
+    },
+    /** Takes the traces that are still open when the run ends. */
+    takeRest: (): void => traces.keys().forEach(take),
+  };
+}
+
+/** The pod is gone, or ended without a deletion. */
+export const hasPodEnded = (trace: Trace): boolean => trace.gone !== undefined || endedUndeleted(trace);
+
+/** The kubelet can end a pod without a deletionTimestamp (SIGNALS.md trap 31): then no deletion will follow. */
+function endedUndeleted(trace: Trace): boolean {
+  const pod = trace.pod?.value;
+  const kubeletReasons = ['Evicted', 'Preempting', 'Terminated', 'DeadlineExceeded', 'NodeShutdown'];
+  return (
+    trace.began?.value.mode === 'attach' &&
+    !trace.deletion &&
+    pod !== undefined &&
+    isFinished(pod) &&
+    kubeletReasons.includes(pod.status.reason ?? '')
+  );
+}
+
+/** ms in which shared streams deliver the last changes of one pod. They are not asked to confirm (tracks.ts). */
+export const sharedStreamDelayMs = 500;

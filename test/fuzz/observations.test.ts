@@ -11,7 +11,7 @@ import { renderName, renderWide } from '../../src/output/text/wide.ts';
 import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { yamlText } from '../../src/output/machine/yaml.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -48,7 +48,7 @@ const documents: ((report: Report) => string)[] = [
 it(
   'renders any raw observations without a crash, and escapes everything',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(rowsOf(name))]));
     const count = cases(10_000);
     let reports = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {

@@ -1,9 +1,8 @@
 /**
- * Raw recordings of a whole namespace: list and watch rows from a recorder beside the cluster, with more than a live
- * run would see. This file only parses them; run/raw-replay.ts selects what a live run would have requested.
+ * Parses a recording of a whole namespace: the lists, watches and logs that a recorder beside the cluster received, which
+ * is more than a live run requests (narrow.ts selects that). src/demo/scenario.ts defines the format.
  */
-import { asArray, asObject, metadataOf, shape } from '../model/observe/read.ts';
-import type { ParsedLine } from './reader.ts';
+import { asArray, asObject, metadataOf, shape } from '../../src/model/observe/read.ts';
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
@@ -47,7 +46,7 @@ type Readers = typeof readers;
 export type Row = { at: number } & { [T in keyof Readers]: { type: T } & ReturnType<Readers[T]> }[keyof Readers];
 
 /** Parses a row; undefined for unknown rows (BOOKMARKs, notes). */
-export function rowOf({ value }: ParsedLine): Row | undefined {
+export function rowOf(value: unknown): Row | undefined {
   const row = asObject(value);
   const at = Date.parse(text(row['at']));
   const type = row['type'] === 'watch-error' ? 'watch-end' : text(row['type']);

@@ -1,10 +1,10 @@
 /**
- * Turns a raw recording of a namespace into the raw observations that a live run would have had: the same targets, the
+ * Turns a recording of a whole namespace into the raw observations that a live run would have had: the same targets, the
  * same order of requests, the same end. Everything else that the recorder saw or did is left out. Pure.
  */
-import { asObject, asString, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import type { Row } from '../recording/rows.ts';
-import type { Began, RawObservation, StreamName } from '../model/observation.ts';
+import { asObject, asString, metadataOf, type JsonObject } from '../../src/model/observe/read.ts';
+import type { Row } from './rows.ts';
+import type { Began, RawObservation, StreamName } from '../../src/model/observation.ts';
 import {
   began,
   beganOfAll,
@@ -17,9 +17,11 @@ import {
   verbOf,
   type Removal,
   type Subject,
-} from './raw-subject.ts';
+} from './subject.ts';
+import { matches } from '../../src/run/streams/selectors.ts';
 import {
   candidateServices,
+  labelsOf,
   nameOf,
   nodeTargets,
   ownerKinds,
@@ -27,13 +29,12 @@ import {
   ownerTargets,
   podEventsTarget,
   podTarget,
-  selects,
   servicesTarget,
   siblingTarget,
   sliceTarget,
   uidOf,
   type Target,
-} from './streams/watched.ts';
+} from '../../src/run/streams/watched.ts';
 
 /** ms; a list row has only its arrival time. Its request was sent at most this long before. */
 const maxRequestMs = 1000;
@@ -211,7 +212,10 @@ function targetsOf(rows: readonly Row[], { namespace, name }: Subject): RawTarge
   const slices = sliceTarget(namespace, names);
   const node = asObject(pod['spec'])['nodeName'];
   const listed = (owner: { kind: string; name: string }): JsonObject | undefined =>
-    listsOf(rows, ownerTargets(namespace, owner)[0]?.resource ?? '').find((one) => nameOf(one) === owner.name);
+    ownerTargets(namespace, owner)
+      .slice(0, 1)
+      .flatMap((target) => listsOf(rows, target.resource))
+      .find((one) => nameOf(one) === owner.name);
   const owner = ownerOf(pod);
   const direct = owner && listed(owner);
   const above = direct && ownerOf(direct);
@@ -238,9 +242,27 @@ const streamsOf = (targets: readonly Target[], resource?: string): StreamName[] 
 const takes = (target: RawTarget, object: JsonObject): boolean =>
   selects(target, object) && (target.keeps?.(object) ?? true);
 
+/** Whether a target selects an object. For a live run the server decides this. */
+function selects(target: Target, object: JsonObject): boolean {
+  const fields = Object.entries(target.fieldSelector ?? {});
+  return (
+    (target.name === undefined || nameOf(object) === target.name) &&
+    fields.every(([path, value]) => fieldOf(object, path) === value) &&
+    matches(target.labelSelector, labelsOf(object))
+  );
+}
+
+function fieldOf(object: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
+}
+
+/** Events of events.k8s.io have another name for the object they are about; live runs request only the core form. */
+const partOf = (object: JsonObject, key: string): unknown =>
+  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
+
 /** Adds the kind, which items of a list do not have. */
-function withKind(object: JsonObject, { stream, resource }: Target): JsonObject {
-  const kind = stream === 'owner' ? ownerKinds[resource]?.kind : undefined;
+function withKind(object: JsonObject, target: Target): JsonObject {
+  const kind = target.stream === 'owner' ? ownerKinds[target.resource]?.kind : undefined;
   return kind === undefined || typeof object['kind'] === 'string' ? object : { ...object, kind };
 }
 
@@ -272,7 +294,7 @@ function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletio
     const firstRows = targets.filter((target) => target.stream === stream).map((target) => firstRowOf(target, rows));
     if (firstRows.every((index) => rows[index]?.type === 'list' && index < deletionRow)) continue;
     const isFound = !firstRows.includes(-1);
-    // Raw recordings have no Leases: a missing Lease is not a gap.
+    // Most recorders did not watch Leases: a missing Lease is not a gap.
     if (isFound || stream !== 'lease') late.set(stream, isFound ? rows[Math.max(...firstRows)] : undefined);
   }
   return late;
@@ -282,9 +304,10 @@ function lateStreamsIn(rows: readonly Row[], targets: readonly Target[], deletio
  * The index of a stream's first row, or -1. Except for Events only lists count: a change proves that the stream was
  * watched, but not since when, and does not show the state before.
  */
-const firstRowOf = ({ stream, resource }: Target, rows: readonly Row[]): number =>
-  rows.findIndex(
-    (row) => (row.type === 'list' || (row.type === 'watch' && eventStreams.has(stream))) && row.resource === resource,
-  );
+function firstRowOf(target: Target, rows: readonly Row[]): number {
+  const resource = target.resource;
+  const counts = ({ type }: Row): boolean => type === 'list' || (type === 'watch' && eventStreams.has(target.stream));
+  return rows.findIndex((row) => counts(row) && 'resource' in row && row.resource === resource);
+}
 
 const eventStreams: ReadonlySet<StreamName> = new Set(['events', 'node-events', 'owner-events']);

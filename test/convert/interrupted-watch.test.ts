@@ -1,8 +1,8 @@
-/** How a replay of a raw recording handles a watch that ended. */
+/** How the conversion handles a watch that ended. */
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/recording/rows.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
-import { replayOf } from '../../src/run/replay.ts';
+import type { Row } from '../../scripts/convert/rows.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
+import { convertPod } from '../../scripts/convert/convert.ts';
 import { judged, markOf } from '../helpers/cases.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from '../helpers/recordings.ts';
 
@@ -12,7 +12,7 @@ const isWatchOf = (row: Row, resource: string): row is WatchRow => row.type === 
 
 /** The watch of `resource` ends just after the request, and delivers nothing more. */
 async function cut(resource: string) {
-  const rows = await rowsOf('graceful-exit');
+  const rows = rowsOf('graceful-exit');
   const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
   const from = sent + 2;
   const kept = rows.filter((row) => !(isWatchOf(row, resource) && row.at > from));
@@ -59,7 +59,7 @@ describe('a watch that ended', () => {
 describe('a watch that ended, whose resource is listed only when the pod is gone,', () => {
   /** The watch ends just before the request. A list `later` ms after the last row has what it missed. */
   async function relisted(name: string, resource: string, later: number) {
-    const rows = await rowsOf(name);
+    const rows = rowsOf(name);
     const from = (rows.find((row) => row.type === 'request')?.at ?? NaN) - 2;
     const to = Math.max(...rows.map(({ at }) => at)) + later;
     const objects = rows.flatMap((row) => {
@@ -69,7 +69,7 @@ describe('a watch that ended, whose resource is listed only when the pod is gone
     const kept = rows.filter((row) => !(isWatchOf(row, resource) && row.at > from));
     const end: Row = { at: from, type: 'watch-end', resource };
     const all = inOrder(...kept, end, list(to, resource, ...objects));
-    return { from, to, report: mustReport(traceOf(observationsOf([...replayOf(all)]))) };
+    return { from, to, report: mustReport(traceOf(observationsOf([...convertPod(all)]))) };
   }
 
   it('has a gap that ends with the list, as in a live run', async () => {

@@ -1,8 +1,8 @@
-/** A raw recording whose recorder used events.k8s.io for Events: the same facts under other field names. */
+/** A recorder that used events.k8s.io for Events: the same facts under other field names. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/observe/read.ts';
-import type { Row } from '../../src/recording/rows.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import type { Row } from '../../scripts/convert/rows.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
@@ -30,7 +30,7 @@ function inNewForm(row: Row): Row {
 }
 
 const reportInNewForm = async (name: string): Promise<ExitReport> =>
-  judged([...narrowToPod((await rowsOf(name)).map(inNewForm))]);
+  judged([...narrowToPod(rowsOf(name).map(inNewForm))]);
 
 describe('Events of events.k8s.io', () => {
   it('show that a hook was cut off, and that the grace period ran out', async () => {

@@ -1,8 +1,8 @@
-/** Which pod a raw recording is about, and the recorder's own requests that may have deleted it. Pure. */
-import { asObject, asText, metadataOf, type JsonObject } from '../model/observe/read.ts';
-import type { Row } from '../recording/rows.ts';
-import type { Began } from '../model/observation.ts';
-import { isTerminatingPod, namespaceOf } from './streams/watched.ts';
+/** Which pod a recording of a namespace is about, and the recorder's own requests that may have deleted it. Pure. */
+import { asObject, asText, metadataOf, type JsonObject } from '../../src/model/observe/read.ts';
+import type { Row } from './rows.ts';
+import type { Began } from '../../src/model/observation.ts';
+import { isTerminatingPod, namespaceOf } from '../../src/run/streams/watched.ts';
 
 export interface Subject {
   namespace: string;

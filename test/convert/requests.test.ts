@@ -1,8 +1,8 @@
-/** Which request of a raw recording counts as the one that deleted the pod. */
+/** Which request of the recorder counts as the one that deleted the pod. */
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/recording/rows.ts';
-import { graceOf, removalsOf } from '../../src/run/raw-subject.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import type { Row } from '../../scripts/convert/rows.ts';
+import { graceOf, removalsOf } from '../../scripts/convert/subject.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { judged } from '../helpers/cases.ts';
 import { reportOfRecording, rowsOf } from '../helpers/recordings.ts';
@@ -14,7 +14,7 @@ const reportOf = (rows: readonly Row[]): ExitReport => judged([...narrowToPod(ro
 
 /** The recorder's request, and its answer. */
 async function exchangeIn(name: string) {
-  const rows = await rowsOf(name);
+  const rows = rowsOf(name);
   const request = rows.find((row): row is RequestRow => row.type === 'request');
   const response = rows.find((row): row is ResponseRow => row.type === 'response');
   if (!request || !response) throw new Error('the recorder asked for nothing');

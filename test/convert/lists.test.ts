@@ -1,7 +1,7 @@
-/** A resource that a raw recording does not contain is a gap, because changes may have been missed. */
+/** A resource that a recorder did not list is a gap, because changes may have been missed. */
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../src/recording/rows.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import type { Row } from '../../scripts/convert/rows.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { findingCodes, judged } from '../helpers/cases.ts';
 import { recordingNames, rowsOf } from '../helpers/recordings.ts';
@@ -10,7 +10,7 @@ const isOf = (row: Row, resources: readonly string[]): boolean => 'resource' in 
 
 /** The recording without these resources. */
 const rowsWithout = async (name: string, ...resources: string[]): Promise<Row[]> =>
-  (await rowsOf(name)).filter((row) => !isOf(row, resources));
+  rowsOf(name).filter((row) => !isOf(row, resources));
 
 const reportOf = (rows: readonly Row[]): ExitReport => judged([...narrowToPod(rows)]);
 
@@ -43,14 +43,14 @@ describe('a resource that a recording does not contain', () => {
   });
 
   it.each(recordingNames)('does not affect %s, which has no Leases, like all recordings of this kind', async (name) => {
-    expect((await rowsOf(name)).filter((row) => isOf(row, ['leases']))).toEqual([]);
-    expect(gapsOf(reportOf(await rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
+    expect(rowsOf(name).filter((row) => isOf(row, ['leases']))).toEqual([]);
+    expect(gapsOf(reportOf(rowsOf(name))).filter(({ cause }) => cause === 'not-synced')).toEqual([]);
   });
 });
 
 describe('a change', () => {
   it('of another EndpointSlice does not replace a list of the EndpointSlices', async () => {
-    const rows = await rowsOf('two-services');
+    const rows = rowsOf('two-services');
     const changed = rows.find((row) => row.type === 'watch' && row.resource === 'endpointslices');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
     if (changed?.type !== 'watch') throw new Error('no slice changed');
@@ -65,7 +65,7 @@ describe('a change', () => {
 
 describe('a resource that is listed after the pod was deleted', () => {
   it('has a gap until then', async () => {
-    const rows = await rowsOf('graceful-exit');
+    const rows = rowsOf('graceful-exit');
     const sent = rows.find((row) => row.type === 'request')?.at ?? NaN;
     const late = sent + 1500;
     const moved = rows
@@ -81,7 +81,7 @@ describe('a resource that is listed after the pod was deleted', () => {
 
 describe('a resource that is listed by a run that attached to a terminating pod', () => {
   it('has no gap', async () => {
-    const rows = await rowsOf('sigkill-after-grace');
+    const rows = rowsOf('sigkill-after-grace');
     const marked = rows.find((row) => row.type === 'watch' && row.resource === 'pods');
     const begins = (marked?.at ?? NaN) + 1000;
     const come = rows.flatMap((row): Row[] => {
@@ -97,7 +97,7 @@ describe('a resource that is listed by a run that attached to a terminating pod'
 
 describe('a resource that is watched without a list', () => {
   it('has a gap until its first watch event', async () => {
-    const rows = (await rowsOf('prestop-sleep')).filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
+    const rows = rowsOf('prestop-sleep').filter((row) => !(isOf(row, ['events']) && row.type === 'list'));
     const first = rows.find((row) => isOf(row, ['events']));
     const [gap] = reportOf(rows).gaps;
     expect(gap).toMatchObject({ resource: 'events', cause: 'not-synced' });

@@ -5,7 +5,7 @@ import type { Pen } from '../output/palette.ts';
 import { writeXml, type XmlElement } from '../output/machine/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { columnsOf } from '../output/prose.ts';
-import type { Views } from '../output/documents.ts';
+import type { Views } from '../output/render.ts';
 import { markdownPage, wrapped } from './output.ts';
 
 /** `asTable`: print a table even for one object, because a whole namespace was checked. */

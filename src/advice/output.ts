@@ -1,5 +1,5 @@
 /** Output of this folder's commands: one document in the requested format, to stdout and to report files. */
-import { render, type Views } from '../output/documents.ts';
+import { render, type Views } from '../output/render.ts';
 import type { Format, ReportFile } from '../output/formats.ts';
 import { penFor, styleOf } from '../output/palette.ts';
 import { wrapWords } from '../output/prose.ts';

@@ -30,6 +30,7 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   wait?: string;
   cascade?: string;
 
+  asLive?: boolean;
   attach?: boolean;
   allTerminating?: boolean;
   timeout?: string;

@@ -1,4 +1,4 @@
-/** The formats of `-o` and of `--report` files, in one table for all commands. documents.ts has the renderers. */
+/** The formats of `-o` and of `--report` files, in one table for all commands. The renderers are in documents.ts and beside each command. */
 import { PodexitError } from '../errors.ts';
 
 /** What is printed: an exit or a rollout, or the document of a command. */

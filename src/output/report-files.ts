@@ -2,7 +2,7 @@
 import { closeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { causeOf, emptyOutput, openOutput, writeSome } from '../recording/output-file.ts';
-import { render, type Views } from './documents.ts';
+import { render, type Views } from './render.ts';
 import type { ReportFile } from './formats.ts';
 import type { OutputPorts } from './ports.ts';
 

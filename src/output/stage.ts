@@ -11,7 +11,8 @@ export async function openStage(format: Format, look: LookOptions, ports: Output
 async function openView(format: Format, look: LookOptions, ports: OutputPorts): Promise<View> {
   if (isDocument(format)) {
     const end = async (report: Report): Promise<void> => {
-      const { exitViews, render } = await import('./documents.ts');
+      const { exitViews } = await import('./documents.ts');
+      const { render } = await import('./render.ts');
       ports.stdout.write(await render(format, exitViews, report));
     };
     return { step: () => {}, end };

@@ -3,11 +3,9 @@ import { createChatterLimit, timelineOf } from '../../infer/conclude.ts';
 import type { Observation } from '../../model/observation.ts';
 import { printTime } from '../../model/stamps.ts';
 import type { Trace } from '../../model/trace.ts';
-import { createNdjson, finalLines, type PodOfLine } from './ndjson.ts';
-import { jsonText } from './json.ts';
+import { createNdjson, type PodOfLine } from './ndjson.ts';
 import { exitReportOf, gapReport, markReport } from '../../verdict/exit-report.ts';
 import type { Report } from '../../verdict/report.ts';
-import { summaryOf, type RolloutNumbers } from '../../verdict/rollout.ts';
 import type { OutputPorts } from '../ports.ts';
 
 export type LinesOfPod = ReturnType<typeof linesOfPod>;
@@ -37,16 +35,3 @@ export function linesOfPod({ stdout }: Pick<OutputPorts, 'stdout'>, pod?: PodOfL
     end: (report: Report): void => ndjson.end(exitReportOf(report)),
   };
 }
-
-const podOf = ({ timeline }: Report): PodOfLine => {
-  const { namespace = '', name, uid } = timeline.pod.metadata;
-  return { namespace, name, uid };
-};
-
-/** The last line of a run over several pods. */
-export const summaryLine = (numbers: RolloutNumbers): string =>
-  `${jsonText({ type: 'summary', ...summaryOf(numbers) })}\n`;
-
-/** The final lines of all pods, then the summary. */
-export const rolloutLines = (numbers: RolloutNumbers, reports: readonly Report[]): string =>
-  reports.map((report) => finalLines(exitReportOf(report), podOf(report))).join('') + summaryLine(numbers);

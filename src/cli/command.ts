@@ -31,6 +31,7 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   cascade?: string;
 
   asLive?: boolean;
+  plain?: boolean;
   attach?: boolean;
   allTerminating?: boolean;
   timeout?: string;

@@ -57,15 +57,17 @@ export async function traceOptions(
 
 /** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
 export async function outputOptions(flags: Flags, isTty: boolean) {
-  const { output, report = [], color, ascii = false, timestamps = 'utc' } = flags;
+  const { output, report = [], color, ascii = false, plain = false, timestamps = 'utc' } = flags;
   const look: LookOptions = {
     color: colorFrom({ color }),
-    ascii,
+    ascii: ascii || plain,
+    plain,
     timestamps: valueOf(timestamps, '--timestamps'),
     logs: flags.logs === true,
     verbose: verbosityOf(flags) > 0,
   };
-  const format: Format = output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output, 'trace');
+  const format: Format =
+    output === undefined ? { kind: isTty && !plain ? 'live' : 'lines' } : await readFormat(output, 'trace');
   const reports = report.map((file) => reportFile(file, 'trace'));
   return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
 }
@@ -121,7 +123,9 @@ export function addOutputFlags(command: Command, logs = logHelp): Command {
     )
     .option('--logs', logs.logs)
     .option('--no-logs', logs.noLogs);
-  return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
+  return addLook(command)
+    .option('--plain', 'for screen readers: lines, without animation, bars or boxes')
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
 /** The flags of a command that prints one document (src/advice). */

@@ -2,8 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodexitError } from '../errors.ts';
-import { columnsOf } from '../output/prose.ts';
+import { penFor, styleOf } from '../output/palette.ts';
 import { forTerminal } from '../output/safe-text.ts';
+import { tableLines } from '../output/text/table.ts';
 import { exitSentence, rolloutSentence } from '../output/text/sentence.ts';
 import type { Report } from '../verdict/report.ts';
 import { rolloutNumbers } from '../verdict/rollout.ts';
@@ -12,7 +13,7 @@ import type { Ports } from './ports.ts';
 type ReadRecording = (file: string) => Promise<Report[]>;
 
 /** Returns 0, or 1 if one of them cannot be read. Throws `recording.none`. */
-export async function listRecordings(folder: string, read: ReadRecording, { stdout }: Ports): Promise<number> {
+export async function listRecordings(folder: string, read: ReadRecording, ports: Ports): Promise<number> {
   const names = (await readdir(folder)).filter((name) => /\.ndjson(\.gz|\.zst)?$/i.test(name)).sort();
   if (names.length === 0)
     throw new PodexitError(
@@ -32,7 +33,10 @@ export async function listRecordings(folder: string, read: ReadRecording, { stdo
       });
     rows.push([forTerminal(name), forTerminal(answer, 1000)]);
   }
-  stdout.write(`${columnsOf([['RECORDING', 'RESULT'], ...rows]).join('\n')}\n`);
+  const { stdout } = ports;
+  const pen = penFor(styleOf({ color: 'auto', ascii: false }, { ...ports, isTty: stdout.isTty }));
+  const lines = tableLines(pen, [['RECORDING', 'RESULT'], ...rows], stdout.columns());
+  stdout.write(`${lines.join('\n')}\n`);
   return code;
 }
 

@@ -8,7 +8,6 @@ import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { simulate } from '../sim/simulate.ts';
-import { rowOf } from '../../scripts/convert/rows.ts';
 import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
@@ -17,6 +16,7 @@ import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { rawObservationsOfStory } from '../helpers/simulated.ts';
 import { rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
@@ -87,11 +87,10 @@ it.each([
 });
 
 function checkStory(story: Story): PrefixCheck {
-  const { rows, expected } = simulate(story);
-  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
+  const { expected } = simulate(story);
   // A kubelet that freezes between the hook and its next call breaks a named assumption without leaving evidence.
   const isFrozen = story.faults.some(({ kind }) => kind === 'freeze');
-  return check(narrowToPod(parsed), (id) => {
+  return check(rawObservationsOfStory(story), (id) => {
     const [mark = '', subject] = id.split('/');
     if (isFrozen && (mark === 'prestop-ended' || mark === 'stop-signal')) return undefined;
     const name = mark === 'prestop-ended' ? 'prestop-end' : mark === 'acknowledged' ? 'noticed' : mark;

@@ -3,7 +3,7 @@
  * trace needs the last states of the pod and of related objects, not every earlier change. Pure, except for its
  * own memory.
  */
-import type { KubeObject } from '../../model/kube.ts';
+import type { ObservedObject } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 
 /** How many changes of one object are remembered; for Events, of the object that they are about. */
@@ -49,11 +49,11 @@ function ringOf(o: Observation): { key: string; most: number } {
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
-const listKey = (stream: string, name: string | undefined, first: KubeObject | undefined): string =>
+const listKey = (stream: string, name: string | undefined, first: ObservedObject | undefined): string =>
   `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-function keyOf(object: KubeObject): string {
+function keyOf(object: ObservedObject): string {
   if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
   const { namespace, name, uid } = object.metadata;
   if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;

@@ -1,5 +1,5 @@
 /** Facts that the pods of a run over several pods share: possible replacements, and the probes' requests. */
-import type { KubeObject, Pod } from '../../model/kube.ts';
+import type { ObservedObject, Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 import { updateSibling, type SiblingArrival } from '../../model/reduce/siblings.ts';
 import { emptyTrace, type SiblingFacts, type Trace, type ProbeFacts } from '../../model/trace.ts';
@@ -42,7 +42,7 @@ export function createSharedSiblings() {
   };
 }
 
-const podsIn = (objects: readonly KubeObject[]): Pod[] =>
+const podsIn = (objects: readonly ObservedObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
 
 export function createSharedProbes() {

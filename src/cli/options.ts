@@ -1,7 +1,7 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
-import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Subject } from '../output/formats.ts';
+import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
 import type { TraceOptions } from '../run/trace-options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
@@ -131,7 +131,7 @@ export function addOutputFlags(command: Command, logs = logHelp): Command {
 }
 
 /** The flags of a command that prints one document (src/advice). */
-export const addDocumentFlags = (command: Command, subject: Subject): Command =>
+export const addDocumentFlags = (command: Command, subject: Printed): Command =>
   addLook(
     command
       .optionsGroup('Output:')
@@ -144,7 +144,7 @@ export const addDocumentFlags = (command: Command, subject: Subject): Command =>
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export const documentOptions = async (flags: Flags, subject: Subject): Promise<OutputOptions> => ({
+export const documentOptions = async (flags: Flags, subject: Printed): Promise<OutputOptions> => ({
   format: await readFormat(flags.output ?? 'table', subject),
   color: colorFrom(flags),
   ascii: flags.ascii ?? false,

@@ -1,7 +1,7 @@
 /** The renderers of one exit and of a run over several pods. Those of other commands are beside the commands. */
 import { exitReportOf } from '../verdict/exit-report.ts';
 import type { Report } from '../verdict/report.ts';
-import { rolloutLines, rolloutReportOf, type Rollout } from './rollout-report.ts';
+import { rolloutLines, rolloutReportOf, type RolloutResult } from './rollout-report.ts';
 import type { Views } from './render.ts';
 
 export const exitViews: Views<Report> = {
@@ -19,7 +19,7 @@ export const exitViews: Views<Report> = {
 };
 
 /** A run over several pods. */
-export const rolloutViews: Views<Rollout> = {
+export const rolloutViews: Views<RolloutResult> = {
   text: async (rollout, pen, columns) => (await import('./text/rollout-card.ts')).rolloutText(rollout, pen, columns),
   sentence: async ({ numbers }) => (await import('./text/sentence.ts')).rolloutSentence(numbers),
   document: rolloutReportOf,

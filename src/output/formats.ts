@@ -2,11 +2,11 @@
 import { PodexitError } from '../errors.ts';
 
 /** What is printed: an exit or a rollout, or the document of a command. */
-export type Subject = 'trace' | 'check' | 'why' | 'compare' | 'recommend' | 'signals';
+export type Printed = 'trace' | 'check' | 'why' | 'compare' | 'recommend' | 'signals';
 
 interface FormatRow {
   /** Absent: of all. */
-  readonly of?: readonly Subject[];
+  readonly of?: readonly Printed[];
   /** Of `--report` files. */
   readonly extensions?: readonly string[];
   /** Only for files, or chosen without `-o`. */
@@ -43,14 +43,14 @@ export interface ReportFile {
   format: Format;
 }
 
-const rowsOf = (subject: Subject): [NamedKind, FormatRow][] =>
+const rowsOf = (subject: Printed): [NamedKind, FormatRow][] =>
   (Object.entries(rows) as [NamedKind, FormatRow][]).filter(([, { of }]) => of?.includes(subject) ?? true);
 
 /** Other names of a command's text. */
 const textNames: readonly string[] = ['table', 'lines', 'wide', 'text'];
 
 /** The words of `-o`, templates with what follows their name: `jsonpath=`. */
-export const formatNames = (subject: Subject, template = ''): string[] => [
+export const formatNames = (subject: Printed, template = ''): string[] => [
   ...(subject === 'trace' ? [] : ['table']),
   ...rowsOf(subject).flatMap(([name, { isUnnamed }]) => (isUnnamed ? [] : name)),
   ...templates.map((name) => `${name}=${template}`),
@@ -60,7 +60,7 @@ export const formatNames = (subject: Subject, template = ''): string[] => [
 export const isDocument = ({ kind }: Format): boolean => !['live', 'lines', 'ndjson'].includes(kind);
 
 /** Parses the value of `-o FORMAT`, and no template. Throws `usage.output`, worded like kubectl's. */
-export function parseFormat(text: string, subject: Subject = 'trace'): Format {
+export function parseFormat(text: string, subject: Printed = 'trace'): Format {
   const [, word, template] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   const [named] = rowsOf(subject).find(([name, { isUnnamed }]) => name === word && !isUnnamed) ?? [];
   if (named && template === undefined) return { kind: named };
@@ -75,18 +75,18 @@ export function parseFormat(text: string, subject: Subject = 'trace'): Format {
 }
 
 /** The same, and `output.jsonpath` for a template that no report can fill. */
-export async function readFormat(text: string, subject: Subject): Promise<Format> {
+export async function readFormat(text: string, subject: Printed): Promise<Format> {
   const format = parseFormat(text, subject);
   if ('template' in format) (await import('./machine/jsonpath.ts')).readTemplate(format.template);
   return format;
 }
 
 /** File extensions that `--report FILE` accepts. */
-export const reportExtensions = (subject: Subject): string[] =>
+export const reportExtensions = (subject: Printed): string[] =>
   rowsOf(subject).flatMap(([, { extensions = [] }]) => extensions);
 
 /** A `--report FILE` with its format, by the longest extension that fits. Throws `usage.report`. */
-export function reportFile(file: string, subject: Subject): ReportFile {
+export function reportFile(file: string, subject: Printed): ReportFile {
   const fits = (extension: string): boolean => file.toLowerCase().endsWith(extension);
   const [found] = rowsOf(subject)
     .flatMap(([kind, { extensions = [] }]) => extensions.filter(fits).map(({ length }) => ({ kind, length })))

@@ -6,12 +6,12 @@ import { jsonText } from './machine/json.ts';
 import { finalLines, type PodOfLine } from './machine/ndjson.ts';
 
 /** A run over several pods. */
-export interface Rollout {
+export interface RolloutResult {
   readonly numbers: RolloutNumbers;
   readonly reports: readonly Report[];
 }
 
-export function rolloutReportOf({ numbers, reports }: Rollout): object {
+export function rolloutReportOf({ numbers, reports }: RolloutResult): object {
   const { probes, ...summary } = summaryOf(numbers);
   const exits = reports.map(exitReportOf);
   return {

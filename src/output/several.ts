@@ -10,7 +10,7 @@ import { linesOfPod, type LinesOfPod } from './machine/ndjson-view.ts';
 import { penFor } from './palette.ts';
 import type { OutputPorts } from './ports.ts';
 import { render } from './render.ts';
-import { summaryLine, type Rollout } from './rollout-report.ts';
+import { summaryLine, type RolloutResult } from './rollout-report.ts';
 import { endedPodLines, rolloutCardLines } from './text/rollout-card.ts';
 import { createRolloutLive } from './text/rollout-table.ts';
 import { isRepainted, repainting, viewOptions } from './text/views.ts';
@@ -34,7 +34,7 @@ export interface SeveralView {
   /** Restores the terminal, whatever happened. */
   close?(): void;
   ended?(report: Report): Promise<void> | void;
-  end(rollout: Rollout): Promise<void> | void;
+  end(rollout: RolloutResult): Promise<void> | void;
 }
 
 export function severalView(format: Format, look: LookOptions, ports: OutputPorts): SeveralView {

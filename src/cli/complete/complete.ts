@@ -1,6 +1,6 @@
 /** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
-import { formatNames, type Subject } from '../../output/formats.ts';
+import { formatNames, type Printed } from '../../output/formats.ts';
 import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';
@@ -124,7 +124,7 @@ const flagsOf = (command: Command): Candidate[] =>
     option.long == null || option.hidden ? [] : [{ word: option.long, about: option.description }],
   );
 
-const documentSubjects: readonly Subject[] = ['check', 'why', 'compare', 'recommend', 'signals'];
+const documentSubjects: readonly Printed[] = ['check', 'why', 'compare', 'recommend', 'signals'];
 
 /** Values of flags that have another meaning in these commands. */
 const ownFormats: Record<string, readonly string[]> = {

@@ -69,10 +69,10 @@ export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOp
   };
 }
 
-export type LogLine = Extract<Observation, { kind: 'line' }>;
+export type LoggedLine = Extract<Observation, { kind: 'line' }>;
 
 /** What is known at the end: each moment once, sorted, with the log lines between. */
-export function finalLines(timeline: Timeline, log: readonly LogLine[], layout: LineLayout): string[] {
+export function sortedLines(timeline: Timeline, log: readonly LoggedLine[], layout: LineLayout): string[] {
   const marks = worthPrinting(timeline.marks).map((mark) => ({
     at: mark.at.shown,
     lines: eventLines({ kind: 'mark', mark }, timeline, layout),
@@ -84,7 +84,7 @@ export function finalLines(timeline: Timeline, log: readonly LogLine[], layout: 
   return [...headingLines(timeline, layout), '', ...sorted.flatMap(({ lines }) => lines)];
 }
 
-const loggedLines = (layout: LineLayout, { at, container, text, skipped }: LogLine): string[] => {
+const loggedLines = (layout: LineLayout, { at, container, text, skipped }: LoggedLine): string[] => {
   const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
   return texts.flatMap((line) => logLine(layout, at, container, line));
 };

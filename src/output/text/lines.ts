@@ -4,7 +4,7 @@ import type { Observation } from '../../model/observation.ts';
 import type { Report } from '../../verdict/report.ts';
 import { cardLines, type CardFlags } from './card.ts';
 import { detailLines } from './details.ts';
-import { createHistory, finalLines, lineLayout, type HistoryOptions, type LogLine } from './history.ts';
+import { createHistory, sortedLines, lineLayout, type HistoryOptions, type LoggedLine } from './history.ts';
 import { penFor, plainStyle, type Pen, type Style } from '../palette.ts';
 import type { Timestamps } from '../time-text.ts';
 
@@ -33,7 +33,7 @@ export function createLines(options: LinesOptions) {
 
 /** The same for a run that is over: everything at its end, each moment once and sorted. */
 export function createSortedLines({ write, columns, logs, ...options }: LinesOptions) {
-  const log: LogLine[] = [];
+  const log: LoggedLine[] = [];
   return {
     step: (_: unknown, observation: Observation): void =>
       void (logs && observation.kind === 'line' && log.push(observation)),
@@ -53,7 +53,7 @@ interface TextOptions extends CardFlags {
   readonly timestamps?: Timestamps;
   /** Columns of a line; absent: only the card is wrapped. */
   readonly columns?: number | undefined;
-  readonly log?: readonly LogLine[];
+  readonly log?: readonly LoggedLine[];
 }
 
 /** The document of `--report FILE.txt`: every change in the order of its time, then the card. */
@@ -62,7 +62,7 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   const { timeline } = report;
   const pen = penFor(style);
   const layout = lineLayout({ pen, timestamps, width }, timeline, timeline.zero);
-  const changes = finalLines(timeline, log, layout);
+  const changes = sortedLines(timeline, log, layout);
   const gap = changes.at(-1) === '' ? [] : [''];
   const lines = [...changes, ...gap, ...endLines(pen, report, width, options)];
   return lines.map((line) => `${line}\n`).join('');

@@ -7,7 +7,7 @@ import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts
 import type { Report } from '../../verdict/report.ts';
 import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
 import { plural } from '../../verdict/words.ts';
-import type { Rollout } from '../rollout-report.ts';
+import type { RolloutResult } from '../rollout-report.ts';
 import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
 import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
 import type { Pen } from '../palette.ts';
@@ -31,7 +31,7 @@ export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, 
 }
 
 /** A line for each pod, then the card. */
-export const rolloutText = ({ numbers, reports }: Rollout, pen: Pen, columns: number): string[] => [
+export const rolloutText = ({ numbers, reports }: RolloutResult, pen: Pen, columns: number): string[] => [
   ...reports.flatMap((report) => endedPodLines(pen, report, 'utc')),
   '',
   ...rolloutCardLines(numbers, { pen, columns }),

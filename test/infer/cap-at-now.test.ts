@@ -17,7 +17,7 @@ import { checkPrefixes } from '../helpers/prefixes.ts';
 import { observationsOf, recordingNames, rowsOf, truthsOf } from '../helpers/recordings.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { rawObservationsOfStory } from '../helpers/simulated.ts';
-import { rounds } from '../helpers/sweep.ts';
+import { isSweep, rounds } from '../helpers/sweep.ts';
 import { nanoTime } from '../helpers/truth.ts';
 
 const stories = Number(process.env['PODEXIT_STORIES'] ?? rounds(8, 300));
@@ -28,6 +28,9 @@ const maxBrokenShare = 0.004;
 /** Later seeds in which a late Event once made podexit withdraw a claim about a hook or a signal. */
 const found = [123, 745, 901, 2004, 2189];
 const seeds = [...new Set([...Array.from({ length: stories }, (_, index) => index + 1), ...found])];
+
+/** Each has streams that others lack: hooks, several containers, a restarted kubelet, a rollout, a silent node. */
+const lateNames = new Set(['graceful-exit', 'prestop-exceeds-grace', 'native-sidecar', 'kubelet-restart', 'node-down']);
 
 const check = (rawObservations: Iterable<RawObservation>, truths: Truths): PrefixCheck =>
   checkPrefixes(observationsOf([...endedLikeLive(rawObservations)]), truths);
@@ -47,7 +50,8 @@ describe.each(recordingNames)('during %s', (name) => {
     expect(compared).toBeGreaterThan(5);
   });
 
-  it('podexit withdraws no claim if every stream is up to 2 s late', async () => {
+  // The simulated stories below have late streams too.
+  it.runIf(isSweep || lateNames.has(name))('podexit withdraws no claim if every stream is up to 2 s late', async () => {
     const rawObservations = [...narrowToPod(rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);

@@ -17,7 +17,7 @@ export const folders: Record<string, FolderLimits> = {
   rollout: { targetLines: 900, mostLines: 1114, mostFiles: 8, longestChain: 3 },
   kube: { targetLines: 4600, mostLines: 4895, mostFiles: 43, longestChain: 5 },
   model: { targetLines: 3000, mostLines: 3600, mostFiles: 30, longestChain: 6 },
-  programs: { targetLines: 900, mostLines: 900, mostFiles: 14, longestChain: 6 },
+  programs: { targetLines: 900, mostLines: 2050, mostFiles: 14, longestChain: 7 },
   infer: { targetLines: 3600, mostLines: 5193, mostFiles: 29, longestChain: 7 },
   verdict: { targetLines: 2900, mostLines: 3616, mostFiles: 27, longestChain: 5 },
   output: { targetLines: 4550, mostLines: 4570, mostFiles: 37, longestChain: 7 },

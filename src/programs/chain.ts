@@ -3,7 +3,7 @@
  * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
  */
 import type { Base } from './images.ts';
-import { afterOptions, rowOf, shells, type Row } from './rows.ts';
+import { afterOptions, rowOf, shellsByName, type Row } from './rows.ts';
 import { parseScript, type Word } from './shell-script.ts';
 import { standingsOf, type Shell, type Standing } from './shell-standing.ts';
 import { agreed, programEffect, scriptUnknown, unknownApp, wrapperEffect, type Context, type Effect } from './links.ts';
@@ -40,7 +40,7 @@ const nameOf = (word: Word | undefined): string => {
 function appletEffect(words: readonly Word[], context: Context): Effect {
   const [box, applet, ...others] = words;
   const name = applet?.text ?? 'sh';
-  const ash = shells.get('ash');
+  const ash = shellsByName.get('ash');
   if (ash && /^(a|hu)?sh$/.test(name)) return ofShell(ash, others, context);
   const row = rowOf([`${nameOf(box)} ${name}`, ...others.map(({ text }) => text)]);
   if (row === undefined) return effectOf(words.slice(1), context);
@@ -52,7 +52,7 @@ function shellsNamed(name: string, base: Base): Shell[] {
   const named = name.replace(/^-/, '');
   const names =
     named === 'login' ? ['bash', ...base.sh] : named === 'sh' ? base.sh : named === 'ksh' ? ['ksh93', 'mksh'] : [named];
-  return names.flatMap((one) => shells.get(one) ?? []);
+  return names.flatMap((one) => shellsByName.get(one) ?? []);
 }
 
 const shellText = (name: string, shell: Shell): string =>

@@ -111,8 +111,10 @@ export interface Row {
   source: string;
 }
 
-export const shells: ReadonlyMap<string, Shell> = new Map((shellRows as Shell[]).map((shell) => [shell.name, shell]));
-/** All rows but those of shells, in the order of the documentation. */
+export const shellsByName: ReadonlyMap<string, Shell> = new Map(
+  (shellRows as Shell[]).map((shell) => [shell.name, shell]),
+);
+/** All rows but those of shellsByName, in the order of the documentation. */
 export const rows = [...wrapperRows, ...programRows] as readonly Row[];
 
 const byName = new Map<string, { row: Row; words: readonly string[] }[]>();

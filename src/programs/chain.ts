@@ -3,7 +3,7 @@
  * the next one into the effect on itself; `links.ts` has the rule of each kind of link.
  */
 import type { Base } from './images.ts';
-import { afterOptions, rowOf, shellsByName, type Row } from './rows.ts';
+import { afterOptions, rowOf, shellsByName, type ProgramRow } from './rows.ts';
 import { parseScript, type Word } from './shell-script.ts';
 import { standingsOf, type Shell, type Standing } from './shell-standing.ts';
 import { agreed, programEffect, scriptUnknown, unknownApp, wrapperEffect, type Context, type Effect } from './links.ts';
@@ -138,7 +138,7 @@ function expanded(words: readonly Word[], args: readonly Word[], variables: Read
 
 export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
-function ofWrapper(row: Row, words: readonly Word[], context: Context): Effect {
+function ofWrapper(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const next = nextOf(row, words);
   const inner = (one: Context): Effect => (next.length > 0 ? effectOf(next, one) : unknownApp('the application', one));
   return wrapperEffect(
@@ -150,7 +150,7 @@ function ofWrapper(row: Row, words: readonly Word[], context: Context): Effect {
 }
 
 /** The command that a wrapper starts. Empty: it is not visible here. */
-function nextOf({ next = {} }: Row, words: readonly Word[]): Word[] {
+function nextOf({ next = {} }: ProgramRow, words: readonly Word[]): Word[] {
   const texts = words.map(({ text }) => text);
   const start = (from: number) => words.slice(from);
   const dashes = texts.indexOf('--');

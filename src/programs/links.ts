@@ -1,5 +1,5 @@
 /** What the signal does to one link, from what it does to the next one. */
-import type { Row, Reaction } from './rows.ts';
+import type { ProgramRow, Reaction } from './rows.ts';
 import { numberOfSignal } from './signals.ts';
 import type { Answer, Link, StopBehaviour, StopRemedy } from './behaviour.ts';
 import type { Base } from './images.ts';
@@ -119,7 +119,7 @@ export function withoutHandler(name: string, context: Context, next: Effect | un
   };
 }
 
-export function programEffect(row: Row, context: Context): Effect {
+export function programEffect(row: ProgramRow, context: Context): Effect {
   const { signal, isPid1, isIgnored, graceSeconds } = context;
   const reaction = row.signals?.[signal];
   const kind = row.kind ?? 'program';
@@ -174,7 +174,7 @@ const longerGrace = ({ limit = 0, from }: Reaction): StopRemedy => ({
   text: `Its own limit is ${limit}s: give it a longer grace period${from === undefined ? '' : `, or lower ${from}`}`,
 });
 
-const rightOf = ({ right }: Row, signal: string): Partial<Effect> =>
+const rightOf = ({ right }: ProgramRow, signal: string): Partial<Effect> =>
   right === undefined || right === signal
     ? {}
     : {
@@ -199,7 +199,7 @@ function doesText({ does, limit }: Reaction): string {
 }
 
 /** A language's runtime: what it does with a signal that the application does not handle. */
-function runtimeEffect(row: Row, { does, code = 0, cutCode, note }: Reaction, context: Context): Effect {
+function runtimeEffect(row: ProgramRow, { does, code = 0, cutCode, note }: Reaction, context: Context): Effect {
   const { isPid1, signal } = context;
   const stays = does === 'drops' && (isPid1 || context.isIgnored);
   const cut = does === 'drops' ? codeOf(signal) : code;
@@ -238,7 +238,7 @@ function runtimeEffect(row: Row, { does, code = 0, cutCode, note }: Reaction, co
 }
 
 export function wrapperEffect(
-  row: Row,
+  row: ProgramRow,
   words: readonly string[],
   context: Context,
   next: (context: Context) => Effect,

@@ -45,7 +45,7 @@ export interface Reaction {
 }
 
 /** Where in a wrapper's arguments the command is. */
-export interface Next {
+export interface NextCommand {
   /** Options that take a value as a word of its own. */
   values?: readonly string[];
   /** Words before the command that are not options. */
@@ -84,12 +84,12 @@ export interface Runs {
   noScript?: boolean;
 }
 
-export interface Row {
+export interface ProgramRow {
   name: string;
   kind?: Link['kind'];
   /** Names of the program (the last part of its path), with the words that must follow: `npm run`. */
   match: readonly string[];
-  next?: Next;
+  next?: NextCommand;
   runs?: Runs;
   /** By the name of the signal without SIG. */
   signals?: Readonly<Record<string, Reaction>>;
@@ -99,7 +99,7 @@ export interface Row {
   right?: string | null;
   remedy?: StopRemedy;
   /** What differs if the arguments match; later ones prevail. */
-  variants?: readonly (Partial<Row> & { when: string })[];
+  variants?: readonly (Partial<ProgramRow> & { when: string })[];
   /** It differs between versions, so that the answer is only probable. */
   varies?: boolean;
   /** Not measured, but documented. */
@@ -114,10 +114,10 @@ export interface Row {
 export const shellsByName: ReadonlyMap<string, Shell> = new Map(
   (shellRows as Shell[]).map((shell) => [shell.name, shell]),
 );
-/** All rows but those of shellsByName, in the order of the documentation. */
-export const rows = [...wrapperRows, ...programRows] as readonly Row[];
+/** All rows but those of shells, in the order of the documentation. */
+export const rows = [...wrapperRows, ...programRows] as readonly ProgramRow[];
 
-const byName = new Map<string, { row: Row; words: readonly string[] }[]>();
+const byName = new Map<string, { row: ProgramRow; words: readonly string[] }[]>();
 for (const row of rows)
   for (const match of row.match) {
     const words = match.startsWith('busybox ') || match.startsWith('toybox ') ? [match] : match.split(' ');
@@ -129,7 +129,7 @@ for (const row of rows)
   }
 
 /** The row that the words of a command line mean; for a runtime that of the program it runs, if it has one. */
-export function rowOf(words: readonly string[]): Row | undefined {
+export function rowOf(words: readonly string[]): ProgramRow | undefined {
   const [path = ''] = words;
   const named = path.includes(' ') ? path : (path.split('/').at(-1) ?? '');
   const found =
@@ -142,15 +142,15 @@ export function rowOf(words: readonly string[]): Row | undefined {
 }
 
 /** How many of the arguments are a wrapper's own; all of them where its command is not a part of them. */
-const ownArguments = ({ next }: Row, words: readonly string[]): number =>
+const ownArguments = ({ next }: ProgramRow, words: readonly string[]): number =>
   next && next.line === undefined && (next.operands !== undefined || next.values || next.assignments)
     ? afterOptions(next, words) - 1
     : words.length;
 
-const candidate = (name: string, words: readonly string[]): Row | undefined =>
+const candidate = (name: string, words: readonly string[]): ProgramRow | undefined =>
   byName.get(name)?.find((one) => one.words.slice(1).every((word, index) => words[index + 1] === word))?.row;
 
-function variant(row: Row, all: string, args: string): Row {
+function variant(row: ProgramRow, all: string, args: string): ProgramRow {
   let found = row.varies ? { ...row, isGuess: true } : row;
   for (const { when, ...rest } of row.variants ?? [])
     if (new RegExp(when).test(when.startsWith('@') ? all : args)) found = { ...found, ...rest };
@@ -169,7 +169,7 @@ function configured(reaction: Reaction, args: string): Reaction {
 }
 
 /** `python -m gunicorn`, `node node_modules/.bin/next start`, `ruby bin/puma`: the row of the program. */
-function ofProgram(row: Row, args: readonly string[]): Row {
+function ofProgram(row: ProgramRow, args: readonly string[]): ProgramRow {
   const { values = [], inline = [], module, isText = false, noScript } = row.runs ?? {};
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
@@ -182,7 +182,7 @@ function ofProgram(row: Row, args: readonly string[]): Row {
 }
 
 /** The index of the first word that is no option, value of an option, assignment or operand of the wrapper itself. */
-export function afterOptions({ values, operands = 0, assignments }: Next, texts: readonly string[]): number {
+export function afterOptions({ values, operands = 0, assignments }: NextCommand, texts: readonly string[]): number {
   let [left, at] = [operands, 1];
   for (; at < texts.length; at += 1) {
     const text = texts[at] ?? '';
@@ -196,7 +196,7 @@ export function afterOptions({ values, operands = 0, assignments }: Next, texts:
   return at;
 }
 
-const withText = (row: Row, text: string): Row => ({
+const withText = (row: ProgramRow, text: string): ProgramRow => ({
   ...row,
   text: new RegExp(row.runs?.handler ?? '$^').test(text) ? 'has a handler' : 'has no handler',
   startsChild: /system|subprocess|spawn|passthru|popen/i.test(text),

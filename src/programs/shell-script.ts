@@ -14,21 +14,21 @@ export interface Word {
 
 export type Command =
   | { kind: 'simple'; assignments: readonly Word[]; words: readonly Word[]; hasRedirect: boolean; hasHereDoc: boolean }
-  | { kind: 'brace' | 'subshell'; body: readonly Item[]; hasRedirect: boolean }
-  | { kind: 'if' | 'case'; branches: readonly (readonly Item[])[]; hasRedirect: boolean }
-  | { kind: 'while' | 'for'; condition: readonly Item[]; body: readonly Item[]; hasRedirect: boolean }
+  | { kind: 'brace' | 'subshell'; body: readonly ScriptItem[]; hasRedirect: boolean }
+  | { kind: 'if' | 'case'; branches: readonly (readonly ScriptItem[])[]; hasRedirect: boolean }
+  | { kind: 'while' | 'for'; condition: readonly ScriptItem[]; body: readonly ScriptItem[]; hasRedirect: boolean }
   | { kind: 'function'; name: string; body: Command }
   | { kind: 'pipeline'; parts: readonly Command[] }
   | { kind: 'not' | 'time'; command: Command };
 
 /** A command and what follows it: `&` runs it in the background. */
-export interface Item {
+export interface ScriptItem {
   command: Command;
   after: ';' | '&&' | '||' | '&' | '';
 }
 
 export interface Script {
-  items: readonly Item[];
+  items: readonly ScriptItem[];
   /** Its first line is empty. */
   startsLine: boolean;
   /** What stands after the last command: some shells then do not notice that it is the last. */
@@ -205,7 +205,7 @@ const reserved = new Set(
 );
 
 interface Parser {
-  list(depth: number, ends: readonly string[]): Item[];
+  list(depth: number, ends: readonly string[]): ScriptItem[];
   isAtEnd(): boolean;
 }
 
@@ -235,9 +235,9 @@ function parserOf(tokens: readonly Token[]): Parser {
     return token.word;
   };
 
-  function list(depth: number, ends: readonly string[]): Item[] {
+  function list(depth: number, ends: readonly string[]): ScriptItem[] {
     if (depth > maxDepth) throw new Unreadable();
-    const items: Item[] = [];
+    const items: ScriptItem[] = [];
     for (skipLines(); at < tokens.length; skipLines()) {
       const next = keyword() ?? operator();
       if (next !== undefined && ends.includes(next)) break;
@@ -326,7 +326,7 @@ function parserOf(tokens: readonly Token[]): Parser {
   }
 
   function ifOf(depth: number): Command {
-    const branches: Item[][] = [];
+    const branches: ScriptItem[][] = [];
     let hasElse = false;
     for (let word = 'if'; word !== 'fi';) {
       const body = list(depth + 1, ['then', 'elif', 'else', 'fi']);
@@ -339,7 +339,7 @@ function parserOf(tokens: readonly Token[]): Parser {
     return { kind: 'if', branches: hasElse ? branches : [...branches, []], hasRedirect: false };
   }
 
-  function loopBody(depth: number): Item[] {
+  function loopBody(depth: number): ScriptItem[] {
     expect('do');
     const body = list(depth + 1, ['done']);
     expect('done');
@@ -350,7 +350,7 @@ function parserOf(tokens: readonly Token[]): Parser {
     takeWord();
     skipLines();
     if (takeWord().text !== 'in') throw new Unreadable();
-    const branches: Item[][] = [];
+    const branches: ScriptItem[][] = [];
     let hasDefault = false;
     for (skipLines(); keyword() !== 'esac'; skipLines()) {
       if (operator() === '(') at += 1;

@@ -2,7 +2,7 @@
  * Where a shell stands once its script has started the application: it waits for a command or for its jobs, it became the
  * command (exec), or the script is over. This decides what a signal to the shell does.
  */
-import type { Command, Item, Script, Word } from './shell-script.ts';
+import type { Command, ScriptItem, Script, Word } from './shell-script.ts';
 
 /** What a shell does in ways that differ between shells; measured (data/shells.json). */
 export interface Shell {
@@ -49,7 +49,7 @@ export interface Standing {
   /** All that describes how the command stands in the script: see `handsOver`. */
   forms: ReadonlySet<string>;
   /** What comes after the command or the `wait`, in the order in which it runs. */
-  rest: readonly Item[];
+  rest: readonly ScriptItem[];
   /** With `set -e`, a `wait` that a signal interrupts ends the script. */
   stopsOnError: boolean;
   /** The rest is run again and again. */
@@ -95,12 +95,17 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     isGuess: all.length === 1 && one.standing.forms.has('guess'),
   }));
 
-  function standing(kind: Standing['kind'], words: readonly Word[], forms: ReadonlySet<string>, rest: readonly Item[]) {
+  function standing(
+    kind: Standing['kind'],
+    words: readonly Word[],
+    forms: ReadonlySet<string>,
+    rest: readonly ScriptItem[],
+  ) {
     return { kind, words, forms, rest, inLoop: false };
   }
 
   /** The last place of the list where the shell stands for long, and every conditional exec before it. */
-  function inList(items: readonly Item[], forms: ReadonlySet<string>): Place[] {
+  function inList(items: readonly ScriptItem[], forms: ReadonlySet<string>): Place[] {
     let [places, hasBackground]: [Place[], boolean] = [[], false];
     const formsOf = (index: number): string[] => [
       ...(index > 0 ? ['list'] : []),
@@ -127,7 +132,7 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     return places;
   }
 
-  function inCommand(command: Command, forms: ReadonlySet<string>, rest: readonly Item[]): Place[] {
+  function inCommand(command: Command, forms: ReadonlySet<string>, rest: readonly ScriptItem[]): Place[] {
     const add = (form: string) => new Set([...forms, form]);
     if ((depth += 1) > 400) return [];
     switch (command.kind) {
@@ -177,7 +182,7 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
   }
 
   /** The shell waits for the subshell as for a command. Its traps are its own. */
-  function inSubshell(body: readonly Item[], forms: ReadonlySet<string>, rest: readonly Item[]): Place[] {
+  function inSubshell(body: readonly ScriptItem[], forms: ReadonlySet<string>, rest: readonly ScriptItem[]): Place[] {
     const outer = new Map(traps);
     const places = continued(inList(body, forms), rest);
     traps.clear();
@@ -190,7 +195,11 @@ export function standingsOf(script: Script, shell: Shell, variables: Map<string,
     return places.map(({ standing: one, isFinal }) => ({ standing: inFront(one), isFinal }));
   }
 
-  function inSimple(command: Command & { kind: 'simple' }, forms: ReadonlySet<string>, rest: readonly Item[]): Place[] {
+  function inSimple(
+    command: Command & { kind: 'simple' },
+    forms: ReadonlySet<string>,
+    rest: readonly ScriptItem[],
+  ): Place[] {
     const { assignments, words } = command;
     const [first, ...others] = words;
     for (const { text, isDynamic } of words.length === 0 || first?.text === 'export' ? [...assignments, ...others] : [])
@@ -275,7 +284,7 @@ const withForm = ({ standing: one, isFinal }: Place, form: string): Place => ({
 
 const redirected = (is: boolean, forms: ReadonlySet<string>) => (is ? new Set([...forms, 'redirect']) : forms);
 
-const continued = (places: readonly Place[], rest: readonly Item[]): Place[] =>
+const continued = (places: readonly Place[], rest: readonly ScriptItem[]): Place[] =>
   places.map(({ standing: one, isFinal }) => ({ standing: { ...one, rest: [...one.rest, ...rest] }, isFinal }));
 
 const isWait = ({ standing: { kind } }: Place): boolean => kind === 'wait';

@@ -33,7 +33,11 @@ export interface Answer {
 }
 
 /** `input` is absent if no deletion was observed. */
-export function answerOf(timeline: Timeline, verdict: JudgedVerdict, input: RuleInput | undefined): Omit<Answer, 'advice' | 'fix'> {
+export function answerOf(
+  timeline: Timeline,
+  verdict: JudgedVerdict,
+  input: RuleInput | undefined,
+): Omit<Answer, 'advice' | 'fix'> {
   const { findings } = verdict;
   const cause = causeOf(timeline, verdict);
   const word = wordOf(timeline, verdict);

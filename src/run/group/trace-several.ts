@@ -14,7 +14,8 @@ import { recorderFor } from '../recorder.ts';
 import { leaveOnSignals } from '../ending/leaving.ts';
 import type { Several } from '../streams/live-run.ts';
 import { liveOptions, liveSource, type Live } from '../streams/live.ts';
-import { createResults, rolloutOutput, type Results, type RolloutOutput } from './output.ts';
+import { severalView, type SeveralView } from '../../output/several.ts';
+import { createResults, type Results } from './output.ts';
 import {
   notFollowedText,
   shortcomingOf,
@@ -37,15 +38,15 @@ import { nameOf, uidOf } from '../streams/watched.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  let output: RolloutOutput | undefined;
+  let output: SeveralView | undefined;
   const ports = sayingThrough((text) => output?.say?.(text), terminal);
   return inSession(options, ports, (session, shown) => {
-    output = rolloutOutput(shown, terminal);
+    output = severalView(shown.format, shown.look, terminal);
     return choosePodsAndTrace(session, shown, output);
   });
 }
 
-async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: RolloutOutput): Promise<number> {
+async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
   const { ports } = session;
   const { timeoutMs, target, start, once } = options;
   let openTraces = (): number => 0;

@@ -7,18 +7,16 @@ import type { Session } from '../session.ts';
 import type { Obstacles } from '../progress/obstacles.ts';
 import type { RolloutOutput } from './output.ts';
 import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
-import type { Scope } from '../choosing/scope.ts';
-import type { RolloutStart } from '../progress/start.ts';
-import type { SeveralTarget } from '../choosing/target.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { Group } from './group.ts';
+import type { TraceOptions } from '../options.ts';
 
-export type SeveralOptions = TraceOptions & { target: SeveralTarget; start?: RolloutStart | undefined };
+export type SeveralOptions = Extract<TraceOptions, { pods: 'next' | 'all' }>;
 
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {
   readonly options: SeveralOptions;
   readonly output: RolloutOutput;
-  readonly scope: Scope;
+  readonly group: Group;
   readonly progress: Progress;
   readonly obstacles: Obstacles;
   /** Applies if no --timeout was given. */
@@ -53,8 +51,8 @@ export function shortcomingOf(
   reports: number,
   over: RolloutEnd,
 ): { words: string; code?: number; isIncomplete?: boolean } | undefined {
-  const { begun, unseen, codes, progress, obstacles, scope } = rollout;
-  const what = forTerminal(scope.target);
+  const { begun, unseen, codes, progress, obstacles, group } = rollout;
+  const what = forTerminal(group.target);
   const gaveUp = whyGivenUp(rollout);
   if (reports === 0 && unseen.size === 0) {
     if (codes.length > 0) return undefined;

@@ -7,7 +7,7 @@ import type { Stage } from '../run.ts';
 import type { Ports } from '../ports.ts';
 import { defaultReadSeconds } from '../ending/time-limit.ts';
 import { publish, writeReports } from '../documents.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { TraceOptions } from '../options.ts';
 import { timelineOf } from '../../infer/conclude.ts';
 import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';

@@ -17,7 +17,7 @@ import { workloadKinds } from '../choosing/target.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from '../ports.ts';
 import { createTraceReports, type Traces } from '../traces/traces.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { TraceOptions } from '../options.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
 import { uniquePodNames, publish, renderDocument, renderRollout, serialise, writeReports } from '../documents.ts';
 

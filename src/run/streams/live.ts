@@ -12,15 +12,12 @@ import { runDeletion } from '../deleting/run-deletion.ts';
 import { deletionProgress, type DeletionProgress } from '../ending/leaving.ts';
 import { createStreamHealth } from './stream-health.ts';
 import type { LiveOptions, Run } from './live-run.ts';
-import type { Session } from '../session.ts';
-import type { TraceOptions } from '../trace-options.ts';
-import { podTarget } from './watched.ts';
 import { watchSuspension } from './suspension.ts';
 
 export type Live = ReturnType<typeof liveSource>;
 
 export function liveSource(options: LiveOptions) {
-  const { clock, several } = options;
+  const { clock, group, listener = {} } = options;
   const { deliver, begin, ...delivery } = createDelivery(options, (error) => run.fail(error));
   const stop = new AbortController();
   // Each open stream and request has one listener: more than Node's leak warning allows.
@@ -37,18 +34,19 @@ export function liveSource(options: LiveOptions) {
   const end = (): void => finish();
   const run: Run = {
     options,
+    group,
+    listener,
     signal: stop.signal,
     streams: createStreamHealth(() => tracks.checkAll()),
     timers: new Map(),
     warned: new Set(),
-    pods: several?.pods ?? podTarget(options.namespace, options.name),
     delivered: 0,
     requested: false,
     probing: undefined,
     onDeletion: undefined,
     traceOf: (key) => tracks.traceOf(key),
     traces: () => tracks.traces(),
-    ofPod: (uid) => (several ? { pod: uid } : {}),
+    ofPod: (uid) => (group.isOne ? {} : { pod: uid }),
     deliver: (rawObservation) => {
       run.delivered += 1;
       suspension.before(rawObservation.at).forEach(deliver);
@@ -155,14 +153,14 @@ function createDelivery(options: LiveOptions, onTakeError: (error: unknown) => v
 }
 
 function beganOf(options: LiveOptions, mode: Mode): Began {
-  const { namespace, name, graceSeconds, timeoutMs, waitReplacement, several } = options;
+  const { group, graceSeconds, timeoutMs, waitReplacement } = options;
   return {
     kind: 'began',
     mode,
-    namespace: several?.namespace ?? namespace,
-    name,
-    target: several?.target,
-    next: several?.isNext,
+    namespace: group.namespace,
+    name: group.isOne ? (group.named?.[0]?.name ?? '') : '',
+    target: group.isOne ? undefined : group.target,
+    next: group.isNext,
     graceSeconds: mode === 'attach' ? null : graceSeconds,
     timeoutSeconds: typeof timeoutMs === 'number' ? timeoutMs / 1000 : null,
     waitReplacement,
@@ -170,14 +168,4 @@ function beganOf(options: LiveOptions, mode: Mode): Began {
     version: options.version,
     context: options.cluster.contextName,
   };
-}
-
-/** The options that runs over one pod and over several pods share. */
-export function liveOptions(
-  { cluster, deadline, ports: { clock, stdout, version } }: Session,
-  options: TraceOptions,
-): Omit<LiveOptions, 'name' | 'warn'> {
-  const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
-  const { until } = deadline;
-  return { ...options, cluster, clock, namespace: cluster.namespace, timeoutMs, until, version };
 }

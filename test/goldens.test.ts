@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderJson } from '../src/output/json.ts';
+import { renderJson } from '../src/output/machine/json.ts';
 import { exitReportOf } from '../src/verdict/exit-report.ts';
 import { recordingNames, secondSeriesNames, rawObservationsOf } from './helpers/recordings.ts';
 import { manyPodsOutput, play, podsOf } from './output/helpers/every-output.ts';

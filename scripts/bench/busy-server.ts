@@ -6,12 +6,12 @@
 import { readFileSync } from 'node:fs';
 import { startLoopback, type Loopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { recordingFile } from '../../test/helpers/recordings.ts';
+import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { changesPerSecond, type BusyServer } from './busy-cluster.ts';
 import { startRelay } from './proxy.ts';
 
 const [recording = ''] = process.argv.slice(2);
-const scenario = parseScenario(readFileSync(recordingFile(recording), 'utf8'));
+const scenario = parseScenario(readFileSync(scenarioFile(recording), 'utf8'));
 const server = await startLoopback({ scenario });
 
 let turn = 0;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { startLoopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { recordingFile } from '../../test/helpers/recordings.ts';
+import { scenarioFile } from '../../test/helpers/recordings.ts';
 
 /** What the process reports. */
 export interface PlayedWorkload {
@@ -25,7 +25,7 @@ interface Row {
 }
 
 const [pods = 0, others = 0] = process.argv.slice(2).map(Number);
-const rows = readFileSync(recordingFile('scale-to-zero-40'), 'utf8')
+const rows = readFileSync(scenarioFile('scale-to-zero-40'), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line) as Row);

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { recordingFile } from '../../test/helpers/recordings.ts';
+import { scenarioFile } from '../../test/helpers/recordings.ts';
 import { certificates } from '../../test/kube/helpers/certificates.ts';
 import { startLoopback } from '../../test/sim/faults/faulty-server.ts';
 import { contest, type Contest } from './contest.ts';
 import { startDelayProxy, type Proxy } from './proxy.ts';
 import { ended, hasKubectl, podexit, start } from './program.ts';
 
-const scenario = parseScenario(readFileSync(recordingFile('graceful-exit'), 'utf8'));
+const scenario = parseScenario(readFileSync(scenarioFile('graceful-exit'), 'utf8'));
 /** Without a token, kubectl asks for a name and a password over TLS. */
 const token = 'bench';
 const now = (): number => performance.timeOrigin + performance.now();

@@ -4,7 +4,7 @@ import { clusterRole, roleFor } from '../../src/kube/role.ts';
 import { emptyTrace } from '../../src/model/trace.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
-import { renderText } from '../../src/output/lines.ts';
+import { renderText } from '../../src/output/text/lines.ts';
 import { openReplay } from '../../src/run/replay.ts';
 import { reportOf } from '../../src/verdict/report.ts';
 import { withPart } from './marked-part.ts';

@@ -2,7 +2,7 @@
 import type { Severity } from '../model/report.ts';
 import { forMarkdown, forTerminal } from '../output/safe-text.ts';
 import type { Pen } from '../output/palette.ts';
-import { writeXml, type XmlElement } from '../output/xml.ts';
+import { writeXml, type XmlElement } from '../output/machine/xml.ts';
 import { objectName, problemsOf, type CheckedObject, type CheckReport, type ReportedFinding } from './check-report.ts';
 import { columnsOf } from '../output/prose.ts';
 import { markdownPage, wrapped, type Views } from './output.ts';

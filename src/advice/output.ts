@@ -2,7 +2,7 @@
 import { penFor, plainStyle, styleOf, type Pen } from '../output/palette.ts';
 import { wrapWords } from '../output/prose.ts';
 import { forJson, forMarkdown } from '../output/safe-text.ts';
-import { unknownExtension, unknownFormat } from '../run/formats.ts';
+import { unknownExtension, unknownFormat } from '../output/formats.ts';
 import type { Ports } from '../run/ports.ts';
 
 /** Fields that every document of these commands has. */
@@ -77,7 +77,7 @@ async function contentOf<R>(
 ): Promise<string> {
   if (format === 'json') return `${forJson(JSON.stringify(document(report), null, 2))}\n`;
   if (format === 'yaml') {
-    const { yamlText } = await import('../output/yaml.ts');
+    const { yamlText } = await import('../output/machine/yaml.ts');
     // JSON drops undefined fields.
     return yamlText(JSON.parse(JSON.stringify(document(report))));
   }

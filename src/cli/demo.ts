@@ -14,7 +14,8 @@ import {
   type ShippedScenario,
 } from '../demo/scenarios.ts';
 import { PodexitError } from '../errors.ts';
-import type { Output, Ports } from '../run/ports.ts';
+import type { Output } from '../output/ports.ts';
+import type { Ports } from '../run/ports.ts';
 import { signalCodes } from '../verdict/exit-code.ts';
 import type { Flags, Main } from './command.ts';
 import { usageError, wholeNumber } from './usage.ts';

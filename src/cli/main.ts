@@ -1,5 +1,5 @@
 /** From argv to an exit code. */
-import { parseFormat, reportsErrorsAsJson } from '../run/formats.ts';
+import { parseFormat, reportsErrorsAsJson } from '../output/formats.ts';
 import type { Ports } from '../run/ports.ts';
 import type { StdoutFormat } from '../run/report-error.ts';
 import { buildProgram, commandNames, runProgram } from './program.ts';

@@ -1,7 +1,7 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
-import type { LookOptions } from '../run/run.ts';
-import type { ReportFile } from '../run/writable.ts';
+import type { LookOptions } from '../output/view.ts';
+import type { ReportFile } from '../output/writable.ts';
 import {
   formatOfFile,
   readFormat,
@@ -9,7 +9,7 @@ import {
   reportExtensions,
   templateFormats,
   type Format,
-} from '../run/formats.ts';
+} from '../output/formats.ts';
 import type { TraceOptions } from '../run/options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';

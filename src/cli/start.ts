@@ -5,7 +5,8 @@
 import { isatty } from 'node:tty';
 import { version } from '../../package.json';
 import { systemClock } from '../run/clock.ts';
-import type { Output, Ports } from '../run/ports.ts';
+import type { Output } from '../output/ports.ts';
+import type { Ports } from '../run/ports.ts';
 import { main } from './main.ts';
 
 const ports = processPorts();

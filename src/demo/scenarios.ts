@@ -6,7 +6,7 @@ import { parseScenario, type Scenario } from './scenario.ts';
 
 export interface ShippedScenario {
   name: string;
-  /** Its recording below test/recordings; by default the one with its name. */
+  /** Its file below test/scenarios; by default the one with its name. */
   recording?: string;
   about: string;
   /** The scenario whose file is played; by default its own. */

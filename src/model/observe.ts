@@ -1,6 +1,6 @@
 /**
  * The only mapping from raw observations to observations: it narrows every object to the allow-list of kube.ts. Live
- * streams, raw recordings and our own recordings all use it, so that none has evidence that another lacks. Pure, total,
+ * streams and recordings both use it, so that none has evidence that another lacks. Pure, total,
  * and idempotent: a recorded observation maps to itself.
  */
 import {

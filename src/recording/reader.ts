@@ -20,13 +20,11 @@ const narrowHeader = shape({
   logText: (raw) => raw === true,
 });
 
-/** The header of our own format; undefined for raw list/watch rows of a namespace (`{"type":"about",…}`). */
-export function readHeader(first: unknown, file: string): Header | undefined {
+/** Throws `recording.invalid` or `recording.newer`. */
+export function readHeader(first: unknown, file: string): Header {
   const { podexit, type } = asObject(first);
-  if (asNumber(podexit) === undefined) {
-    if (type === 'about' || type === 'list') return undefined;
-    throw notARecording(file);
-  }
+  if (asNumber(podexit) === undefined)
+    throw type === 'about' || type === 'list' ? notConverted(file) : notARecording(file);
   const header = narrowHeader(first);
   if (header.podexit <= recordingVersion) return header;
   throw new PodexitError(
@@ -41,6 +39,14 @@ const notARecording = (file: string): PodexitError =>
     'recording.invalid',
     `${file} is not a podexit recording`,
     'Record one with: kubectl podexit POD --record FILE',
+  );
+
+/** The format of a recorder beside the cluster; earlier versions replayed it. */
+const notConverted = (file: string): PodexitError =>
+  new PodexitError(
+    'recording.invalid',
+    `${file} contains the lists and watches of a whole namespace, and is not a podexit recording`,
+    `In podexit's source code, convert it with: npx tsx scripts/convert-recording.ts ${file} --to FOLDER`,
   );
 
 /** Characters. No observation is nearly as long, and a line is held in memory as a whole. */

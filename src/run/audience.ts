@@ -1,27 +1,8 @@
-/** What stdout shows during a run, by format. A renderer that throws is closed; the run continues. */
+/** Opens what stdout shows only when there is something to show. */
 import type { Observation } from '../model/observation.ts';
 import type { Trace } from '../model/trace.ts';
-import { isDocument, type Format } from './formats.ts';
-import type { Ports } from './ports.ts';
-import type { Report } from '../verdict/report.ts';
-import { newestOf, type LookOptions, type Stage, type Step, type View } from './run.ts';
-
-export async function openStage(format: Format, look: LookOptions, ports: Ports): Promise<Stage> {
-  return withErrorBoundary(await openView(format, look, ports), ports);
-}
-
-async function openView(format: Format, look: LookOptions, ports: Ports): Promise<View> {
-  if (isDocument(format)) {
-    const end = async (report: Report): Promise<void> => {
-      const { renderDocument } = await import('./documents.ts');
-      ports.stdout.write(await renderDocument(format, report));
-    };
-    return { step: () => {}, end };
-  }
-  // Apart from the views for people, which are much more code.
-  if (format.kind === 'ndjson') return (await import('./ndjson-stage.ts')).linesOfPod(ports);
-  return (await import('./views.ts')).openTerminal(format.kind, look, ports);
-}
+import type { Stage } from '../output/view.ts';
+import { newestOf, type Step } from './run.ts';
 
 /**
  * Opens the stage when there is something to show, because loading it earlier would delay the DELETE. Until then the
@@ -62,24 +43,3 @@ const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): bool
   kind === 'requested' ||
   kind === 'gap' ||
   kind === 'refused';
-
-/** An error in a renderer costs its output, not the trace. */
-function withErrorBoundary(view: View, { stderr }: Ports): Stage {
-  let broken = false;
-  const guard = (work: () => void): void => {
-    if (broken) return;
-    try {
-      work();
-    } catch (error) {
-      broken = true;
-      view.close?.();
-      stderr.write(`podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`);
-    }
-  };
-  return {
-    step: (trace, observation, key) => guard(() => view.step(trace, observation, key)),
-    end: async (report) => (broken ? undefined : view.end(report)),
-    say: (text) => !broken && (view.say?.(text) ?? false),
-    close: () => view.close?.(),
-  };
-}

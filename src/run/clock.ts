@@ -1,13 +1,6 @@
 import { uptime } from 'node:os';
 import { hrtime } from 'node:process';
-
-/** The clock of a run. The caller provides it, so that a test can let a minute pass in a millisecond. */
-export interface Clock {
-  /** Whole ms since the epoch, rounded down; never goes back. */
-  now(): number;
-  /** Calls back once after `ms`; returns a function that cancels. */
-  setTimeout(callback: () => void, ms: number): () => void;
-}
+import type { Clock } from '../output/ports.ts';
 
 /** The clocks that a process can read; ms. */
 interface ClockSources {

@@ -6,7 +6,7 @@ import type { Ports } from './ports.ts';
 /** Returns exit code 0. Throws `explain.unknown` with the most similar names. */
 export async function explainTopic(name: string | undefined, { stdout, env, platform }: Ports): Promise<number> {
   const { topics } = await import('../verdict/explain.ts');
-  const { explanation } = await import('../output/explain.ts');
+  const { explanation } = await import('../output/text/explain.ts');
   const { penFor, styleOf } = await import('../output/palette.ts');
   const pen = penFor(styleOf({ color: 'auto', ascii: false }, { env, isTty: stdout.isTty, platform }));
   const text = explanation(name?.toLowerCase(), stdout.columns(), (words) => pen.paint('strong', words));

@@ -3,11 +3,11 @@ import type { ConnectOptions } from '../kube/connect-options.ts';
 import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/target.ts';
 import type { Policy } from '../verdict/policy.ts';
-import type { LookOptions } from './run.ts';
-import type { Format } from './formats.ts';
-import type { Publish } from './documents.ts';
+import type { LookOptions } from '../output/view.ts';
+import type { Format } from '../output/formats.ts';
+import type { Publish } from '../output/documents.ts';
+import type { ReportFile } from '../output/writable.ts';
 import type { RolloutStart } from './progress/start.ts';
-import type { ReportFile } from './writable.ts';
 import type { Pick, SeveralTarget, Target } from './choosing/target.ts';
 
 /** --dry-run or --wait=false: delete, and trace nothing. */

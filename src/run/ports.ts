@@ -1,38 +1,18 @@
 /** What a run needs from the process around it. Everything is passed as an argument. */
 import type { Interrupted } from '../model/observation.ts';
-import type { Clock } from './clock.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import type { ConnectOptions } from '../kube/connect-options.ts';
 import { connect } from '../kube/connect.ts';
+import type { OutputPorts } from '../output/ports.ts';
 import { forTerminal } from '../output/safe-text.ts';
 
-/** An output stream. Writing to a closed one does nothing. */
-export interface Output {
-  write(text: string): void;
-  readonly isTty: boolean;
-  columns(): number;
-  rows(): number;
-  onResize(listener: () => void): () => void;
-  /** Calls back before Ctrl-Z suspends this process; returns an unsubscribe function. */
-  onSuspend(listener: () => void): () => void;
-  /** Resolves when the reader goes away (EPIPE), otherwise never. */
-  readonly closed: Promise<void>;
-}
-
-export interface Ports {
-  readonly stdout: Output;
-  readonly stderr: Output;
+export interface Ports extends OutputPorts {
   readonly stdinIsTty: boolean;
   /**
    * Asks on stderr and reads one line of stdin; undefined if stdin has ended. On abort it rejects and stops reading.
    * Absent if nobody can be asked.
    */
   ask?(question: string, signal?: AbortSignal): Promise<string | undefined>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly platform: string;
-  /** Version of the program. */
-  readonly version: string;
   random(): number;
   /** Calls back for each signal; returns an unsubscribe function. */
   onSignal(listener: (signal: Interrupted['signal']) => void): () => void;

@@ -2,14 +2,15 @@
 import { PodexitError } from '../errors.ts';
 import type { RawObservation } from '../model/observation.ts';
 import { reportOf, type Report } from '../verdict/report.ts';
-import { openStage } from './audience.ts';
+import { openStage } from '../output/stage.ts';
 import { finish, type FinishOptions } from './group/finish.ts';
 import { warnOn, type Ports } from './ports.ts';
 import { openReplay } from './replay.ts';
-import { run, type LookOptions, type RunOptions } from './run.ts';
+import type { LookOptions } from '../output/view.ts';
+import { run, type RunOptions } from './run.ts';
 import { createTraceReports } from './traces/traces.ts';
 import { tracesOfLog } from './traces/traces-of-log.ts';
-import { assertDistinct, assertWritable } from './writable.ts';
+import { assertDistinct, assertWritable } from '../output/writable.ts';
 
 interface ReplayOptions extends FinishOptions {
   file: string;

@@ -1,6 +1,6 @@
 /** Reports an error: a sentence and a hint on stderr, and a JSON document on stdout if scripts read it. */
 import { PodexitError } from '../errors.ts';
-import { renderErrorJson, renderErrorLine } from '../output/json.ts';
+import { renderErrorJson, renderErrorLine } from '../output/machine/json.ts';
 import { forTerminal, safeLines } from '../output/safe-text.ts';
 import type { Ports } from './ports.ts';
 

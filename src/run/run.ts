@@ -5,16 +5,8 @@
 import { emptyTrace, type Trace } from '../model/trace.ts';
 import { observe } from '../model/observe.ts';
 import type { Deliver, Observation, RawObservation } from '../model/observation.ts';
-import type { StyleFlags } from '../output/palette.ts';
-import type { Timestamps } from '../output/time-text.ts';
+import type { Audience } from '../output/view.ts';
 import { firstTrace, type Traces } from './traces/traces.ts';
-import type { Report } from '../verdict/report.ts';
-
-/** Receives each step, for renderers that show a run as it goes on. Read only. */
-interface Audience {
-  /** `key` identifies the trace (traces.ts); meaningless in a run about one pod. */
-  step(trace: Trace, observation: Observation, key?: string): void;
-}
 
 /** A recording, or a live run that delivers what it observes and resolves at its end. */
 export type Source = AsyncIterable<RawObservation> | Iterable<RawObservation> | ((deliver: Deliver) => Promise<void>);
@@ -125,29 +117,4 @@ export function newestOf(steps: readonly Step[]): Step[] {
     return !isOld;
   };
   return steps.toReversed().filter(isNewest).reverse();
-}
-
-export interface LookOptions extends StyleFlags {
-  timestamps: Timestamps;
-  /** Show the containers' log lines. */
-  logs: boolean;
-  /** `-v`: show evidence, phases, assumptions and gaps with the card. */
-  verbose?: boolean;
-  /** Connection flags for suggested commands, each with a leading space (kube/connect-options.ts). */
-  connectionFlags?: string;
-}
-
-/** What stdout shows in one format. */
-export interface View extends Audience {
-  /** Shows the final report. */
-  end(report: Report): void | Promise<void>;
-  /** Shows a message without damaging the display; false: the caller must write it to stderr. */
-  say?(text: string): boolean;
-  /** Restores the terminal, whatever happened. */
-  close?(): void;
-}
-
-/** A view that is loaded when needed, and whose errors do not end the run. */
-export interface Stage extends Required<View> {
-  end(report: Report): Promise<void>;
 }

@@ -21,7 +21,7 @@ export async function inSession<T extends TraceOptions>(
 ): Promise<number> {
   // Most runs write no file, and need not load the check.
   if (options.record !== undefined || options.reports.length > 0)
-    await (await import('./writable.ts')).assertOutputs(options);
+    await (await import('../output/writable.ts')).assertOutputs(options);
   const cluster = await connectCluster(options.connection, ports, options.verbosity);
   const deadline = createDeadline(ports.clock, options.timeoutMs ?? null);
   // Suggested commands reach the same cluster.

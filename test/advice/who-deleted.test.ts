@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { recordingFile } from '../helpers/recordings.ts';
+import { scenarioFile } from '../helpers/recordings.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podexit-'));
@@ -27,7 +27,7 @@ const controller = (name: string): string => `system:serviceaccount:kube-system:
 
 /** The log of a pod that a client deleted; its lines oldest first. */
 function logOf(level: Level | 'Request of the kubelet') {
-  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), level);
+  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'), level);
   const events = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
   return { events: events.filter(({ requestReceivedTimestamp }) => requestReceivedTimestamp), pod, namespace };
 }

@@ -10,7 +10,7 @@ import { exitsIn } from '../../src/advice/history/reports.ts';
 import type { WhyReport } from '../../src/advice/why/report.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
-import { allNames, recordingFile, truthsOf } from '../helpers/recordings.ts';
+import { allNames, recordingFile, scenarioFile, truthsOf } from '../helpers/recordings.ts';
 import { serving } from '../helpers/serving.ts';
 import type { Serving } from '../helpers/serving.ts';
 import { auditLogOf } from './helpers/audit-log.ts';
@@ -34,7 +34,7 @@ async function playOut({ server }: Serving, name: string): Promise<void> {
     const { items } = (await (await fetch(`${server.url}/${path}`)).json()) as { items: KubeObject[] };
     for (const one of items) server.write(path.split('/').at(-1) ?? '', 'DELETED', one);
   }
-  const rows = readFileSync(recordingFile(name), 'utf8')
+  const rows = readFileSync(scenarioFile(name), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Row);
@@ -70,7 +70,7 @@ async function fromAuditLog(
   name: string,
   withEvents: boolean,
 ): Promise<{ pod: string; code: number; report: AuditReport }> {
-  const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'RequestResponse', withEvents);
+  const { lines, pod, namespace } = auditLogOf(scenarioFile(name), 'RequestResponse', withEvents);
   const file = join(scratch, withEvents ? `${name}.log.gz` : `${name}.log`);
   writeFileSync(file, withEvents ? gzipSync(lines.join('\n')) : lines.join('\n'));
   const { code, stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
@@ -219,7 +219,10 @@ it('--from explains the newest of several exits of pods with this name', async (
   const folder = mkdtempSync(join(scratch, 'from-'));
   const recording = readFileSync(recordingFile('sigkill-after-grace'), 'utf8');
   writeFileSync(join(folder, 'a.ndjson'), recording);
-  writeFileSync(join(folder, 'b.ndjson'), recording.replaceAll('2026-11-20T', '2026-11-19T'));
+  const dayBefore = recording
+    .replaceAll('2026-11-20T', '2026-11-19T')
+    .replace(/"(at|sentAt|date)":(\d{13})\b/g, (_, field, ms) => `"${field}":${Number(ms) - 86_400_000}`);
+  writeFileSync(join(folder, 'b.ndjson'), dayBefore);
   const { stdout } = await runMain(['why', 'checkout-6677656c54-258qr', '--from', folder]);
   expect(stdout).toContain(`from the recording ${join(folder, 'a.ndjson')}`);
   expect(stdout).toMatch(/2026-11-20 UTC\n[\s\S]*SIGTERM sent\n[\s\S]*SIGKILL: grace period[\s\S]*✖ SIGKILLed/);
@@ -288,7 +291,7 @@ describe.each(allNames)('%s, from an audit log', (name) => {
   );
 
   it('shows the same with the patches of the kubelet instead of the stored pods', async () => {
-    const { lines, pod, namespace } = auditLogOf(recordingFile(name), 'Request of the kubelet', true);
+    const { lines, pod, namespace } = auditLogOf(scenarioFile(name), 'Request of the kubelet', true);
     const file = join(scratch, `${name}-patches.log`);
     writeFileSync(file, lines.join('\n'));
     const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);
@@ -318,7 +321,7 @@ describe.each(allNames)('%s, from an audit log', (name) => {
 });
 
 it('reads a log of 40 MB with at most 200 MB more memory', async () => {
-  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
   const file = join(scratch, 'long.log');
   const noise = Array.from({ length: 20_000 }, (_, at) =>
     JSON.stringify({
@@ -390,7 +393,7 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
     undefined,
   ],
 ])('a hostile line of an audit log does not affect other lines: %s', async (title, line, notice) => {
-  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
   const { report: plain } = await fromAuditLog('sigkill-after-grace', false);
   const file = join(scratch, 'hostile.log');
   const hostile = (typeof line === 'string' ? line : line())
@@ -407,7 +410,7 @@ it.each<[string, string | (() => string), notice: string | undefined]>([
 });
 
 it('a truncated gzip file is read up to its end, and reported', async () => {
-  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'));
+  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'));
   const file = join(scratch, 'cut.log.gz');
   const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36));
   const packed = gzipSync([...lines, ...noise].join('\n'));
@@ -430,7 +433,7 @@ it('reports the broken lines of an audit log that has no readable line about the
 });
 
 it('an audit log at level Metadata shows who deleted the pod, but not how its containers exited', async () => {
-  const { lines, pod, namespace } = auditLogOf(recordingFile('sigkill-after-grace'), 'Metadata');
+  const { lines, pod, namespace } = auditLogOf(scenarioFile('sigkill-after-grace'), 'Metadata');
   const file = join(scratch, 'metadata.log');
   writeFileSync(file, lines.join('\n'));
   const { stdout } = await runMain(['why', pod, '-n', namespace, '--audit-log', file, '-o', 'json']);

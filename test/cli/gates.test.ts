@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorDocument } from '../../src/output/json.ts';
+import type { ErrorDocument } from '../../src/output/machine/json.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { recordingFile } from '../helpers/recordings.ts';
 import { runMain } from './helpers/in-process.ts';

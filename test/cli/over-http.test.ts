@@ -16,7 +16,7 @@ import type { ExitReport } from '../../src/model/report.ts';
 import { podexit } from '../helpers/built.ts';
 import { isSweep } from '../helpers/sweep.ts';
 import { hasOpenssl, selfSigned } from '../helpers/self-signed.ts';
-import { recordingFile, truthsOf } from '../helpers/recordings.ts';
+import { scenarioFile, truthsOf } from '../helpers/recordings.ts';
 import type { Truth } from '../../src/demo/scenario.ts';
 import { heldAgainst } from '../helpers/truth.ts';
 import type { Expected } from '../infer/expected.ts';
@@ -94,7 +94,7 @@ interface Traced {
 
 async function trace(name: string, tls?: Tls): Promise<Traced> {
   const truths = truthsOf(name).map((truth) => JSON.stringify({ type: 'truth', ...truth }));
-  const scenario = parseScenario([readFileSync(recordingFile(name), 'utf8').trimEnd(), ...truths].join('\n'));
+  const scenario = parseScenario([readFileSync(scenarioFile(name), 'utf8').trimEnd(), ...truths].join('\n'));
   const server = await startLoopback({ scenario, ...(tls && { tls }) });
   const evicts = name === 'evicted';
   try {

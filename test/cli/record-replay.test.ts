@@ -46,7 +46,7 @@ describe.concurrent('a recording of a live run', () => {
   });
 });
 
-it('a raw recording shows its log lines too, except with --no-logs', async () => {
+it('a recording with log text shows its log lines, except with --no-logs', async () => {
   const file = recordingFile('exit-143');
   expect((await runMain(['replay', file, '-o', 'lines'])).stdout).toMatch(/app +│ SIGTERM received, draining/);
   expect((await runMain(['replay', file, '-o', 'lines', '--logs'])).stdout).toContain('SIGTERM received, draining');

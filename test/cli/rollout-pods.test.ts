@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Loopback } from '../../src/demo/loopback.ts';
-import { uniquePodNames } from '../../src/run/documents.ts';
+import { uniquePodNames } from '../../src/output/documents.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { serving } from '../helpers/serving.ts';
 import { runMain } from './helpers/in-process.ts';

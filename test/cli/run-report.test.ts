@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import type { ExitReport, RunReport } from '../../src/model/report.ts';
-import { renderHtml } from '../../src/output/html.ts';
+import { renderHtml } from '../../src/output/html/page.ts';
 import { reportNamed } from '../output/helpers/reports.ts';
 import { faultsBy } from '../helpers/schemas.ts';
 import { unseenIn } from '../output/helpers/unseen.ts';

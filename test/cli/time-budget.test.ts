@@ -1,6 +1,6 @@
 /** `--timeout` limits everything that a command does, and leaves no timer behind. */
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/run/clock.ts';
+import type { Clock } from '../../src/output/ports.ts';
 import { systemClock } from '../../src/run/clock.ts';
 import { serve } from '../kube/helpers/api.ts';
 import { serving } from '../helpers/serving.ts';

@@ -1,6 +1,6 @@
 /** Pods whose termination was not observed are named and counted, and the run never exits 0. */
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/run/clock.ts';
+import type { Clock } from '../../src/output/ports.ts';
 import type { RolloutSummary } from '../../src/verdict/rollout.ts';
 import { bookmark, json, line, pod, podList, serve, status } from '../kube/helpers/api.ts';
 import type { Asked, Handler } from '../kube/helpers/api.ts';

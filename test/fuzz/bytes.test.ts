@@ -6,7 +6,7 @@ import type { Cluster, StreamedResponse, ApiRequest } from '../../src/kube/clust
 import { followLog } from '../kube/helpers/observed.ts';
 import { watchObjects } from '../kube/helpers/observed.ts';
 import { PodexitError } from '../../src/errors.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -119,7 +119,7 @@ function garble(random: Random, bytes: Buffer): Buffer {
 it(
   'reads any bytes of a watch',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(rowsOf(name))]));
     const count = cases(8000);
     let received = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {

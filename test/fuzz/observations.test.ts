@@ -1,17 +1,17 @@
 /** Broken raw observations go through all steps to every renderer, without a crash and without unescaped output. */
 import { expect, it } from 'vitest';
-import { frame } from '../../src/output/frame.ts';
-import { githubAnnotations, githubSummary } from '../../src/output/github.ts';
-import { renderHtml } from '../../src/output/html.ts';
-import { renderJson } from '../../src/output/json.ts';
-import { renderJunit } from '../../src/output/junit.ts';
-import { createLines, renderText } from '../../src/output/lines.ts';
-import { renderMarkdown } from '../../src/output/markdown.ts';
-import { renderName, renderWide } from '../../src/output/wide.ts';
-import { createNdjson } from '../../src/output/ndjson.ts';
+import { frame } from '../../src/output/text/frame.ts';
+import { githubAnnotations, githubSummary } from '../../src/output/machine/github.ts';
+import { renderHtml } from '../../src/output/html/page.ts';
+import { renderJson } from '../../src/output/machine/json.ts';
+import { renderJunit } from '../../src/output/machine/junit.ts';
+import { createLines, renderText } from '../../src/output/text/lines.ts';
+import { renderMarkdown } from '../../src/output/machine/markdown.ts';
+import { renderName, renderWide } from '../../src/output/text/wide.ts';
+import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
-import { yamlText } from '../../src/output/yaml.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
+import { yamlText } from '../../src/output/machine/yaml.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { observe } from '../../src/model/observe.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -48,7 +48,7 @@ const documents: ((report: Report) => string)[] = [
 it(
   'renders any raw observations without a crash, and escapes everything',
   async () => {
-    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(await rowsOf(name))]));
+    const stories = await Promise.all(recordingNames.map(async (name) => [...narrowToPod(rowsOf(name))]));
     const count = cases(10_000);
     let reports = 0;
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {

@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'podexit-fuzz-'));
 it(
   'replays or refuses any file',
   async () => {
-    const files = [...(await Promise.all(recordingNames.map(ownRecording))), ...recordingNames.map(rawRecording)];
+    const files = [...(await Promise.all(recordingNames.map(recordedByRun))), ...recordingNames.map(recordingText)];
     const count = cases(2000);
     const ends = { reports: 0, refusals: 0 };
     for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
@@ -44,12 +44,13 @@ it(
 
 it('replays a recording with Windows line ends and a byte order mark', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-fuzz-')), 'case.ndjson');
-  writeFileSync(file, `\ufeff${rawRecording('graceful-exit').replaceAll('\n', '\r\n')}`);
+  writeFileSync(file, `\ufeff${recordingText('graceful-exit').replaceAll('\n', '\r\n')}`);
   const { rawObservations } = await openReplay(file, () => {});
   expect(rawObservations).toEqual((await openReplay(recordingFile('graceful-exit'), () => {})).rawObservations);
 });
 
-async function ownRecording(name: string): Promise<string> {
+/** With fewer fields than the recordings of the tests: a run records only what it may use. */
+async function recordedByRun(name: string): Promise<string> {
   const file = join(folder, `${name}.ndjson`);
   const header = { podexit: 1, program: 'test', recorded: '2026-01-01T00:00:00Z', logText: true } as const;
   const recorder = openRecorder(file, header);
@@ -58,7 +59,7 @@ async function ownRecording(name: string): Promise<string> {
   return readFileSync(file, 'utf8');
 }
 
-const rawRecording = (name: string): string => readFileSync(recordingFile(name), 'utf8');
+const recordingText = (name: string): string => readFileSync(recordingFile(name), 'utf8');
 
 /** Breaks some lines as JSON values, and a few as text. */
 function broken(random: Random, text: string): string {

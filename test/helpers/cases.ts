@@ -5,9 +5,9 @@
 import { plainContainer, plainStory } from '../sim/plain-story.ts';
 import type { AppStory, ContainerStory, Story } from '../sim/story.ts';
 import { simulate } from '../sim/simulate.ts';
-import { rowOf } from '../../src/recording/rows.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
-import { endedLikeLive } from '../../src/run/replay.ts';
+import { rowsOf as parsed } from '../../scripts/convert/convert.ts';
+import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
 import type { RawObservation, StreamName } from '../../src/model/observation.ts';
 import type { ExitReport, Mark } from '../../src/model/report.ts';
 import { mustReport, observationsOf, rowsOf, traceOf } from './recordings.ts';
@@ -21,14 +21,12 @@ export interface Raw {
 }
 
 /** All raw observations of a recording, without an end: `judged` adds it. */
-export const recorded = async (name: string): Promise<RawObservation[]> => [...narrowToPod(await rowsOf(name))];
+export const recorded = async (name: string): Promise<RawObservation[]> => [...narrowToPod(rowsOf(name))];
 
 /** The raw observations of a plain story with these changes. */
-export function storyObservations(change: Partial<Story> = {}): RawObservation[] {
-  const { rows } = simulate(plainStory(change));
-  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  return [...narrowToPod(parsed)];
-}
+export const storyObservations = (change: Partial<Story> = {}): RawObservation[] => [
+  ...narrowToPod(parsed(simulate(plainStory(change)).rows)),
+];
 
 /** A plain story of one container. */
 export const alone = (container: Partial<ContainerStory>, change: Partial<Story> = {}): Partial<Story> => ({

@@ -1,12 +1,14 @@
-/** The recorded deletions of the tests. To add a case, add a file to test/recordings. */
+/**
+ * The recorded deletions of the tests. To add a case, add what a recorder beside the cluster wrote to test/scenarios, its
+ * truth and the converted recording (scripts/convert-recording.ts) to test/recordings.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Truth } from '../../src/demo/scenario.ts';
-import { readLines } from '../../src/recording/reader.ts';
-import { rowOf } from '../../src/recording/rows.ts';
-import type { Row } from '../../src/recording/rows.ts';
-import { subjectOf } from '../../src/run/raw-subject.ts';
-import { openReplay, replayOf } from '../../src/run/replay.ts';
+import { convertPod, readRows } from '../../scripts/convert/convert.ts';
+import type { Row } from '../../scripts/convert/rows.ts';
+import { subjectOf } from '../../scripts/convert/subject.ts';
+import { openReplay } from '../../src/run/replay.ts';
 import { observe } from '../../src/model/observe.ts';
 import type { Observation, RawObservation } from '../../src/model/observation.ts';
 import { reduce } from '../../src/model/reduce.ts';
@@ -38,6 +40,9 @@ const folderOf = (name: string): string =>
 
 export const recordingFile = (name: string): string => `${folderOf(name)}${name}.ndjson`;
 
+/** The whole namespace as recorded, which the embedded server plays. */
+export const scenarioFile = (name: string): string => recordingFile(name).replace('/recordings/', '/scenarios/');
+
 /** The true instants from the container runtime's log, on the node's clock. */
 export const truthsOf = (name: string): Truth[] =>
   JSON.parse(readFileSync(`${folderOf(name)}${name}.truth.json`, 'utf8')) as Truth[];
@@ -51,14 +56,8 @@ export async function rawObservationsOf(name: string): Promise<RawObservation[]>
   return all;
 }
 
-export async function rowsOf(name: string): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const line of readLines(recordingFile(name), () => {})) {
-    const row = rowOf(line);
-    if (row) rows.push(row);
-  }
-  return rows;
-}
+/** The rows of its scenario. */
+export const rowsOf = (name: string): Row[] => readRows(scenarioFile(name));
 
 interface TracedPod {
   pod: string;
@@ -79,14 +78,14 @@ async function readTracedPods(name: string): Promise<TracedPod[]> {
   const truths = truthsOf(name);
   const pods = [...new Set(truths.map(({ pod }) => pod))];
   if (pods.length < 2) return [{ pod: pods[0] ?? '', truths, rawObservations: await rawObservationsOf(name) }];
-  const rows = await rowsOf(name);
+  const rows = rowsOf(name);
   const own = subjectOf(rows);
   return pods.map((pod) => {
     const subject = own?.name === pod ? own : { namespace: own?.namespace ?? '', name: pod };
     return {
       pod,
       truths: truths.filter((one) => one.pod === pod),
-      rawObservations: [...replayOf(rows, subject)],
+      rawObservations: [...convertPod(rows, subject)],
     };
   });
 }

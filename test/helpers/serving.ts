@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Loopback } from '../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../sim/faults/faulty-server.ts';
 import { parseScenario } from '../../src/demo/scenario.ts';
-import { recordingFile } from './recordings.ts';
+import { scenarioFile } from './recordings.ts';
 
 export interface Serving {
   server: Loopback;
@@ -20,7 +20,7 @@ export async function serving<T>(
   options: Partial<FaultyOptions>,
   work: (serving: Serving) => Promise<T>,
 ): Promise<T> {
-  const scenario = parseScenario(readFileSync(recordingFile(name), 'utf8'));
+  const scenario = parseScenario(readFileSync(scenarioFile(name), 'utf8'));
   const server = await startLoopback({ scenario, ...options });
   const folder = mkdtempSync(join(tmpdir(), 'podexit-'));
   const kubeconfig = join(folder, 'kubeconfig');

@@ -2,9 +2,8 @@
 import { simulate } from '../sim/simulate.ts';
 import type { InstantName, TrueInstant } from '../sim/expected.ts';
 import type { Story } from '../sim/story.ts';
-import { rowOf } from '../../src/recording/rows.ts';
+import { convertPod, rowsOf } from '../../scripts/convert/convert.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
-import { replayOf } from '../../src/run/replay.ts';
 import type { ExitReport, Instant } from '../../src/model/report.ts';
 import { mustReport, observationsOf, traceOf } from './recordings.ts';
 import { nanoTime } from './truth.ts';
@@ -19,10 +18,9 @@ export interface Judged {
   unsent: string[];
 }
 
-const rawObservationsIn = (rows: ReturnType<typeof simulate>['rows']): RawObservation[] => {
-  const parsed = rows.flatMap((value, index) => rowOf({ number: index + 1, value }) ?? []).sort((a, b) => a.at - b.at);
-  return [...replayOf(parsed)];
-};
+const rawObservationsIn = (rows: ReturnType<typeof simulate>['rows']): RawObservation[] => [
+  ...convertPod(rowsOf(rows)),
+];
 
 /** The raw observations of a run during the story. */
 export const rawObservationsOfStory = (story: Story): RawObservation[] => rawObservationsIn(simulate(story).rows);

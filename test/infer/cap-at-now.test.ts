@@ -8,9 +8,9 @@ import { randomStory } from '../sim/random-story.ts';
 import type { Story } from '../sim/story.ts';
 import { resources } from '../sim/rows.ts';
 import { simulate } from '../sim/simulate.ts';
-import { rowOf } from '../../src/recording/rows.ts';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
-import { endedLikeLive } from '../../src/run/replay.ts';
+import { rowOf } from '../../scripts/convert/rows.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
+import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
 import type { PrefixCheck, Truths } from '../helpers/prefixes.ts';
@@ -42,13 +42,13 @@ describe.each(recordingNames)('during %s', (name) => {
   };
 
   it('podexit withdraws no claim and makes no untrue one', async () => {
-    const { broken, compared } = check(narrowToPod(await rowsOf(name)), truths);
+    const { broken, compared } = check(narrowToPod(rowsOf(name)), truths);
     expect(broken).toEqual([]);
     expect(compared).toBeGreaterThan(5);
   });
 
   it('podexit withdraws no claim if every stream is up to 2 s late', async () => {
-    const rawObservations = [...narrowToPod(await rowsOf(name))];
+    const rawObservations = [...narrowToPod(rowsOf(name))];
     for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const random = seeded(seed * 7919);
       const delay = Object.fromEntries(delayedStreams.map((stream) => [stream, random() * 2000]));

@@ -4,7 +4,7 @@ import { plainStory } from '../sim/plain-story.ts';
 import type { Story } from '../sim/story.ts';
 import { drains } from '../sim/plain-story.ts';
 import { simulate } from '../sim/simulate.ts';
-import { endedLikeLive } from '../../src/run/replay.ts';
+import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { Instant } from '../../src/model/report.ts';
 import { alone, ignoresSignal, editing, judged, stampOf, storyObservations } from '../helpers/cases.ts';
 import { checkPrefixes } from '../helpers/prefixes.ts';

@@ -3,8 +3,8 @@
  * unknown), and most instants stay narrow enough to be useful. Seeded: a failure names its seed.
  */
 import { expect, it } from 'vitest';
-import { narrowToPod } from '../../src/run/raw-replay.ts';
-import { endedLikeLive } from '../../src/run/replay.ts';
+import { narrowToPod } from '../../scripts/convert/narrow.ts';
+import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../src/model/observation.ts';
 import type { ExitReport } from '../../src/model/report.ts';
 import { delayedStreams, distort } from '../helpers/distort.ts';
@@ -53,7 +53,7 @@ it.each(Object.keys(cases))('%s: every instant contains the truth, and no durati
   let useful = 0;
   for (const recording of recordingNames) {
     const truths = truthsOf(recording);
-    const rawObservations = [...narrowToPod(await rowsOf(recording))];
+    const rawObservations = [...narrowToPod(rowsOf(recording))];
     for (let seed = 1; seed <= seeds; seed += 1) {
       const random = seeded(seed * 7919);
       const { distorted, how } = distortedBy(rawObservations, cases[name], random, recording);

@@ -1,6 +1,6 @@
 /** Rules for the cards of all recordings. Their texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
-import { cardLines } from '../../src/output/card.ts';
+import { cardLines } from '../../src/output/text/card.ts';
 import type { ProbeResult } from '../../src/infer/timeline.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';

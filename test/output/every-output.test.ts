@@ -1,6 +1,6 @@
 /** Rules for every recording in every format. The texts are in test/goldens. */
 import { describe, expect, it } from 'vitest';
-import { cardLines } from '../../src/output/card.ts';
+import { cardLines } from '../../src/output/text/card.ts';
 import { deletedText, partsOfTotal } from '../../src/output/pod-facts.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { PodOutput } from './helpers/every-output.ts';

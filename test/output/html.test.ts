@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { renderHtml, renderRolloutHtml } from '../../src/output/html.ts';
+import { renderHtml, renderRolloutHtml } from '../../src/output/html/page.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import type { Look } from './helpers/browser.ts';
 import { chromiumPath, launch, open } from './helpers/browser.ts';

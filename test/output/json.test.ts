@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
-import { renderErrorJson, renderJson } from '../../src/output/json.ts';
+import { renderErrorJson, renderJson } from '../../src/output/machine/json.ts';
 import { hostile } from './helpers/hostile.ts';
 import { graceful } from './helpers/sample-reports.ts';
 import { unseenIn } from './helpers/unseen.ts';

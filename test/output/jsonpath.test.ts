@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PodexitError } from '../../src/errors.ts';
-import { readTemplate, renderJsonPath, renderJsonPathAsJson } from '../../src/output/jsonpath.ts';
+import { readTemplate, renderJsonPath, renderJsonPathAsJson } from '../../src/output/machine/jsonpath.ts';
 import { hostile } from './helpers/hostile.ts';
 import { graceful, killed } from './helpers/sample-reports.ts';
 import { unseenIn } from './helpers/unseen.ts';

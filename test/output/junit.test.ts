@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { renderJunit, renderRolloutJunit } from '../../src/output/junit.ts';
+import { renderJunit, renderRolloutJunit } from '../../src/output/machine/junit.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';

@@ -1,7 +1,7 @@
 /** The live view as a terminal shows it: the answer line on top, bars, Services, and the card at the end. */
 import { describe, expect, it } from 'vitest';
 import { observationsOf, recordingNames, reportToRender, rawObservationsOf } from '../helpers/recordings.ts';
-import { frame } from '../../src/output/frame.ts';
+import { frame } from '../../src/output/text/frame.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import type { Happening } from './helpers/screen.ts';
 import { allLines, screenOf } from './helpers/screen.ts';

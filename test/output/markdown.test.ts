@@ -1,6 +1,6 @@
 /** Markdown: at most ten lines in a pull request, everything else folded below them. */
 import { describe, expect, it } from 'vitest';
-import { renderMarkdown, renderRolloutMarkdown } from '../../src/output/markdown.ts';
+import { renderMarkdown, renderRolloutMarkdown } from '../../src/output/machine/markdown.ts';
 import { rolloutNumbers } from '../../src/verdict/rollout.ts';
 import { hostileReport, recorded, reportNamed } from './helpers/reports.ts';
 import { unseenIn } from './helpers/unseen.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ProvisionalMark } from '../../src/output/ndjson.ts';
-import { renderErrorLine } from '../../src/output/json.ts';
-import { createNdjson } from '../../src/output/ndjson.ts';
+import type { ProvisionalMark } from '../../src/output/machine/ndjson.ts';
+import { renderErrorLine } from '../../src/output/machine/json.ts';
+import { createNdjson } from '../../src/output/machine/ndjson.ts';
 import type { Mark } from '../../src/model/report.ts';
 import { hostile } from './helpers/hostile.ts';
 import { inferred, mark, observed, time } from './helpers/report-parts.ts';

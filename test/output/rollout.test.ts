@@ -1,7 +1,7 @@
 /** Several pods: the live table, the lines, and the final card. */
 import { describe, expect, it } from 'vitest';
-import { rolloutCardLines, endedPodLines } from '../../src/output/rollout-card.ts';
-import { createRolloutLive } from '../../src/output/rollout-table.ts';
+import { rolloutCardLines, endedPodLines } from '../../src/output/text/rollout-card.ts';
+import { createRolloutLive } from '../../src/output/text/rollout-table.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
 import { textWidth } from '../../src/output/prose.ts';
 import type { Report } from '../../src/verdict/report.ts';

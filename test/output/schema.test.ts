@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorDocument, renderJson } from '../../src/output/json.ts';
+import { errorDocument, renderJson } from '../../src/output/machine/json.ts';
 import {
   containerOutcomes,
   findingCodes,

@@ -1,10 +1,11 @@
-/** A raw recording of a scale-down by a HorizontalPodAutoscaler. */
+/** A scale-down by a HorizontalPodAutoscaler. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ExitReport } from '../../src/model/report.ts';
-import { recordingFile } from '../helpers/recordings.ts';
+import { scenarioFile } from '../helpers/recordings.ts';
+import { recordingOf, rowsOf } from '../../scripts/convert/convert.ts';
 import { runMain } from '../cli/helpers/in-process.ts';
 
 interface Row {
@@ -14,7 +15,7 @@ interface Row {
   event?: { object: { metadata: Record<string, unknown>; [field: string]: unknown } };
 }
 
-const rows = readFileSync(recordingFile('scale-to-zero-40'), 'utf8')
+const rows = readFileSync(scenarioFile('scale-to-zero-40'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as Row);
@@ -22,8 +23,8 @@ const first = rows.findIndex(({ type, resource, event }) => {
   return type === 'watch' && resource === 'events' && event?.object['reason'] === 'ScalingReplicaSet';
 });
 
-/** The recording with an Event of the autoscaler just before the Event of the Deployment. */
-function withAutoscaler(message: string): string {
+/** The rows with an Event of the autoscaler just before the Event of the Deployment. */
+function withAutoscaler(message: string): Row[] {
   const row = structuredClone(rows[first]);
   if (!row?.event) throw new Error('the recording has no ScalingReplicaSet');
   const { object } = row.event;
@@ -35,7 +36,7 @@ function withAutoscaler(message: string): string {
     message,
     source: { component: 'horizontal-pod-autoscaler' },
   };
-  return [...rows.slice(0, first), row, ...rows.slice(first)].map((one) => `${JSON.stringify(one)}\n`).join('');
+  return [...rows.slice(0, first), row, ...rows.slice(first)];
 }
 
 it.each([
@@ -43,7 +44,7 @@ it.each([
   ['New size: 7; reason: cpu resource utilization above target', [undefined]],
 ])('an Event with "%s" leads to the note %j', async (message, notes) => {
   const file = join(mkdtempSync(join(tmpdir(), 'podexit-')), 'scaled.ndjson');
-  writeFileSync(file, withAutoscaler(message));
+  writeFileSync(file, recordingOf(rowsOf(withAutoscaler(message))));
   const { stdout } = await runMain(['replay', file, '-o', 'json']);
   const { exits } = JSON.parse(stdout) as { exits: ExitReport[] };
   expect(exits).toHaveLength(40);

@@ -1,6 +1,6 @@
 /** When a run without a terminal stops waiting for a workload's next pod. */
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/run/clock.ts';
+import type { Clock } from '../../src/output/ports.ts';
 import { createWaitingLimit } from '../../src/run/ending/time-limit.ts';
 
 /** A clock that the test advances, in seconds. */

@@ -1,4 +1,4 @@
-/** The raw recording's rows, and the recorder that receives them: each stream keeps its order. */
+/** The rows of a scenario, and the recorder that receives them: each stream keeps its order. */
 import type { Clock } from './clock.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { nanoseconds } from './virtual-time.ts';

@@ -19,7 +19,7 @@ import type { World } from './world.ts';
 import { createWorld } from './world.ts';
 
 export interface Simulation {
-  /** The raw recording, line by line. */
+  /** What a recorder beside the cluster would write, line by line. */
   rows: RecordedRow[];
   truth: Truth[];
   expected: Expected;

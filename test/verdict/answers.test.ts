@@ -1,6 +1,6 @@
 /** The answer of every recording: it fits the exit code, and its sentences lack no value. */
 import { describe, expect, it } from 'vitest';
-import { renderJson } from '../../src/output/json.ts';
+import { renderJson } from '../../src/output/machine/json.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import type { Report } from '../../src/verdict/report.ts';
 import { reportOf } from '../../src/verdict/report.ts';

@@ -1,8 +1,8 @@
 /** Cards of exits that no recording has: a probable kill, a failed gate, an ignored signal after a long hook. */
 import { expect, it } from 'vitest';
-import { cardLines } from '../../src/output/card.ts';
+import { cardLines } from '../../src/output/text/card.ts';
 import { penFor, plainStyle } from '../../src/output/palette.ts';
-import { endedLikeLive } from '../../src/run/replay.ts';
+import { endedLikeLive } from '../../scripts/convert/end-like-live.ts';
 import { exitReportOf } from '../../src/verdict/exit-report.ts';
 import { isVague } from '../../src/verdict/length-text.ts';
 import type { Policy } from '../../src/verdict/policy.ts';

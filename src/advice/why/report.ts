@@ -3,7 +3,7 @@
  * (schema/why-report.schema.json). Pure.
  */
 import type { Outcome, TriggerKind } from '../../model/report.ts';
-import { renderText } from '../../output/lines.ts';
+import { renderText } from '../../output/text/lines.ts';
 import type { Pen } from '../../output/palette.ts';
 import { forMarkdown, forTerminal } from '../../output/safe-text.ts';
 import { columnsOf } from '../../output/prose.ts';

@@ -1,6 +1,6 @@
 /** `__complete WORDS…`, for shells and kubectl: prints one candidate a line, then cobra's directive. Never fails. */
 import type { Command, Option } from 'commander';
-import { namedFormats, templateFormats } from '../../run/formats.ts';
+import { namedFormats, templateFormats } from '../../output/formats.ts';
 import type { NamedResource } from '../../run/choosing/known-names.ts';
 import type { Ports } from '../../run/ports.ts';
 import { gateCodes } from '../../verdict/policy.ts';

@@ -10,7 +10,7 @@ import type {
 } from '../../infer/timeline.ts';
 import type { MarkName } from '../../model/report.ts';
 import { lengthText } from '../../verdict/length-text.ts';
-import { graceShareText, phaseTitles } from '../details.ts';
+import { graceShareText, phaseTitles } from '../text/details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, exactly, offsetText } from '../time-text.ts';
 

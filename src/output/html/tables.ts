@@ -4,7 +4,7 @@ import type { Interval, Timeline } from '../../infer/timeline.ts';
 import { lengthText } from '../../verdict/length-text.ts';
 import type { Report } from '../../verdict/report.ts';
 import { allNotes } from '../../verdict/rule-input.ts';
-import { graceShareText, phaseTitles } from '../details.ts';
+import { graceShareText, phaseTitles } from '../text/details.ts';
 import { exitText, markText } from '../mark-text.ts';
 import { boundsText, clockText, offsetText } from '../time-text.ts';
 import { join, markup, type Child, type Html } from './markup.ts';

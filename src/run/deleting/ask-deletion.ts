@@ -5,7 +5,8 @@ import { deletePod, type DeleteTarget } from '../../kube/delete.ts';
 import { delay } from '../../kube/env.ts';
 import { PodexitError } from '../../errors.ts';
 import type { RawObservation } from '../../model/observation.ts';
-import { nameOf, namespaceOf, selects } from '../streams/watched.ts';
+import { matches } from '../streams/selectors.ts';
+import { labelsOf, nameOf, namespaceOf } from '../streams/watched.ts';
 import { listOnce } from '../../kube/list.ts';
 
 interface AskOptions {
@@ -88,7 +89,7 @@ export async function budgetsOf(cluster: Cluster, pod: JsonObject, signal: Abort
 /** A budget without a selector covers no pod, one with an empty selector covers every pod (policy/v1). */
 function coversPod(budget: JsonObject, pod: JsonObject): boolean {
   const { selector } = asObject(budget['spec']);
-  return isPresent(selector) && selects({ labelSelector: asObject(selector) }, pod);
+  return isPresent(selector) && matches(asObject(selector), labelsOf(pod));
 }
 
 function budgetOf(object: JsonObject): Budget {

@@ -1,7 +1,7 @@
 /** When a command gives up: at --timeout, by default after 60 s without its pod, then 120 s after its grace. */
 import { asNumber, asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Trace } from '../../model/trace.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../output/ports.ts';
 
 /** How long after its grace period a deletion may take. */
 const beyondGraceSeconds = 120;

@@ -3,23 +3,30 @@ import { timelineOf } from '../../infer/conclude.ts';
 import type { Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
-import { linesOfPod, type LinesOfPod } from '../ndjson-stage.ts';
-import { isRepainted, repainting, viewOptions } from '../views.ts';
+import { linesOfPod, type LinesOfPod } from '../../output/machine/ndjson-view.ts';
+import { isRepainted, repainting, viewOptions } from '../../output/text/views.ts';
 import { penFor } from '../../output/palette.ts';
-import { endedPodLines, rolloutCardLines } from '../../output/rollout-card.ts';
-import { createRolloutLive } from '../../output/rollout-table.ts';
-import type { LookOptions } from '../run.ts';
+import { endedPodLines, rolloutCardLines } from '../../output/text/rollout-card.ts';
+import { createRolloutLive } from '../../output/text/rollout-table.ts';
+import type { LookOptions } from '../../output/view.ts';
 import { reportOf, type Report } from '../../verdict/report.ts';
 import { rolloutNumbers, summaryOf, type RolloutExtras, type RolloutNumbers } from '../../verdict/rollout.ts';
 import { lossCodes, probeReportsOf } from '../probing/probe-results.ts';
-import { jsonText } from '../../output/json.ts';
+import { jsonText } from '../../output/machine/json.ts';
 import { workloadKinds } from '../choosing/target.ts';
 import type { FinishOptions } from './finish.ts';
 import type { Ports } from '../ports.ts';
 import { createTraceReports, type Traces } from '../traces/traces.ts';
 import type { TraceOptions } from '../options.ts';
 import { exitReportOf } from '../../verdict/exit-report.ts';
-import { uniquePodNames, publish, renderDocument, renderRollout, serialise, writeReports } from '../documents.ts';
+import {
+  uniquePodNames,
+  publish,
+  renderDocument,
+  renderRollout,
+  serialise,
+  writeReports,
+} from '../../output/documents.ts';
 
 /** What is known of a run so far. */
 interface SoFar {

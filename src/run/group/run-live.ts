@@ -68,5 +68,5 @@ export async function runLive<T>(session: Session, options: TraceOptions, setUp:
 
 async function recorderOf({ record, logText }: TraceOptions, ports: Ports) {
   if (record === undefined) return undefined;
-  return (await import('../writable.ts')).recorderFor(record, logText, ports, warnOn(ports));
+  return (await import('../recorder.ts')).recorderFor(record, logText, ports, warnOn(ports));
 }

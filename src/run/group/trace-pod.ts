@@ -2,13 +2,14 @@
 import { PodexitError } from '../../errors.ts';
 import type { Interrupted } from '../../model/observation.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
-import { openOnDeletion, openStage } from '../audience.ts';
+import { openStage } from '../../output/stage.ts';
+import { openOnDeletion } from '../audience.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { afterInput } from '../clock.ts';
 import { fateOf, unlessInterrupted } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
-import type { Stage } from '../run.ts';
+import type { Stage } from '../../output/view.ts';
 import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';

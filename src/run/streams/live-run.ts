@@ -2,7 +2,7 @@
 import type { Cluster } from '../../kube/cluster.ts';
 import type { Deliver, Mode, RawObservation, StreamName } from '../../model/observation.ts';
 import type { Trace } from '../../model/trace.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../output/ports.ts';
 import type { Group, GroupListener } from '../group/group.ts';
 import type { Suspension } from './suspension.ts';
 import type { StreamHealth } from './stream-health.ts';

@@ -1,6 +1,6 @@
 /** Notices by late ticks that this process was suspended. */
 import type { RawObservation, StreamName } from '../../model/observation.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../output/ports.ts';
 
 const tickMs = 1000;
 /**

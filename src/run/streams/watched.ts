@@ -1,6 +1,5 @@
 /**
  * What is watched, and with which selectors (docs/architecture.md "What is watched"); pure functions over raw objects.
- * Live runs turn targets into requests, replays of raw recordings use them as filters, so that both see the same.
  */
 import type { StreamName } from '../../model/observation.ts';
 import {
@@ -19,7 +18,7 @@ export interface Target {
   stream: StreamName;
   /** Collection path. */
   path: string;
-  /** Name of the resource in a raw recording. */
+  /** Plural name of the resource; `node-events` for the Events about nodes. */
   resource: string;
   fieldSelector?: Record<string, string>;
   labelSelector?: LabelSelector;
@@ -93,7 +92,7 @@ export function sliceTarget(namespace: string, services: readonly string[]): Tar
 
 /** First Services whose selector matches the pod, then those without a selector, whose slices may hold any pod. */
 export function candidateServices(services: readonly JsonObject[], pod: JsonObject): JsonObject[] {
-  const labels = stringsOf(metadataOf(pod)['labels']);
+  const labels = labelsOf(pod);
   const { namespace } = metadataOf(pod);
   const beside = services.filter((service) => (metadataOf(service)['namespace'] ?? namespace) === namespace);
   const selecting = beside.filter((service) => {
@@ -213,7 +212,7 @@ export function siblingTarget(namespace: string, owner: JsonObject): Target | un
  * there is no such label, or if names or nodes identify successors anyway.
  */
 export function siblingsByLabel(namespace: string, pod: JsonObject): Target | undefined {
-  const labels = stringsOf(metadataOf(pod)['labels']);
+  const labels = labelsOf(pod);
   const key = controllerLabels[ownerOf(pod)?.kind ?? '']?.find((one) => labels[one] !== undefined);
   if (key === undefined) return undefined;
   return podsTarget(namespace, { labelSelector: { matchLabels: { [key]: labels[key] ?? '' } } });
@@ -224,25 +223,7 @@ const controllerLabels: Partial<Record<string, string[]>> = {
   Job: ['batch.kubernetes.io/controller-uid', 'controller-uid'],
 };
 
-type Selection = Pick<Target, 'name' | 'fieldSelector' | 'labelSelector'>;
-
-/** Whether a target selects an object. The server decides this for live streams, this function for raw recordings. */
-export function selects(target: Selection, object: JsonObject): boolean {
-  const fields = Object.entries(target.fieldSelector ?? {});
-  return (
-    (target.name === undefined || nameOf(object) === target.name) &&
-    fields.every(([path, value]) => fieldOf(object, path) === value) &&
-    matches(target.labelSelector, stringsOf(metadataOf(object)['labels']))
-  );
-}
-
-function fieldOf(object: JsonObject, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => partOf(asObject(value), key), object);
-}
-
-/** Events of events.k8s.io have another name for the object they are about; live runs request only the core form. */
-const partOf = (object: JsonObject, key: string): unknown =>
-  object[key] ?? (key === 'involvedObject' ? object['regarding'] : undefined);
+export const labelsOf = (object: JsonObject): Record<string, string> => stringsOf(metadataOf(object)['labels']);
 
 const stringsOf = (value: unknown): Record<string, string> => stringMap(value, () => true) ?? {};
 

@@ -1,7 +1,8 @@
 /** Runs the command line in this process: argv in, exit code and output out. */
 import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/run/clock.ts';
-import type { Output, Ports } from '../../../src/run/ports.ts';
+import type { Output } from '../../../src/output/ports.ts';
+import type { Ports } from '../../../src/run/ports.ts';
 
 export interface Printed {
   code: number;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parseScenario, type Scenario, type Truth } from '../../../src/demo/scenario.ts';
 
-const directory = new URL('../../recordings/', import.meta.url);
+const tests = new URL('../../', import.meta.url);
 
 /** A recording with the true instants of its containers. */
 export function loadRecording(name: string): Scenario {
-  const truths = JSON.parse(read(`${name}.truth.json`)) as Truth[];
-  const scenario = parseScenario(read(`${name}.ndjson`));
+  const truths = JSON.parse(read(`recordings/${name}.truth.json`)) as Truth[];
+  const scenario = parseScenario(read(`scenarios/${name}.ndjson`));
   return { ...scenario, rows: [...scenario.rows, ...truths.map((truth) => ({ type: 'truth' as const, ...truth }))] };
 }
 
@@ -18,5 +18,5 @@ export function edited(scenario: Scenario, edit: (row: Scenario['rows'][number])
 }
 
 function read(file: string): string {
-  return readFileSync(new URL(file, directory), 'utf8');
+  return readFileSync(new URL(file, tests), 'utf8');
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/run/clock.ts';
+import type { Clock } from '../../../src/output/ports.ts';
 
 export interface SteppedClock extends Clock {
   /** Runs the clock until the promise settles, one timer at a time, whenever both sides of the sockets are idle. */

@@ -7,7 +7,7 @@ import { connect } from '../../../src/kube/connect.ts';
 import type { Loopback } from '../../../src/demo/loopback.ts';
 import { startLoopback, type FaultyOptions } from '../../sim/faults/faulty-server.ts';
 import type { Scenario, Truth } from '../../../src/demo/scenario.ts';
-import type { Clock } from '../../../src/run/clock.ts';
+import type { Clock } from '../../../src/output/ports.ts';
 import { systemClock } from '../../../src/run/clock.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
 import { groupOfOne } from '../../../src/run/group/group.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { drains } from '../../sim/plain-story.ts';
 import type { AppStory, Story } from '../../sim/story.ts';
-import { endedLikeLive } from '../../../src/run/replay.ts';
+import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import type { RawObservation } from '../../../src/model/observation.ts';
 import {
   after,

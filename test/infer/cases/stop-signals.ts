@@ -1,7 +1,7 @@
 /** Which stop signal a container got: the API rarely names it, and never the STOPSIGNAL of an image. */
 import { expect } from 'vitest';
 import type { RawObservation } from '../../../src/model/observation.ts';
-import { renderText } from '../../../src/output/lines.ts';
+import { renderText } from '../../../src/output/text/lines.ts';
 import type { Case, Edit } from './case.ts';
 import { each, ending } from './edits.ts';
 import { mustRender, observationsOf, traceOf } from '../../helpers/recordings.ts';

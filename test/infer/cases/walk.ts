@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExitReport } from '../../../src/model/report.ts';
 import { after, containerOf, judged, markOf, recorded, storyObservations } from '../../helpers/cases.ts';
-import { endedLikeLive } from '../../../src/run/replay.ts';
+import { endedLikeLive } from '../../../scripts/convert/end-like-live.ts';
 import { checkPrefixes } from '../../helpers/prefixes.ts';
 import { observationsOf } from '../../helpers/recordings.ts';
 import { linesOf } from '../../helpers/owned.ts';

@@ -1,6 +1,6 @@
 /** A program that plays a recording into the live view on the real stdout. Usage: play-live.ts FILE [SPEED]. */
 import { timelineOf } from '../../../src/infer/conclude.ts';
-import { createLive } from '../../../src/output/live.ts';
+import { createLive } from '../../../src/output/text/live.ts';
 import { styleOf } from '../../../src/output/palette.ts';
 import { openReplay } from '../../../src/run/replay.ts';
 import { run } from '../../../src/run/run.ts';

@@ -1,6 +1,6 @@
 /** Plays observations into the live view in virtual time, and records each write with its time. */
-import { createLive } from '../../../src/output/live.ts';
-import type { Live } from '../../../src/output/live.ts';
+import { createLive } from '../../../src/output/text/live.ts';
+import type { Live } from '../../../src/output/text/live.ts';
 import type { Style } from '../../../src/output/palette.ts';
 import { reduce } from '../../../src/model/reduce.ts';
 import type { Observation } from '../../../src/model/observation.ts';

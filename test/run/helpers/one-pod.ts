@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import { groupOfOne } from '../../../src/run/group/group.ts';
-import type { Clock } from '../../../src/run/clock.ts';
+import type { Clock } from '../../../src/output/ports.ts';
 import type { LiveOptions } from '../../../src/run/streams/live-run.ts';
 import { liveSource } from '../../../src/run/streams/live.ts';
 import { run } from '../../../src/run/run.ts';

@@ -10,7 +10,7 @@ import { disturbed } from './stories/disturbed.ts';
 import { keptPods } from './stories/kept-pods.ts';
 
 const stories = { ...barePods, ...disturbed, ...keptPods };
-const folder = new URL('../../recordings/', import.meta.url);
+const folder = new URL('../../scenarios/', import.meta.url);
 
 const recorded = (scenario: string): RecordedRow[] =>
   readFileSync(new URL(`${scenario}.ndjson`, folder), 'utf8')
@@ -19,7 +19,7 @@ const recorded = (scenario: string): RecordedRow[] =>
     .map((line) => JSON.parse(line) as RecordedRow);
 
 const truthOf = (scenario: string): Truth[] =>
-  JSON.parse(readFileSync(new URL(`${scenario}.truth.json`, folder), 'utf8')) as Truth[];
+  JSON.parse(readFileSync(new URL(`../recordings/${scenario}.truth.json`, folder), 'utf8')) as Truth[];
 
 describe('a simulated story', () => {
   it('exists for every recording', () => {

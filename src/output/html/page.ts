@@ -1,0 +1,235 @@
+/**
+ * `-o html` and `--report FILE.html`: one file that needs no network and no server. Its Content-Security-Policy forbids
+ * everything except its own style and script, by their hashes.
+ */
+import { createHash } from 'node:crypto';
+import type { Timeline } from '../../infer/timeline.ts';
+import type { FixReport } from '../../model/report.ts';
+import { imagesOf } from '../../model/pod.ts';
+import { secondsText } from '../../verdict/length-text.ts';
+import type { Report } from '../../verdict/report.ts';
+import { allNotes } from '../../verdict/rule-input.ts';
+import type { RolloutNumbers } from '../../verdict/rollout.ts';
+import { exitText } from '../mark-text.ts';
+import { cardLines, iconOf, type Icon } from '../text/card.ts';
+import type { Item } from './lanes.ts';
+import { script } from './script.ts';
+import { style } from './style.ts';
+import { drawPods, podTable } from './pods.ts';
+import { tablesOf } from './tables.ts';
+import { join, markup, trusted, type Child, type Html } from './markup.ts';
+import { drawTimeline, type Picture } from './timeline.ts';
+import { penFor, plainStyle } from '../palette.ts';
+import { dateText, deletedByText, deletedText, graceText, ownerText, podText } from '../pod-facts.ts';
+import { rolloutCardLines, rolloutIcon } from '../text/rollout-card.ts';
+import { forJson, forTerminal } from '../safe-text.ts';
+import { yamlText } from '../machine/yaml.ts';
+
+const pen = penFor(plainStyle);
+
+export function renderHtml(report: Report): string {
+  const { timeline } = report;
+  // Without marks there is no picture, and nothing to zoom or to hover.
+  const picture = timeline.marks.length > 0 ? drawTimeline(timeline) : undefined;
+  return pageOf({
+    title: `${report.answer.word}: ${podText(timeline)}`,
+    top: [
+      headerOf(podText(timeline), iconOf(report), report.answer.word, report.answer.headline),
+      factsList(factsOf(report)),
+      cardBox((columns) =>
+        cardLines({ ...report, answer: { ...report.answer, advice: [], fix: [] } }, { pen, columns }),
+      ),
+      fixOf(report.answer.fix, report.answer.advice),
+    ],
+    picture,
+    notes: timeline.notes,
+    tables: tablesOf(report),
+  });
+}
+
+/** The page of a run over several pods: a lane for each pod, and those of the probes below them. */
+export function renderRolloutHtml(numbers: RolloutNumbers, reports: readonly Report[]): string {
+  const [first] = reports;
+  const facts: Facts = [
+    ['when', first && dateText(Math.min(...reports.map(({ timeline }) => timeline.zero)))],
+    ['context', first?.run?.context],
+    ['workload', numbers.target],
+    ['namespace', first?.timeline.pod.metadata.namespace],
+    ['pods', String(numbers.pods)],
+    ['deleted by', [...new Set(reports.flatMap(deletedBy))].join(', ') || undefined],
+    ['image', imageText(reports)],
+    ['total', numbers.total === undefined ? undefined : secondsText(numbers.total)],
+    ['exit code', String(numbers.exitCode)],
+  ];
+  return pageOf({
+    title: numbers.sentence,
+    top: [
+      headerOf(numbers.target, rolloutIcon(numbers), '', numbers.sentence),
+      factsList(facts),
+      cardBox((columns) => rolloutCardLines({ ...numbers, fix: undefined }, { pen, columns })),
+      fixOf(numbers.fix ? [numbers.fix] : []),
+    ],
+    picture: first && drawPods(reports),
+    tables: podTable(reports),
+  });
+}
+
+interface Page {
+  readonly title: string;
+  readonly top: readonly Child[];
+  readonly picture: Picture | undefined;
+  /** The observations that the picture cites. */
+  readonly notes?: Timeline['notes'];
+  readonly tables: Child;
+}
+
+function pageOf({ title, top, picture, notes, tables }: Page): string {
+  const figure =
+    picture &&
+    markup`
+      <section aria-labelledby="t-timeline">
+        ${pictureHead}
+        <div class="viewport" role="region" aria-labelledby="t-timeline" tabindex="0">${picture.html}</div>
+        ${picture.legend}
+        <div class="panel" id="panel" role="status" aria-label="Evidence">
+          <p class="note">Hover or use the arrow keys for evidence.</p>
+        </div>
+      </section>`;
+  const items = picture && dataOf(picture.items, notes);
+  const page = markup`
+    <html lang="en">
+      ${headOf(title)}
+      <body>
+        <main>
+          ${top}
+          ${figure}
+          <section class="tables">${tables}</section>
+        </main>
+        ${items && markup`<script type="application/json" id="items">${items}</script>`}
+        <script>${trusted(script)}</script>
+      </body>
+    </html>`;
+  return `<!doctype html>\n${page.html}\n`;
+}
+
+function headOf(title: string): Html {
+  const policy = [
+    "default-src 'none'",
+    `style-src '${hashOf(style)}'`,
+    `script-src '${hashOf(script)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const tabTitle = `${title} – podexit`;
+  return markup`
+    <head>
+      <meta charset="utf-8">
+      <meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>${tabTitle}</title>
+      <style>${trusted(style)}</style>
+    </head>`;
+}
+
+const tones = { good: 'good', bad: 'bad', warning: 'doubt' } as const;
+
+function headerOf(eyebrow: string, { symbol, ink }: Icon, word: string, headline: string): Html {
+  return markup`
+    <header>
+      <p class="eyebrow">${eyebrow}</p>
+      <h1><span class="${tones[ink]}">${pen.symbol(symbol)} ${word}</span> <span class="headline">${headline}</span></h1>
+    </header>`;
+}
+
+type Facts = readonly (readonly [string, string | undefined])[];
+
+/** When, where, what, who and how long: what a later reader asks first. */
+function factsOf(report: Report): Facts {
+  const { timeline, verdict } = report;
+  const { pod, containers } = timeline;
+  return [
+    ['when', dateText(timeline.zero)],
+    ['context', report.run?.context],
+    ['workload', ownerText(timeline) ?? 'no controller'],
+    ['namespace', pod.metadata.namespace],
+    ['node', pod.spec.nodeName],
+    ['deleted by', deletedBy(report)[0]],
+    ['total', deletedText(report)],
+    ['grace period', graceText(timeline)],
+    ['containers', containers.map((container) => `${container.name} ${exitText(container)}`).join(', ') || undefined],
+    ['image', imageText([report])],
+    ['exit code', String(verdict.exitCode)],
+  ];
+}
+
+const deletedBy = ({ timeline }: Report): string[] =>
+  timeline.mode === 'check' || !timeline.deleted ? [] : [deletedByText(timeline)];
+
+/** Each image once, with its container. */
+function imageText(reports: readonly Report[]): string | undefined {
+  const images = reports.flatMap(({ timeline }) => imagesOf(timeline.pod).map((image) => image.join(' ')));
+  return [...new Set(images)].join(', ') || undefined;
+}
+
+function factsList(facts: Facts): Html {
+  const rows = facts.map(
+    ([name, value]) => value !== undefined && markup`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+  );
+  return markup`<dl class="facts">${rows}</dl>`;
+}
+
+/** The card as in a terminal, for a wide page and for one of 400 pixels; the fix is below it, with buttons. */
+function cardBox(linesAt: (columns: number) => string[]): Html {
+  const card = (width: string, columns: number): Html => {
+    const lines = linesAt(columns).map((line) => markup`<span>${line}</span>`);
+    return markup`<pre class="card ${width}" tabindex="0" aria-label="Answer">${join(lines, '\n')}</pre>`;
+  };
+  return markup`${card('wide', 80)}${card('narrow', 48)}`;
+}
+
+/** `advice`: what no patch can change, which comes first, as on the card. */
+function fixOf(fixes: readonly FixReport[], advice: readonly string[] = []): Html | false {
+  if (fixes.length === 0 && advice.length === 0) return false;
+  const copied = (what: string, text: string): Html => markup`
+    <div class="command">
+      <code>${join(text.split('\n'), '\n')}</code>
+      <button type="button" data-copy="" class="copy" aria-label="Copy the ${what}">Copy</button>
+    </div>`;
+  const sentences = advice.map((text) => markup`<li><p>${text}</p></li>`);
+  const items = fixes.map(
+    ({ reason, command, patch }) => markup`
+      <li>
+        <p>${advice.length > 0 ? 'then ' : ''}${reason}</p>
+        ${copied('command', command)}
+        <details><summary>As YAML</summary>${copied('YAML', yamlText(patch).trimEnd())}</details>
+      </li>`,
+  );
+  return markup`<section aria-labelledby="t-fix"><h2 id="t-fix">Fix</h2><ul class="fixes">${sentences}${items}</ul></section>`;
+}
+
+/** Not in the template: the build escapes only the characters of plain strings. */
+const minus = '−';
+
+const pictureHead = markup`
+  <div class="bar-head">
+    <h2 id="t-timeline">Timeline</h2>
+    <div class="zoom" role="group" aria-label="Zoom">
+      <button type="button" data-zoom="out" aria-label="Zoom out" title="Zoom out">${minus}</button>
+      <button type="button" data-zoom="in" aria-label="Zoom in" title="Zoom in">+</button>
+      <button type="button" data-zoom="reset" aria-label="Show everything" title="Show everything">all</button>
+    </div>
+  </div>`;
+
+/** Only `<` could end the script element; its escape means the same in JSON. */
+function dataOf(items: readonly Item[], notes: Timeline['notes']): Html {
+  const texts = new Map(allNotes(notes).map(({ seq, what }) => [seq, `${seq}: ${forTerminal(what)}`]));
+  const data = items.map(({ title, lines, evidence }) => ({
+    title: forTerminal(title),
+    lines: lines.map((line) => forTerminal(line)),
+    seen: evidence.flatMap((seq) => texts.get(seq) ?? []),
+  }));
+  return trusted(forJson(JSON.stringify(data)).replaceAll('<', '\\u003c'));
+}
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

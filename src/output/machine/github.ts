@@ -1,0 +1,43 @@
+/** The annotations and the summary of a step in GitHub Actions, as text: documents.ts writes them. Pure. */
+import type { Report } from '../../verdict/report.ts';
+import { markdownSections } from './markdown.ts';
+import { podText } from '../pod-facts.ts';
+import { forCommand, forCommandProperty } from '../safe-text.ts';
+
+/** GitHub's limit for a step summary: a larger one makes the step fail. */
+export const summaryBytes = 1024 * 1024;
+
+/** Workflow commands without newlines: one for a bad outcome and one per failed gate, else one for traffic at risk. */
+export function githubAnnotations({ timeline, verdict, answer }: Report): string[] {
+  const { exitCode, gates, outcome } = verdict;
+  const pod = podText(timeline);
+  const fix = answer.fix[0];
+  const advice = fix ? [`fix: ${fix.reason}`, fix.command] : [];
+  const isGood = outcome === 'graceful' || outcome === 'removed';
+  const failed = gates.filter(({ passed }) => !passed);
+  const level = exitCode === 0 ? 'warning' : 'error';
+  return [
+    ...(isGood ? [] : [command(level, `${answer.word}: ${pod}`, [answer.headline, answer.why, ...advice])]),
+    ...failed.map(({ name, message }) => command(level, `gate ${name}: ${pod}`, [message])),
+    ...(isGood && failed.length === 0 && answer.traffic.judgement === 'at-risk'
+      ? [command('warning', `traffic at risk: ${pod}`, [answer.traffic.reason, answer.traffic.measured, ...advice])]
+      : []),
+  ];
+}
+
+/** Markdown for `$GITHUB_STEP_SUMMARY`, within its cap. */
+export function githubSummary(report: Report, limit = summaryBytes): string {
+  const cut = '*The rest was left out: a step summary holds no more.*\n';
+  let text = '';
+  for (const section of markdownSections(report)) {
+    if (Buffer.byteLength(text + section + cut) + 2 > limit) return `${text}${cut}`;
+    text += `${section}\n\n`;
+  }
+  return text;
+}
+
+/** `%0A` is a line feed: only those between our own lines are kept. */
+function command(name: string, title: string, lines: readonly (string | undefined)[]): string {
+  const text = lines.flatMap((line) => (line === undefined ? [] : forCommand(line))).join('%0A');
+  return `::${name} title=${forCommandProperty(`podexit ${title}`)}::${text}`;
+}

@@ -1,0 +1,26 @@
+/**
+ * `-o json`: the report. With this and similar outputs an error is JSON too (schema/error.schema.json), so that scripts
+ * parse one stream. The text is harmless on a terminal, and parses to the same document.
+ */
+import type { PodexitError } from '../../errors.ts';
+import { forJson } from '../safe-text.ts';
+
+/** Indented by two spaces, keys in the order of the object, with a final newline. */
+export const renderJson = (report: object): string => `${jsonText(report, 2)}\n`;
+
+/** JSON with no control, bidi or invisible character in it; one line without an indent. */
+export const jsonText = (value: unknown, indent?: number): string => forJson(JSON.stringify(value, null, indent));
+
+type KnownError = Pick<PodexitError, 'code' | 'message' | 'hint'>;
+
+export type ErrorDocument = ReturnType<typeof errorDocument>;
+
+/** Described by schema/error.schema.json; as in the report, fields are only ever added. */
+export const errorDocument = ({ code, message, hint }: KnownError) =>
+  ({ apiVersion: 'podexit/v1', kind: 'Error', code, message, hint }) as const;
+
+export const renderErrorJson = (error: KnownError): string => `${jsonText(errorDocument(error), 2)}\n`;
+
+/** The same as a line of an ndjson stream (docs/ndjson.md). */
+export const renderErrorLine = (error: KnownError): string =>
+  `${jsonText({ type: 'error', error: errorDocument(error) })}\n`;

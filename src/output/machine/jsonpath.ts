@@ -1,0 +1,232 @@
+/**
+ * `-o jsonpath=TEMPLATE` and `-o jsonpath-as-json=TEMPLATE`, in kubectl's template language: text around `{path}`,
+ * `{"text"}`, `{range path}…{end}`.
+ */
+import { JSONPath } from 'jsonpath-plus';
+import { PodexitError } from '../../errors.ts';
+import { forJson, forTerminal } from '../safe-text.ts';
+
+/** `source`: as it is written in the template. `path`: for the library, from the report or from the current item. */
+interface Path {
+  readonly source: string;
+  readonly from: 'root' | 'here';
+  readonly path: string;
+}
+
+type TemplatePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'path' } & Path)
+  | ({ readonly kind: 'range'; readonly body: JsonPathTemplate } & Path);
+
+type JsonPathTemplate = readonly TemplatePart[];
+
+/**
+ * The filled-in template: strings as they are, objects as JSON, several results of one path separated by spaces, nothing
+ * for a path that matches nothing. As in kubectl, only newlines of the template are printed.
+ * Throws a PodexitError (`output.jsonpath`) that names the part which cannot be evaluated.
+ */
+export function renderJsonPath(report: object, template: string): string {
+  return fill(readTemplate(template), report, report);
+}
+
+/** Every result of the template's paths as one JSON array, four spaces deep, with a final newline. */
+export function renderJsonPathAsJson(report: object, template: string): string {
+  return `${forJson(JSON.stringify(collect(readTemplate(template), report, report), null, 4))}\n`;
+}
+
+function fill(parts: readonly TemplatePart[], root: unknown, here: unknown): string {
+  const texts = parts.map((part) => {
+    if (part.kind === 'text') return part.text;
+    const results = evaluate(part, root, here);
+    if (part.kind === 'path') return results.map(print).join(' ');
+    return results.map((item) => fill(part.body, root, item)).join('');
+  });
+  return texts.join('');
+}
+
+function collect(parts: readonly TemplatePart[], root: unknown, here: unknown): unknown[] {
+  return parts.flatMap((part) => {
+    if (part.kind === 'text') return [];
+    const results = evaluate(part, root, here);
+    return part.kind === 'path' ? results : results.flatMap((item) => collect(part.body, root, item));
+  });
+}
+
+function evaluate(part: Exclude<TemplatePart, { kind: 'text' }>, root: unknown, here: unknown): unknown[] {
+  const json = part.from === 'root' ? root : here;
+  if (typeof json !== 'object' || json === null) return part.path === '$' ? [json] : [];
+  try {
+    // `safe` interprets filters: no part of a template is ever compiled to code. As in kubectl, an item without the field
+    // that a filter asks for does not match.
+    const options = { wrap: true, eval: 'safe', ignoreEvalErrors: true } as const;
+    return JSONPath<unknown[]>({ path: part.path, json, ...options }) ?? [];
+  } catch (error) {
+    throw badTemplate(part.source, error instanceof Error ? error.message : 'it cannot be evaluated');
+  }
+}
+
+function print(value: unknown): string {
+  if (typeof value === 'string') return forTerminal(value, Infinity);
+  return forJson(JSON.stringify(value));
+}
+
+/**
+ * Parses a template and checks its filters, before anything is deleted. Throws a PodexitError (`output.jsonpath`) that
+ * names the bad part.
+ */
+export function readTemplate(template: string): JsonPathTemplate {
+  if (template === '') throw badTemplate(template, 'the template is empty');
+  const tokens = Array.from(template.matchAll(textOrAction), ([source, body]) => ({ source, body: body?.trim() }));
+  const last = tokens.at(-1);
+  if (last?.body === undefined && last?.source.startsWith('{'))
+    throw badTemplate(last.source, 'the brace is never closed');
+  const parts = takeParts(tokens);
+  if (tokens.length > 0) throw badTemplate('{end}', 'there is no {range} that it could end');
+  return parts;
+}
+
+/** `body`: what is in the braces of an action; undefined for text. */
+interface Token {
+  readonly source: string;
+  readonly body: string | undefined;
+}
+
+/** Text, an action in braces (a brace inside quotes closes nothing), or at the end an action that is never closed. */
+const textOrAction = /[^{]+|\{((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^}"'])*)\}|\{.*/gs;
+
+function badTemplate(part: string, why: string): PodexitError {
+  return new PodexitError(
+    'output.jsonpath',
+    `The JSONPath template cannot be used at ${JSON.stringify(part)}: ${why}.`,
+    "Write it as kubectl has it, for example -o jsonpath='{.verdict.outcome}'.",
+  );
+}
+
+/** Takes the parts before the next `{end}` from the front of `tokens`. */
+function takeParts(tokens: Token[]): TemplatePart[] {
+  const parts: TemplatePart[] = [];
+  for (let token = tokens[0]; token && token.body !== 'end'; token = tokens[0]) {
+    tokens.shift();
+    const { source, body } = token;
+    if (body === undefined) parts.push({ kind: 'text', text: source });
+    else if (/^range\s/.test(body)) parts.push(takeRange(source, body, tokens));
+    else parts.push(parseAction(source, body));
+  }
+  return parts;
+}
+
+function takeRange(source: string, body: string, tokens: Token[]): TemplatePart {
+  const parts = takeParts(tokens);
+  if (!tokens.shift()) throw badTemplate(source, 'the range has no {end}');
+  return { kind: 'range', ...parsePath(source, body.slice(5).trim()), body: parts };
+}
+
+function parseAction(source: string, body: string): TemplatePart {
+  if (body === '') throw badTemplate(source, 'there is nothing in it');
+  if (/^["']/.test(body)) return { kind: 'text', text: unquote(source, body) };
+  return { kind: 'path', ...parsePath(source, body) };
+}
+
+/** `{.a}` starts at the current item, `{$.a}` at the report; `{@}` is the current item itself. */
+function parsePath(source: string, body: string): Path {
+  if (!/^[.[$@]/.test(body)) throw badTemplate(source, 'a path begins with a dot, $, @ or a bracket');
+  if (!balanced(body)) throw badTemplate(source, 'its brackets do not match');
+  const from = body.startsWith('$') ? 'root' : 'here';
+  const steps = body.replace(/^[$@]/, '');
+  if (steps !== '.' && /[^.]\.$|\.\.\./.test(steps)) throw badTemplate(source, 'a dot leads nowhere');
+  // The library has no negative indexes, but slices; a single dot is the object itself.
+  const path = `$${steps === '.' ? '' : steps}`.replace(/\[-(\d+)\]/g, (_all, index: string) => fromEnd(Number(index)));
+  for (const step of JSONPath.toPathArray(path)) assertStep(step, source);
+  return { source, from, path };
+}
+
+const fromEnd = (index: number): string => (index <= 1 ? '[-1:]' : `[-${index}:-${index - 1}]`);
+
+function balanced(body: string): boolean {
+  const opened: string[] = [];
+  for (const [mark] of body.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[[\]()"']/g)) {
+    if (mark === '[' || mark === '(') opened.push(mark);
+    else if (mark === ']' && opened.pop() !== '[') return false;
+    else if (mark === ')' && opened.pop() !== '(') return false;
+    else if (mark === '"' || mark === "'") return false;
+  }
+  return opened.length === 0;
+}
+
+const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\', '/': '/' };
+
+function unquote(source: string, body: string): string {
+  const quoted = /^(["'])((?:\\.|(?!\1)[^\\])*)\1$/s.exec(body);
+  if (quoted === null) throw badTemplate(source, 'the text in it has no closing quote');
+  return (quoted[2] ?? '').replace(/\\(.)/gs, (_all, character: string) => {
+    const unescaped = escapes[character];
+    if (unescaped === undefined) throw badTemplate(source, `\\${character} means nothing in it`);
+    return unescaped;
+  });
+}
+
+/** Throws if the filter of a step can never be evaluated. */
+function assertStep(step: string, source: string): void {
+  if (step.startsWith('(')) throw badTemplate(source, 'an index is a number');
+  if (step === '@other()') throw badTemplate(source, 'there is no type of this name');
+  if (!step.startsWith('?(')) return;
+  try {
+    JSONPath({ path: `$[${step}]`, json: [anyItem], eval: FilterCheck });
+  } catch (error) {
+    throw badTemplate(source, error instanceof Error ? error.message : 'it cannot be evaluated');
+  }
+}
+
+/** Has every field, so that nested filters are checked too. */
+const anyItem: object = new Proxy({}, { get: () => [anyItem] });
+
+/** The part of an expression's syntax tree that is checked. */
+interface Node {
+  type: string;
+  name?: string;
+  computed?: boolean;
+  property?: Node;
+}
+
+/** The library's own parser, which it does not export directly. */
+const { Script } = (JSONPath as unknown as { prototype: { safeVm: { Script: new (code: string) => { ast: Node } } } })
+  .prototype.safeVm;
+
+/** Replaces the library's evaluator: checks each filter, and matches nothing. */
+class FilterCheck {
+  constructor(code: string) {
+    assertNode(new Script(code).ast);
+  }
+
+  runInNewContext(): string {
+    return '';
+  }
+}
+
+/** Throws for what the evaluator rejects on every item, whatever its fields. */
+function assertNode(node: Node): void {
+  const { type, name = '', computed, property, ...rest } = node;
+  if (!evaluated.has(type)) throw new Error('its filter is not one comparison');
+  if (type === 'Identifier' && !name.startsWith('_$_'))
+    throw new Error(`"${name}" in it is neither a field nor quoted text`);
+  if (blocked.has(property?.name ?? '')) throw new Error(`"${property?.name}" in it is not a field`);
+  // A name after a dot is a field, which needs no check.
+  const below = [...Object.values(rest), ...(computed ? [property] : [])].flat();
+  below.filter(isNode).forEach(assertNode);
+}
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
+
+const evaluated = new Set([
+  'BinaryExpression',
+  'LogicalExpression',
+  'ConditionalExpression',
+  'Identifier',
+  'Literal',
+  'MemberExpression',
+  'UnaryExpression',
+  'ArrayExpression',
+  'CallExpression',
+]);
+
+const blocked = new Set(['constructor', '__proto__']);

@@ -1,0 +1,146 @@
+/**
+ * JUnit XML by Jenkins' schema: one suite for the run, with the case `exit` for the pod and one for each gate, or with one
+ * case for each of several pods. GitLab drops a failure's attributes, so its body contains the card.
+ */
+import type { Gate } from '../../model/report.ts';
+import type { Report } from '../../verdict/report.ts';
+import type { RolloutNumbers } from '../../verdict/rollout.ts';
+import { cardLines } from '../text/card.ts';
+import { ownerText, podText } from '../pod-facts.ts';
+import { penFor, plainStyle } from '../palette.ts';
+import { writeXml, type XmlElement } from './xml.ts';
+
+/** Cases fail only with a bad exit code: under `--warn-only` (0) nothing fails, and the cases still describe the exit. */
+export function renderJunit(report: Report): string {
+  const { timeline, verdict } = report;
+  const cases = [exitCase(report, 'exit'), ...verdict.gates.map((gate) => gateCase(report, gate))];
+  return document({
+    name: `podexit ${podText(timeline)}`,
+    ms: timeline.total?.shown ?? 0,
+    timestamp: timeline.zero,
+    properties: properties(report),
+    cases,
+  });
+}
+
+/** A run over several pods: one suite with a case for each pod. A pod that was not observed is an error. */
+export function renderRolloutJunit(
+  { target, total, unseen, sentence, exitCode }: RolloutNumbers,
+  reports: readonly Report[],
+): string {
+  const error = { name: 'error', attributes: { message: 'its termination was not observed', type: 'unknown' } };
+  const missed = unseen.map((name) => testCase(target.replace('/', '.'), name, 0, [error]));
+  return document({
+    name: `podexit ${target}`,
+    ms: total ?? 0,
+    timestamp: Math.min(...reports.map(({ timeline }) => timeline.zero)),
+    properties: propertiesOf({ workload: target, pods: reports.length, 'exit-code': exitCode, summary: sentence }),
+    cases: [...reports.map((report) => exitCase(report, report.timeline.pod.metadata.name)), ...missed],
+  });
+}
+
+interface Suite {
+  readonly name: string;
+  readonly ms: number;
+  /** ms, client's clock; not finite if no pod was deleted. */
+  readonly timestamp: number;
+  readonly properties: readonly XmlElement[];
+  readonly cases: readonly XmlElement[];
+}
+
+function document({ name, ms, timestamp, properties: known, cases }: Suite): string {
+  const totals = {
+    tests: cases.length,
+    failures: count(cases, 'failure'),
+    errors: count(cases, 'error'),
+    time: secondsOf(ms),
+  };
+  const suite = {
+    name: 'testsuite',
+    attributes: {
+      name,
+      ...totals,
+      skipped: count(cases, 'skipped'),
+      timestamp: new Date(Number.isFinite(timestamp) ? timestamp : 0).toISOString().slice(0, 19),
+    },
+    children: [{ name: 'properties', children: known }, ...cases],
+  };
+  return writeXml({ name: 'testsuites', attributes: { name: 'podexit', ...totals }, children: [suite] });
+}
+
+function properties({ timeline, verdict, answer }: Report): XmlElement[] {
+  const { pod, grace, trigger, mode } = timeline;
+  // A check only predicts an exit: nobody deletes the pod.
+  const isCheck = mode === 'check';
+  const values = {
+    [isCheck ? 'forecast' : 'outcome']: verdict.outcome,
+    'exit-code': verdict.exitCode,
+    mode,
+    trigger: isCheck ? undefined : trigger.kind,
+    namespace: pod.metadata.namespace,
+    pod: pod.metadata.name,
+    uid: pod.metadata.uid,
+    node: pod.spec.nodeName,
+    owner: ownerText(timeline),
+    'grace-seconds': grace.effectiveSeconds,
+    deadline: isCheck ? undefined : new Date(grace.deadline).toISOString(),
+    traffic: isCheck ? undefined : answer.traffic.judgement,
+    cause: answer.cause?.code,
+  };
+  return propertiesOf(values);
+}
+
+const propertiesOf = (values: Readonly<Record<string, string | number | undefined>>): XmlElement[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name: 'property', attributes: { name, value: String(value) } }],
+  );
+
+/** A single pod's gates are separate cases; among several pods, a failed gate fails the case of its pod. */
+function exitCase(report: Report, name: string): XmlElement {
+  const { answer } = report;
+  const { outcome, exitCode } = report.verdict;
+  const isGraceful = outcome === 'graceful' || outcome === 'removed';
+  const isBad = exitCode !== 0 && (!isGraceful || name !== 'exit');
+  // An error is an exit that was not observed to its end: stuck, unknown, interrupted.
+  const kind = exitCode === 2 || isGraceful ? 'failure' : 'error';
+  const { total } = report.timeline;
+  const child = isBad ? faultOf(report, kind, outcome, answer.summary) : output(bodyOf(report));
+  return testCase(classOf(report), name, total?.shown ?? 0, [child]);
+}
+
+function gateCase(report: Report, { name, passed, judged, message }: Gate): XmlElement {
+  const isSkipped = judged === false;
+  const isBad = !isSkipped && !passed && report.verdict.exitCode !== 0;
+  // `system-out` does not repeat the message of a fault.
+  const children = isBad
+    ? [faultOf(report, 'failure', `gate.${name}`, message)]
+    : [...(isSkipped ? [{ name: 'skipped', attributes: { message } }] : []), output([message])];
+  return testCase(classOf(report), `gate ${name}`, 0, children);
+}
+
+const faultOf = (report: Report, name: 'failure' | 'error', type: string, message: string): XmlElement => ({
+  name,
+  attributes: { message, type },
+  lines: bodyOf(report),
+});
+
+const output = (lines: readonly string[]): XmlElement => ({ name: 'system-out', lines });
+
+const testCase = (classname: string, name: string, ms: number, children: readonly XmlElement[]): XmlElement => ({
+  name: 'testcase',
+  attributes: { name, classname, time: secondsOf(ms) },
+  children,
+});
+
+const secondsOf = (ms: number): string => (ms / 1000).toFixed(3);
+
+/** The owner, so that runs of one workload are grouped whatever its pods are called: `shop.deployment.checkout`. */
+function classOf({ timeline }: Report): string {
+  const { namespace = '', name } = timeline.pod.metadata;
+  return `${namespace}.${ownerText(timeline)?.replace('/', '.') ?? name}`;
+}
+
+const bodyOf = (report: Report): string[] => cardLines(report, { pen: penFor(plainStyle), columns: 80 });
+
+const count = (cases: readonly XmlElement[], kind: string): number =>
+  cases.filter(({ children = [] }) => children.some(({ name }) => name === kind)).length;

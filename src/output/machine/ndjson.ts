@@ -1,0 +1,116 @@
+/**
+ * `-o ndjson`: a line for each mark as soon as it is known, corrections under the same id when more is known, and the
+ * report last. The lines' shapes are in schema/ndjson.schema.json, their rules in docs/ndjson.md.
+ */
+import type { ExitReport, Mark, Time } from '../../model/report.ts';
+import { jsonText } from './json.ts';
+
+/** A mark that later facts may still move or retract. */
+export type ProvisionalMark = Mark & { provisional: boolean };
+
+type Gap = ExitReport['gaps'][number];
+
+/** Which pod a line is about, in a run over several. */
+export type PodOfLine = Pick<ExitReport['pod'], 'namespace' | 'name' | 'uid'>;
+
+type LineContext = { at: Time; pod?: PodOfLine | undefined };
+
+type Line =
+  | (LineContext & { type: 'mark'; id: string; revision: number; provisional: boolean; withdrawn?: true; mark: Mark })
+  | (LineContext & { type: 'gap'; gap: Gap })
+  | { type: 'report'; report: ExitReport };
+
+/** A mark as it was printed last. */
+interface MarkState {
+  readonly mark: Mark;
+  readonly provisional: boolean;
+  readonly withdrawn: boolean;
+}
+
+/**
+ * `write` gets whole lines with their newlines: all lines of one call at once, since a write costs both ends of a pipe more
+ * than a line does. Callers may pass unchanged marks: only changes are printed.
+ */
+export function createNdjson(write: (lines: string) => void, pod?: PodOfLine) {
+  const printed = new Map<string, { readonly state: MarkState; readonly text: string; readonly revision: number }>();
+  const printedGaps = new Map<string, string>();
+  let isOver = false;
+  let lastAt: Time | undefined;
+
+  const writeLines = (lines: readonly Line[]): void => {
+    if (lines.length > 0 && !isOver) write(lines.map((line) => `${jsonText(line)}\n`).join(''));
+  };
+
+  const changedMark = (at: Time, state: MarkState, isLast: boolean): Line[] => {
+    const { mark, provisional, withdrawn } = state;
+    const before = printed.get(mark.id);
+    // Compared before it is formatted: escaping all marks each time would cost more than inferring them.
+    const text = JSON.stringify(state);
+    if (before?.text === text || (before && !isLast && isMinorChange(before.state, state))) return [];
+    const revision = (before?.revision ?? 0) + 1;
+    printed.set(mark.id, { state, text, revision });
+    const id = mark.id;
+    return [{ type: 'mark', at, pod, id, revision, provisional, ...(withdrawn ? { withdrawn } : {}), mark }];
+  };
+
+  const changedMarks = (at: Time, marks: readonly ProvisionalMark[], isLast: boolean): Line[] => {
+    const present = new Set(marks.map(({ id }) => id));
+    const gone = [...printed.values()].filter(({ state }) => !present.has(state.mark.id) && !state.withdrawn);
+    const states = [
+      ...gone.map(({ state }) => ({ mark: state.mark, provisional: false, withdrawn: true })),
+      ...marks.map(({ provisional, ...mark }) => ({ mark, provisional, withdrawn: false })),
+    ];
+    return states.flatMap((state) => changedMark(at, state, isLast));
+  };
+
+  const changedGaps = (at: Time, gaps: readonly Gap[]): Line[] =>
+    gaps.flatMap((gap) => {
+      const key = JSON.stringify([gap.resource, gap.from, gap.cause]);
+      const to = gap.to ?? '';
+      if (printedGaps.get(key) === to) return [];
+      printedGaps.set(key, to);
+      return [{ type: 'gap', at, pod, gap }];
+    });
+
+  return {
+    /** Prints what is new, changed or gone among all marks of the trace. `at`: now, client's clock. */
+    marks: (at: Time, marks: readonly ProvisionalMark[]): void => {
+      lastAt = at;
+      writeLines(changedMarks(at, marks, false));
+    },
+    /** Prints what is new or changed among all gaps so far. */
+    gaps: (at: Time, gaps: readonly Gap[]): void => writeLines(changedGaps(at, gaps)),
+    /** Prints the final state of every mark, then the report. Nothing is written after it. */
+    end: (report: ExitReport): void => {
+      const at = later(lastSeen(report), lastAt);
+      const marks = report.marks.map((mark) => ({ ...mark, provisional: false }));
+      writeLines([...changedMarks(at, marks, true), ...changedGaps(at, report.gaps), { type: 'report', report }]);
+      isOver = true;
+    },
+  };
+}
+
+/** A narrower interval is printed from this difference on, or with the report. */
+const minNarrowingMs = 100;
+
+/** The same mark with only a slightly narrower interval. */
+function isMinorChange(before: MarkState, next: MarkState): boolean {
+  const isSame =
+    before.provisional === next.provisional &&
+    before.withdrawn === next.withdrawn &&
+    before.mark.note === next.mark.note &&
+    before.mark.at.basis === next.mark.at.basis;
+  const narrowedBy = [
+    Date.parse(next.mark.at.earliest) - Date.parse(before.mark.at.earliest),
+    Date.parse(before.mark.at.latest) - Date.parse(next.mark.at.latest),
+  ];
+  return isSame && narrowedBy.every((ms) => ms >= 0) && narrowedBy.reduce((sum, ms) => sum + ms) < minNarrowingMs;
+}
+
+/** The report has no "now": its marks are final as of the newest time that it contains. */
+function lastSeen(report: ExitReport): Time {
+  const times = [...report.observations.map(({ at }) => at), ...report.marks.map(({ at }) => at.latest)];
+  return times.reduce(later, times[0] ?? report.grace.deadline);
+}
+
+const later = (a: Time, b: Time | undefined): Time => (b !== undefined && b > a ? b : a);

@@ -1,0 +1,43 @@
+/** What stdout shows during a run, by format. A renderer that throws is closed; the run continues. */
+import { isDocument, type Format } from './formats.ts';
+import type { OutputPorts } from './ports.ts';
+import type { Report } from '../verdict/report.ts';
+import type { LookOptions, Stage, View } from './view.ts';
+
+export async function openStage(format: Format, look: LookOptions, ports: OutputPorts): Promise<Stage> {
+  return withErrorBoundary(await openView(format, look, ports), ports);
+}
+
+async function openView(format: Format, look: LookOptions, ports: OutputPorts): Promise<View> {
+  if (isDocument(format)) {
+    const end = async (report: Report): Promise<void> => {
+      const { renderDocument } = await import('./documents.ts');
+      ports.stdout.write(await renderDocument(format, report));
+    };
+    return { step: () => {}, end };
+  }
+  // Apart from the views for people, which are much more code.
+  if (format.kind === 'ndjson') return (await import('./machine/ndjson-view.ts')).linesOfPod(ports);
+  return (await import('./text/views.ts')).openTerminal(format.kind, look, ports);
+}
+
+/** An error in a renderer costs its output, not the trace. */
+function withErrorBoundary(view: View, { stderr }: OutputPorts): Stage {
+  let broken = false;
+  const guard = (work: () => void): void => {
+    if (broken) return;
+    try {
+      work();
+    } catch (error) {
+      broken = true;
+      view.close?.();
+      stderr.write(`podexit: the output failed and is now disabled: ${(error as Error).stack ?? String(error)}\n`);
+    }
+  };
+  return {
+    step: (trace, observation, key) => guard(() => view.step(trace, observation, key)),
+    end: async (report) => (broken ? undefined : view.end(report)),
+    say: (text) => !broken && (view.say?.(text) ?? false),
+    close: () => view.close?.(),
+  };
+}

@@ -1,0 +1,242 @@
+/**
+ * The card that ends every run and every replay of one pod: the answer, a bar for each container against its grace
+ * period, traffic, requests, capacity, accuracy, why, and what to change; the last line is the answer again. At most 20
+ * lines, 8 if all went well, without the evidence that `-v` adds above it.
+ */
+import { isMostlyUnmeasured } from '../../infer/probes.ts';
+import { worstOf, requestsText } from '../../verdict/loss.ts';
+import { isFinished } from '../../model/pod.ts';
+import type { Finding, Severity, TrafficJudgement } from '../../model/report.ts';
+import type { Report } from '../../verdict/report.ts';
+import { barLines, cardLayout, exitRows, mergeExitRows, rowLines, type CardLayout, type CardRow } from './card-rows.ts';
+import type { Ink, Pen, SymbolName } from '../palette.ts';
+import { deletedText, ownerText, podText } from '../pod-facts.ts';
+import { dim, flow, piece, plain, type Piece } from '../prose.ts';
+import { forTerminal } from '../safe-text.ts';
+
+/** The flags of the user that change a card, wherever it is printed. */
+export interface CardFlags {
+  /** Connection flags to append to suggested commands, each with a blank before it. */
+  readonly flags?: string | undefined;
+  /** Print all rows of the card, and above it evidence, phases, assumptions and gaps. */
+  readonly verbose?: boolean | undefined;
+}
+
+export interface CardOptions extends CardFlags {
+  readonly pen: Pen;
+  /** Columns of the window; Infinity without a window. */
+  readonly columns: number;
+}
+
+const maxLines = 20;
+const maxLinesIfGood = 8;
+
+export function cardLines(report: Report, options: CardOptions): string[] {
+  const { pen } = options;
+  const exits = exitRows(report);
+  const rows = answerRows(report, options);
+  const layout = cardLayout(
+    pen,
+    options.columns,
+    [...exits, ...rows].map(({ label }) => label),
+  );
+  const isGood = report.verdict.exitCode === 0;
+  const head = [...answerLine(report, layout), ...placeLine(report, layout)];
+  const last = lastLine(pen, iconOf(report), report.answer.summary);
+  const blank = isGood ? [] : [''];
+  // What a user asked to measure has two lines of its own.
+  const linesIfGood = maxLinesIfGood + 2 * Math.min(maxRequestRows, report.timeline.probes.length);
+  const lineLimit = options.verbose ? Infinity : isGood ? linesIfGood : maxLines;
+  const room = lineLimit - head.length - 1 - 2 * blank.length;
+  const shown = isGood && !options.verbose && exits.length > 2 ? mergeExitRows(exits) : exits;
+  const bars = barLines(shown, layout, options.verbose ? Infinity : 6, room - 2);
+  return [...head, ...blank, ...bars, ...fitRows(rows, layout, room - bars.length), ...blank, last];
+}
+
+/** Keeps the order. By rank, each row first gets its shortest form; then longer forms are used while lines are left. */
+function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): string[] {
+  const byRank = [...rows].sort((a, b) => a.rank - b.rank);
+  const formsOf = (row: RankedRow): string[][] =>
+    [row, ...(row.brief ?? []).map((pieces) => ({ label: row.label, pieces }))].map((form) => rowLines(layout, form));
+  const kept = new Map<RankedRow, string[]>();
+  let left = room;
+  const keep = (row: RankedRow, lines: string[] | undefined): void => {
+    if (!lines) return;
+    left += (kept.get(row)?.length ?? 0) - lines.length;
+    kept.set(row, lines);
+  };
+  const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
+  for (const row of byRank) keep(row, formsOf(row).findLast(fits(row)));
+  for (const row of byRank) keep(row, formsOf(row).find(fits(row)));
+  return rows.flatMap((row) => kept.get(row) ?? []);
+}
+
+export interface Icon {
+  readonly symbol: SymbolName;
+  readonly ink: 'good' | 'bad' | 'warning';
+}
+
+/** The icon follows the exit code, as scripts see it: only 0 gets a green tick. */
+export function iconOf({ verdict }: { readonly verdict: Pick<Report['verdict'], 'exitCode' | 'outcome'> }): Icon {
+  if (verdict.exitCode === 0) return { symbol: 'good', ink: 'good' };
+  if (verdict.exitCode === 2 || verdict.exitCode === 5) return { symbol: 'bad', ink: 'bad' };
+  if (verdict.exitCode === 3)
+    return verdict.outcome === 'stuck' ? { symbol: 'bad', ink: 'bad' } : { symbol: 'none', ink: 'warning' };
+  return { symbol: 'unknown', ink: 'warning' };
+}
+
+function answerLine(report: Report, { pen, width }: CardLayout): string[] {
+  const { symbol, ink } = iconOf(report);
+  const { word, headline } = report.answer;
+  const pieces = [
+    piece(ink, `${pen.symbol(symbol)} ${forTerminal(word)}`),
+    piece('strong', `  ${forTerminal(headline)}`),
+  ];
+  return flow(pen, pieces, { width, hang: 2 });
+}
+
+/** The answer again on a single line, whatever its length: `| tail -1` prints all of it. */
+export const lastLine = (pen: Pen, { symbol, ink }: Icon, sentence: string): string =>
+  `${pen.paint(ink, pen.symbol(symbol))} ${pen.letters(forTerminal(sentence, 1000))}`;
+
+/** `shop/checkout-6677656c54-258qr · deployment/checkout · gone after 6.9s` */
+function placeLine(report: Report, { pen, width }: CardLayout): string[] {
+  const { timeline } = report;
+  const facts = [podText(timeline), ownerText(timeline), deletedText(report)];
+  const text = facts.flatMap((fact) => (fact === undefined ? [] : forTerminal(fact))).join(' · ');
+  return flow(pen, [plain('  '), dim(text)], { width, hang: 2 });
+}
+
+/** If there is no room, rows of the highest `rank` are left out first. */
+interface RankedRow extends CardRow {
+  readonly rank: number;
+  /** Shorter and shorter forms without the command, if there is no room for the whole row. */
+  readonly brief?: readonly (readonly Piece[])[];
+}
+
+interface RowOptions {
+  /** Before the sentence. */
+  readonly head?: Piece | undefined;
+  readonly command?: string;
+  /** Whether the parts of the sentence after the first are details, which can be left out; then `end` follows. */
+  readonly canCut?: boolean;
+  readonly end?: string;
+}
+
+function rowOf(label: string, rank: number, sentence: string, options: RowOptions = {}): RankedRow {
+  const { head, command, canCut = false, end = '' } = options;
+  const text = forTerminal(sentence, 1000);
+  const formOf = (words: string): Piece[] => [...(head ? [head] : []), plain(words)];
+  const brief = canCut ? shortForms(text).map((form) => formOf(form + end)) : [];
+  return { label, rank, pieces: formOf(text), command: command && forTerminal(command, 4000), brief };
+}
+
+/** The sentence without its last part or aside, without its last two, … */
+function shortForms(text: string): string[] {
+  const end = Math.max(...[' · ', '; ', ', ', ' ('].map((sign) => text.lastIndexOf(sign)));
+  return end <= 0 ? [] : [text.slice(0, end), ...shortForms(text.slice(0, end))];
+}
+
+function answerRows(report: Report, { pen, flags = '' }: CardOptions): RankedRow[] {
+  const { answer, verdict } = report;
+  const isGood = verdict.exitCode === 0;
+  const accuracy = verdict.findings.filter(({ code }) => code === 'evidence-lost');
+  const failedGates = verdict.gates.filter(({ passed, message }) => !passed && !answer.headline.includes(message));
+  const capacity = { head: signOf(pen, 'warning', 'warning'), canCut: true };
+  return [
+    ...answer.also.slice(0, 2).map((finding) => findingRow('also', finding, pen, 5)),
+    trafficRow(report, pen),
+    ...requestRows(report, pen),
+    ...(answer.capacity === undefined ? [] : [rowOf('capacity', 1, answer.capacity, capacity)]),
+    ...accuracy.map((finding) => findingRow('accuracy', finding, pen, 6)),
+    ...failedGates.map(({ message }) => ({ label: 'gate', pieces: [piece('bad', forTerminal(message))], rank: 1 })),
+    ...(answer.why === undefined ? [] : [rowOf('why', isGood ? 5 : 2, answer.why)]),
+    ...nextRows(report, flags),
+    // On a good card, what took the time is more important than other improvements.
+    ...answer.advice.map((text, index) =>
+      rowOf('fix', isGood ? (answer.cause && index === 0 ? 0.5 : 4) : 3, text, { canCut: isGood }),
+    ),
+    ...answer.fix.slice(0, 2).map(({ reason, command }) => ({
+      ...rowOf('fix', 3, `${answer.advice.length > 0 ? 'then ' : ''}${reason}`, { command: `${command}${flags}` }),
+      ...(isGood && { brief: rowOf('fix', 3, reason, { canCut: true, end: ' · -v shows the command' }).brief }),
+    })),
+    ...(isGood ? [] : detailsRow(report)),
+  ];
+}
+
+const signOf = (pen: Pen, symbol: SymbolName, ink: Ink): Piece => piece(ink, `${pen.symbol(symbol)} `);
+
+const severitySigns: Record<Severity, readonly [SymbolName, Ink]> = {
+  error: ['bad', 'bad'],
+  warning: ['warning', 'warning'],
+  info: ['info', 'dim'],
+};
+
+const findingRow = (label: string, { severity, message }: Finding, pen: Pen, rank: number): RankedRow =>
+  rowOf(label, rank, message, { head: signOf(pen, ...severitySigns[severity]) });
+
+function trafficRow({ answer, timeline }: Report, pen: Pen): RankedRow {
+  const { judgement, reason } = answer.traffic;
+  const { ink, text } = trafficSign(pen, judgement, timeline.probes.length > 0);
+  return rowOf('traffic', 0, reason, { head: piece(ink, `${text}: `), canCut: true });
+}
+
+const trafficInks = { safe: 'good', 'at-risk': 'warning', lost: 'bad' } as const;
+
+/** `▲ at risk, not measured`: without a probe (`--probe`) it is unknown whether a request was lost. */
+export function trafficSign(
+  pen: Pen,
+  judgement: TrafficJudgement,
+  isProbed: boolean,
+  notJudged: SymbolName = 'none',
+): Piece {
+  if (judgement === 'not-judged') return dim(`${pen.symbol(notJudged)} not judged`);
+  const look = trafficInks[judgement];
+  const unmeasured = judgement === 'at-risk' && !isProbed ? ', not measured' : '';
+  return piece(look, `${pen.symbol(look)} ${judgement.replace('-', ' ')}${unmeasured}`);
+}
+
+const maxRequestRows = 2;
+
+/** Results of `--probe`. Failed requests to the pod itself (`--probe pod`) are not lost traffic. */
+function requestRows({ timeline, verdict }: Report, pen: Pen): RankedRow[] {
+  const race = verdict.findings.find(({ code }) => code === 'drain-race')?.clause;
+  return worstOf(timeline.probes, maxRequestRows).map((probe) => {
+    const look = probe.failed > 0 ? 'bad' : isMostlyUnmeasured(probe) ? 'warning' : 'good';
+    const head = probe.via === 'pod-proxy' ? undefined : signOf(pen, look, look);
+    const target = timeline.probes.length === 1 ? ` · ${forTerminal(probe.target, 60)}` : '';
+    const text = requestsText(timeline, probe, race) + target;
+    const row = rowOf('requests', 0, text, { head, canCut: true });
+    return { ...row, brief: row.brief?.filter((form) => !/(?:^|: )\d+ sent$/.test(form.at(-1)?.text ?? '')) };
+  });
+}
+
+function detailsRow({ answer, verdict: { findings, gates } }: Report): RankedRow[] {
+  const failed = gates
+    .find(({ passed }) => !passed)
+    ?.name.split(' ')
+    .at(-1);
+  const code = answer.cause?.code ?? failed ?? findings[0]?.code;
+  if (code === undefined) return [];
+  return [{ label: 'details', pieces: [dim(`kubectl podexit explain ${code} · -v shows the evidence`)], rank: 9 }];
+}
+
+/** What to run next if the deletion was not observed to its end. */
+function nextRows({ timeline, verdict: { outcome, exitCode } }: Report, flags: string): RankedRow[] {
+  const { pod, mode, marks } = timeline;
+  const name = `${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`;
+  const next = (reason: string, command: string): RankedRow[] => [rowOf('next', 2, reason, { command })];
+  // Exit codes of 128 and above: a signal interrupted podexit.
+  const wasInterrupted = exitCode >= 128;
+  if (outcome === 'not-started' && !wasInterrupted) {
+    if (isFinished(pod)) return next('nobody deleted it; its status says more', `kubectl describe pod ${name}`);
+    // A plain deletion would not respect the PodDisruptionBudget.
+    if (mode === 'evict')
+      return next('the eviction was refused; retry with', `kubectl podexit ${name} --evict --retry-evict`);
+    return next('nobody deleted it; to wait again, run', `kubectl podexit ${name} --attach`);
+  }
+  if (mode === 'check' || marks.some((mark) => mark.name === 'removed')) return [];
+  if (outcome === 'stuck' || outcome === 'not-started' || (outcome === 'unknown' && wasInterrupted))
+    return next('the pod is still there; resume with', `kubectl podexit ${name} --attach`);
+  return outcome === 'unknown' ? next('see whether it is still there', `kubectl get pod ${name}`) : [];
+}

@@ -1,0 +1,205 @@
+/** What lines mode writes while a pod shuts down, and what scrolls by above the live view: heading, changes, log lines. */
+import type { Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import type { Probe } from '../../model/observe/container.ts';
+import type { Observation } from '../../model/observation.ts';
+import { containersOf } from '../../model/pod.ts';
+import { stopSignalName } from '../../verdict/rule-input.ts';
+import { exitText, hookText, markText, type MarkText } from '../mark-text.ts';
+import { createMarkPrinter, type PrintEvent } from './next-to-print.ts';
+import type { Pen } from '../palette.ts';
+import { graceText, ownerText, podText } from '../pod-facts.ts';
+import { dim, flow, padTo, piece, plain, shorten, textWidth, widthOf, type Piece } from '../prose.ts';
+import { forTerminal } from '../safe-text.ts';
+import { clockColumn, dayText, exactly, offsetColumn, offsetText, type Timestamps } from '../time-text.ts';
+
+export interface HistoryOptions {
+  readonly timestamps: Timestamps;
+  /** Show the containers' log lines, if the observations contain them. */
+  readonly logs: boolean;
+  /** Current columns of a line; Infinity: never wrapped. */
+  readonly columns: () => number;
+}
+
+/** Its functions return lines without line feeds. */
+export function createHistory(pen: Pen, { timestamps, logs, columns }: HistoryOptions) {
+  const nextToPrint = createMarkPrinter();
+  let zero: number | undefined;
+  /** ms: when the run first saw the pod; undefined before that. */
+  let firstSeenAt: number | undefined;
+  let section: 'before' | 'after' | undefined;
+
+  const layoutFor = (timeline: Timeline | undefined): LineLayout =>
+    lineLayout({ pen, timestamps, width: columns() }, timeline, zero);
+
+  /** With --attach, headings separate what happened before podexit attached from what it saw itself. */
+  const sectionHeading = (event: PrintEvent, timeline: Timeline): string[] => {
+    if (timeline.mode !== 'attach') return [];
+    const next = event.kind === 'mark' && event.mark.at.shown < (firstSeenAt ?? 0) - attachSlackMs ? 'before' : 'after';
+    if (next === section || (next === 'after' && section === undefined)) return [];
+    section = next;
+    return [pen.paint('dim', next === 'before' ? '  before podexit attached' : '  since podexit attached')];
+  };
+
+  const changes = (timeline: Timeline, isLast: boolean): string[] => {
+    const heading = firstSeenAt === undefined ? [...headingLines(timeline, layoutFor(timeline)), ''] : [];
+    firstSeenAt ??= timeline.now;
+    const events = nextToPrint(timeline, isLast);
+    if (events.length > 0) zero ??= timeline.zero;
+    const layout = layoutFor(timeline);
+    const lines = events.flatMap((event) => [
+      ...sectionHeading(event, timeline),
+      ...eventLines(event, timeline, layout),
+    ]);
+    return [...heading, ...lines];
+  };
+
+  const logged = (observation: Observation, timeline: Timeline | undefined): string[] => {
+    if (!logs || observation.kind !== 'line') return [];
+    const { at, container, text, skipped } = observation;
+    const texts = [...(skipped ? [`(${skipped} lines left out)`] : []), ...(text === undefined ? [] : [text])];
+    return texts.flatMap((line) => logLine(layoutFor(timeline), at, container, line));
+  };
+
+  return {
+    /** `timeline` is undefined until the pod has been seen. */
+    step: (timeline: Timeline | undefined, observation: Observation): string[] => [
+      ...(timeline ? changes(timeline, false) : []),
+      ...logged(observation, timeline),
+    ],
+    /** The lines that were still held back. */
+    rest: (timeline: Timeline): string[] => changes(timeline, true),
+  };
+}
+
+/** A mark that is only a little older than the run came with its first answers. */
+const attachSlackMs = 1000;
+
+/** Which pod it is, its grace period, its containers with their hooks and probes. */
+export function headingLines(timeline: Timeline, { pen, timestamps, width }: LineLayout): string[] {
+  const { pod, now } = timeline;
+  const facts = [
+    ownerText(timeline),
+    pod.spec.nodeName === undefined ? 'not scheduled' : `node ${pod.spec.nodeName}`,
+    `grace period ${graceText(timeline)}`,
+    pod.spec.runtimeClassName === undefined ? undefined : `runtime class ${pod.spec.runtimeClassName}`,
+    timestamps === 'relative' ? undefined : dayText(now, timestamps),
+  ];
+  const title = [
+    piece('strong', forTerminal(podText(timeline))),
+    dim(facts.flatMap((fact) => (fact === undefined ? [] : ` · ${forTerminal(fact)}`)).join('')),
+  ];
+  const rows = containersOf(pod).filter(({ kind }) => kind === 'container' || kind === 'sidecar');
+  const names = rows.map(({ name }) => shorten(pen, forTerminal(name), 24));
+  const widest = Math.max(0, ...names.map(textWidth));
+  return [
+    ...flow(pen, title, { width, hang: 2 }),
+    ...rows.flatMap(({ name, kind, container }, index) => {
+      const hook = hookText(name, timeline);
+      const words = [
+        ...(kind === 'sidecar' ? ['sidecar'] : []),
+        hook === undefined ? 'no preStop' : `preStop ${hook}`,
+        probeText(container.readinessProbe),
+      ];
+      const pieces = [plain('  '), piece('accent', padTo(names[index] ?? '', widest)), plain(`  ${words.join(' · ')}`)];
+      return flow(pen, pieces, { width, hang: widest + 4 });
+    }),
+  ];
+}
+
+function probeText(probe: Probe | undefined): string {
+  if (!probe) return 'no readiness probe';
+  if (probe.exec) return 'readiness exec';
+  const [kind, port] = probe.tcpSocket
+    ? ['tcp', probe.tcpSocket.port]
+    : probe.httpGet
+      ? ['http', probe.httpGet.port]
+      : ['grpc', probe.grpc?.port];
+  return port === undefined ? `readiness ${kind}` : `readiness ${kind} :${port}`;
+}
+
+interface LineLayout {
+  readonly pen: Pen;
+  readonly timestamps: Timestamps;
+  /** Columns of a line; Infinity: never wrapped. */
+  readonly width: number;
+  /** Columns of the name. */
+  readonly who: number;
+  /** What offsets count from, ms; undefined until something is known of the deletion. */
+  readonly zero: number | undefined;
+}
+
+/** `replacement`, the widest name that is not a container's. */
+const minNameColumns = 11;
+const maxNameColumns = 24;
+const maxKubernetesName = 63;
+
+/** The layout of lines about a pod, which is undefined until it has been seen. */
+export const lineLayout = (
+  look: Pick<LineLayout, 'pen' | 'timestamps' | 'width'>,
+  timeline: Timeline | undefined,
+  zero: number | undefined,
+): LineLayout => ({ ...look, zero, who: whoColumns(look.width, timeline?.containers.map(({ name }) => name) ?? []) });
+
+/** The width of the names' column: up to a third of a narrow line. */
+function whoColumns(width: number, containers: readonly string[]): number {
+  const limit = width === Infinity ? maxKubernetesName : maxNameColumns;
+  const wanted = Math.min(limit, Math.max(minNameColumns, ...containers.map((name) => textWidth(forTerminal(name)))));
+  return Math.min(wanted, Math.max(7, Math.floor(width / 3) - 4));
+}
+
+/** One change: time of day, offset, who, what. In a narrow terminal it is wrapped below its words. */
+export function eventLines(event: PrintEvent, timeline: Timeline, layout: LineLayout): string[] {
+  const words = markText(event.mark, timeline, layout.timestamps);
+  if (event.kind === 'mark') return line(layout, event.mark.at, words.who, [piece(words.ink, forTerminal(words.text))]);
+  const text =
+    event.kind === 'moved' ? movedText(event.mark, event.was, words, timeline, layout) : retractedText(event, words);
+  return line(layout, exactly(timeline.now), 'update', [piece('warning', forTerminal(text))]);
+}
+
+/** `app exited ≈+4.2 → +3.3 (code 0)` */
+function movedText(
+  { name, subject, at }: Mark,
+  was: Interval,
+  words: MarkText,
+  { containers }: Timeline,
+  { zero = 0 }: LineLayout,
+): string {
+  const container = containers.find((one) => one.name === subject);
+  const times = `${offsetText(was, zero)} → ${offsetText(at, zero)}`;
+  if (name === 'exited' && container?.exit) {
+    const code = container.exit.code === undefined ? '' : ` (${exitText(container).replace(/^exited /, 'code ')})`;
+    return `${words.who} exited ${times}${code}`;
+  }
+  if (name === 'stop-signal') return `${words.who} ${stopSignalName(container) ?? 'stop signal'} sent ${times}`;
+  return `${words.who}: ${words.text} ${times}`;
+}
+
+function retractedText({ mark }: PrintEvent, { who, text }: MarkText): string {
+  return mark.name === 'exited'
+    ? `${who} is still running (its log stream closed for another reason)`
+    : `${who}: not confirmed: ${text}`;
+}
+
+/** A line of a container's log; `at`: ms. */
+const logLine = (layout: LineLayout, at: number, container: string, text: string): string[] =>
+  line(layout, exactly(at), container, [dim(`${layout.pen.symbol('bar')} ${forTerminal(text, maxLogLineLength)}`)]);
+
+const maxLogLineLength = 4000;
+
+/** If fewer columns are left beside the head, the words are printed below it. */
+const minTextColumns = 18;
+
+function line(
+  { pen, timestamps, width, who: columns, zero }: LineLayout,
+  at: Interval,
+  who: string,
+  words: readonly Piece[],
+): string[] {
+  const gap = width < 60 ? '' : '  ';
+  const time = clockColumn(at, timestamps) + (zero === undefined ? ' '.repeat(9) : offsetColumn(at, zero));
+  const name = padTo(shorten(pen, forTerminal(who), columns), columns);
+  const head = [dim(`${gap}${time}`), plain('  '), piece('accent', name), plain('  ')];
+  const hang = widthOf(head);
+  if (width - hang >= minTextColumns) return flow(pen, [...head, ...words], { width, hang });
+  return [...flow(pen, head, { width, hang: 4 }), ...flow(pen, [plain('    '), ...words], { width, hang: 4 })];
+}

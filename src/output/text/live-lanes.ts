@@ -1,0 +1,158 @@
+/** The lanes of the live view: what each bar is filled with, and the words beside it. Pure; `now`: ms, client's clock. */
+import type { ContainerTimeline, EndpointTimeline, Interval, Mark, Timeline } from '../../infer/timeline.ts';
+import { byService } from '../../verdict/drain-lead.ts';
+import { graceMs, markOf, signalName } from '../../verdict/rule-input.ts';
+import { exitInk, exitText, hookText, otherReady, shareInk } from '../mark-text.ts';
+import type { Ink, SymbolName } from '../palette.ts';
+import { offsetText } from '../time-text.ts';
+import { durationText } from './status.ts';
+
+export interface Lane {
+  readonly name: string;
+  /** One after the other from the left; `until`: ratio of the whole bar. */
+  readonly stretches: readonly { readonly look: SymbolName; readonly ink: Ink; readonly until: number }[];
+  /** Whether to draw the rest of the bar, which is what is left of the grace period. */
+  readonly isTrack?: boolean;
+  readonly words: string;
+  readonly ink: Ink;
+  /** If the window is too low, lanes of the highest rank are dropped first. */
+  readonly rank: number;
+}
+
+export const containerLanes = (timeline: Timeline, now: number): Lane[] =>
+  timeline.containers
+    .filter(({ ran, kind }) => ran || kind === 'container')
+    .map((container) => containerLane(container, timeline, now));
+
+function containerLane(container: ContainerTimeline, timeline: Timeline, now: number): Lane {
+  const { name, ran, exit, preStop, outcome } = container;
+  const start = startOf(container, timeline);
+  const grace = Math.max(1, (container.graceEnd?.shown ?? start + graceMs(timeline)) - start);
+  const shareAt = (at: number): number => Math.max(0, (at - start) / grace);
+  const end = exit?.at.shown ?? now;
+  const share = ran ? shareAt(end) : 0;
+  const hook = preStop ? Math.min(share, shareAt(preStop.end?.shown ?? end)) : 0;
+  const ink = outcome === 'killed' || outcome === 'oom' ? 'bad' : shareInk(share);
+  return {
+    name,
+    stretches: [
+      { look: 'hook', ink, until: hook },
+      { look: 'full', ink, until: share },
+    ],
+    isTrack: ran,
+    words: containerWords(container, timeline, now),
+    ink: exit?.code === undefined ? (ran ? 'plain' : 'dim') : exitInk[outcome],
+    rank: ran && !exit ? 0 : 3,
+  };
+}
+
+const stoppingOf = ({ name }: ContainerTimeline, { marks }: Timeline): Mark | undefined =>
+  marks.findLast((mark) => mark.name === 'stopping' && mark.subject === name);
+
+/** ms: when the kubelet started to stop the container; until that is known, the zero of the timeline. */
+const startOf = (container: ContainerTimeline, timeline: Timeline): number =>
+  (stoppingOf(container, timeline) ?? markOf(timeline, 'acknowledged'))?.at.shown ?? timeline.zero;
+
+function containerWords(container: ContainerTimeline, timeline: Timeline, now: number): string {
+  const { name, kind, ran, exit, preStop, stopSignal, kill, outcome } = container;
+  const { zero } = timeline;
+  if (!ran) return 'not running';
+  const end =
+    outcome === 'killed' && kill ? 'SIGKILL' : exit?.code === undefined ? 'probably exited' : exitText(container);
+  if (exit) return `${end} at ${offsetText(exit.at, zero)}s`;
+  if (kill && kill.shown <= now) return `SIGKILL at ${offsetText(kill, zero)}s`;
+  if (stopSignal && stopSignal.shown <= now)
+    return `${signalName(container)} at ${offsetText(stopSignal, zero)}s, running for ${durationText(now - stopSignal.shown)}`;
+  const sent = signalSentBy(container, timeline);
+  if (sent !== undefined && now > sent) return `${signalName(container)} sent, running for ${durationText(now - sent)}`;
+  if (preStop && (preStop.end?.shown ?? Infinity) > now)
+    return `preStop ${hookText(name, timeline) ?? preStop.kind} for ${durationText(now - preStop.start.shown)}`;
+  if (kind === 'sidecar' && timeline.containers.some((other) => other.kind === 'container' && other.ran && !other.exit))
+    return 'waits for the other containers';
+  return stoppingOf(container, timeline) || preStop ? 'kubelet started termination' : 'running';
+}
+
+/** The kubelet sends the signal within this time after it starts, or after the hook (SIGNALS.md §2). */
+const maxSignalDelayMs = 1000;
+
+/**
+ * ms by which the stop signal has certainly been sent, although nothing has been observed since. Undefined if something
+ * else still comes first. The Timeline itself has no moment after its newest observation.
+ */
+function signalSentBy(container: ContainerTimeline, timeline: Timeline): number | undefined {
+  const { name, kind, preStop } = container;
+  const stopping = stoppingOf(container, timeline);
+  if (!stopping || kind === 'sidecar') return undefined;
+  if (hookText(name, timeline) === undefined) return stopping.at.latest + maxSignalDelayMs;
+  return preStop?.sleepSeconds === undefined
+    ? undefined
+    : stopping.at.latest + preStop.sleepSeconds * 1000 + maxSignalDelayMs;
+}
+
+/** One lane per Service, however many slices it has; a slice without a Service has its own lane. */
+export const serviceLanes = (timeline: Timeline, now: number): Lane[] =>
+  byService(timeline.endpoints).map(({ service, own }) => serviceLane(service, own, timeline, now));
+
+function serviceLane(service: string, slices: readonly EndpointTimeline[], timeline: Timeline, now: number): Lane {
+  const { zero } = timeline;
+  const removed = lastOf(slices.map(({ unroutedAt, removedAt }) => unroutedAt ?? removedAt));
+  const others = Math.min(...slices.map(({ otherReady: count }) => count));
+  const wasReady = slices.some((slice) => slice.wasReady);
+  const gone = markOf(timeline, 'removed')?.at.shown;
+  const length = graceMs(timeline);
+  const share = (at: number): number => Math.min(1, Math.max(0, (at - zero) / length));
+  const isLastEndpoint = others === 0;
+  return {
+    name: `svc/${service}`,
+    stretches: [
+      { look: 'routed', ink: 'good', until: wasReady ? share(removed?.shown ?? now) : 0 },
+      { look: 'unrouted', ink: isLastEndpoint ? 'warning' : 'dim', until: share(gone ?? now) },
+    ],
+    words: !wasReady
+      ? `not ready before · ${otherReady(others)}`
+      : removed
+        ? `removed ${offsetText(removed, zero)}s · ${otherReady(others)}`
+        : 'ready, gets new connections',
+    ink: removed ? (isLastEndpoint ? 'warning' : 'plain') : wasReady ? 'good' : 'dim',
+    rank: 1,
+  };
+}
+
+/** A tick for each half second in which requests failed. Failed requests to the pod itself are not lost traffic. */
+export function probeLanes(timeline: Timeline): Lane[] {
+  const { probes, zero, now: seen } = timeline;
+  const length = Math.max(graceMs(timeline), seen - zero);
+  return probes.map(({ via, sent, failed, slices }, index) => {
+    const isLoss = via !== 'pod-proxy' && failed > 0;
+    return {
+      name: index === 0 ? 'requests' : `requests ${index + 1}`,
+      stretches: slices.map((slice) => ({
+        look: slice.failed > 0 ? 'lost' : 'answered',
+        ink: slice.failed === 0 ? 'good' : via === 'pod-proxy' ? 'dim' : 'bad',
+        until: Math.max(0, slice.to - zero) / length,
+      })),
+      words: `${sent} sent · ${failed} failed`,
+      ink: isLoss ? 'bad' : 'plain',
+      rank: 2,
+    };
+  });
+}
+
+/** The latest time; undefined until all slices have one. */
+function lastOf(times: readonly (Interval | undefined)[]): Interval | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length < times.length ? undefined : known.sort((a, b) => a.shown - b.shown).at(-1);
+}
+
+export function replacementLane({ replacement, zero }: Timeline): Lane[] {
+  if (!replacement) return [];
+  const { name, createdAt, scheduledAt, startedAt, readyAt } = replacement;
+  const steps = [
+    ['ready', readyAt],
+    ['started', startedAt],
+    ['scheduled', scheduledAt],
+  ] as const;
+  const [step, at = createdAt] = steps.find(([, moment]) => moment) ?? ['created'];
+  const words = `${step} ${offsetText(at, zero)}s: ${name}`;
+  return [{ name: 'replacement', stretches: [], words, ink: readyAt ? 'good' : 'plain', rank: 4 }];
+}

@@ -1,0 +1,106 @@
+/**
+ * The card that ends a run over several pods: the answer, counts, the slowest pod, drain and grace used, traffic and
+ * capacity, causes, the worst three pods, one fix; and the line that lines mode prints for each pod that has ended.
+ */
+import type { Bounds } from '../../infer/timeline.ts';
+import { lengthText, secondsText, shareText } from '../../verdict/length-text.ts';
+import type { Report } from '../../verdict/report.ts';
+import type { Quantiles, RolloutNumbers } from '../../verdict/rollout.ts';
+import { plural } from '../../verdict/words.ts';
+import { iconOf, lastLine, trafficSign, type CardOptions, type Icon } from './card.ts';
+import { cardLayout, rowLines, type CardRow } from './card-rows.ts';
+import type { Pen } from '../palette.ts';
+import { partsOfTotal } from '../pod-facts.ts';
+import { flow, piece, plain } from '../prose.ts';
+import { forTerminal } from '../safe-text.ts';
+import { clockText, type Timestamps } from '../time-text.ts';
+
+/** `23:04:31.2  checkout-6677656c54-258qr  ✔ Graceful: app exited 3.1s after SIGTERM …`; several lines only in a window. */
+export function endedPodLines(pen: Pen, report: Report, timestamps: Timestamps, width = Infinity): string[] {
+  const { timeline, verdict, answer } = report;
+  const { symbol, ink } = iconOf({ verdict });
+  const pieces = [
+    piece('dim', timestamps === 'relative' ? '' : `${clockText(timeline.now, 1, timestamps)}  `),
+    piece('accent', forTerminal(timeline.pod.metadata.name)),
+    plain('  '),
+    piece(ink, pen.symbol(symbol)),
+    plain(` ${forTerminal(answer.summary, 1000)}`),
+  ];
+  return flow(pen, pieces, { width, hang: 2 });
+}
+
+/** The icon of the whole run. */
+export function rolloutIcon({ exitCode, outcomes, incomplete }: RolloutNumbers): Icon {
+  const outcome = outcomes.stuck || incomplete !== undefined ? 'stuck' : 'unknown';
+  return iconOf({ verdict: { exitCode, outcome } });
+}
+
+export function rolloutCardLines(numbers: RolloutNumbers, { pen, columns, flags = '' }: CardOptions): string[] {
+  const layout = cardLayout(pen, columns, []);
+  const { symbol, ink } = rolloutIcon(numbers);
+  const { target, pods, gone, total } = numbers;
+  const count = `${gone === pods ? '' : `${gone} of `}${plural(pods, 'pod')}`;
+  const head = `${count} terminated${total === undefined ? '' : ` in ${secondsText(total)}`}`;
+  const title = [piece(ink, `${pen.symbol(symbol)} `), piece('strong', forTerminal(target)), plain(`  ${head}`)];
+  return [
+    ...flow(pen, title, { width: layout.width, hang: 2 }),
+    '',
+    ...rolloutRows(numbers, pen, flags).flatMap((row) => rowLines(layout, row)),
+    '',
+    lastLine(pen, { symbol, ink }, numbers.sentence),
+  ];
+}
+
+/** The rows between the first and the last line. `flags`: connection flags to append to a suggested command. */
+export function rolloutRows(numbers: RolloutNumbers, pen: Pen, flags = ''): CardRow[] {
+  const { outcomes, slowest, drain, graceUsed, causes, unseen, pods, noReady, fix } = numbers;
+  const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
+  if (unseen.length > 0) counts.push(`${unseen.length} not observed`);
+  const topCauses = causes.slice(0, 4).map(({ code, pods: count }) => `${code} (${count} of ${pods})`);
+  const row = (label: string, text: string | undefined, command?: string): CardRow[] =>
+    text ? [{ label, pieces: [plain(forTerminal(text, 1000))], command }] : [];
+  return [
+    ...row('rollout', numbers.incomplete),
+    ...row('exits', counts.join(' · ')),
+    ...row('slowest', slowest && slowestText(slowest)),
+    ...row('drain', drain && `${quantiles(drain, pods, lengthText)} from SIGTERM to exit`),
+    ...row('grace', graceUsed && `${quantiles(graceUsed, pods, shareOf(numbers.graceMs))} of the grace period`),
+    ...trafficRows(numbers, pen),
+    ...numbers.requests.slice(0, 2).flatMap((text) => row('requests', text)),
+    ...row('capacity', noReady && `Service ${noReady.service}: no ready backend for ${lengthText(noReady.longest)}`),
+    ...row('causes', topCauses.join(', ')),
+    ...numbers.worst.map(({ pod, summary }, index) => ({
+      label: index === 0 ? 'worst' : '',
+      pieces: [piece('accent', pen.letters(forTerminal(pod))), plain(` ${forTerminal(summary, 1000)}`)],
+    })),
+    ...row('missed', unseen.slice(0, 3).join(', ')),
+    ...row('fix', fix?.reason, fix && forTerminal(`${fix.command}${flags}`, 4000)),
+  ];
+}
+
+/** `web-5qlrp gone after 8.1s: 1.2s until SIGTERM, 3.1s after the last exit; its drain 2.0s` */
+const slowestText = ({ timeline, total, drain }: NonNullable<RolloutNumbers['slowest']>): string =>
+  `${timeline.pod.metadata.name} gone after ${lengthText(total)}${partsOfTotal(timeline, total)}${drain === undefined ? '' : `; its drain ${lengthText(drain)}`}`;
+
+/** For a few pods the maximum says enough. */
+const quantiles = ({ p50, p90, max }: Quantiles<Bounds>, pods: number, text: (value: Bounds) => string): string =>
+  `${pods < 5 ? '' : `p50 ${text(p50)} · p90 ${text(p90)} · `}max ${text(max)}`;
+
+const shareOf =
+  (graceMs: number) =>
+  (share: Bounds): string =>
+    share.min > 1.005 ? 'more than all' : shareText(share, graceMs);
+
+/** `▲ at risk: 6 of 6, no preStop hook` */
+function trafficRows({ traffic, pods, requests }: RolloutNumbers, pen: Pen): CardRow[] {
+  return traffic.map(({ judgement, pods: count, reason }, index) => {
+    const why = reason === '' || judgement === 'safe' ? '' : `, ${reason}`;
+    return {
+      label: index === 0 ? 'traffic' : '',
+      pieces: [
+        trafficSign(pen, judgement, requests.length > 0, 'unknown'),
+        plain(forTerminal(`: ${count} of ${plural(pods, 'pod')}${why}`, 1000)),
+      ],
+    };
+  });
+}

@@ -1,0 +1,152 @@
+/**
+ * The progress of a deletion at a given time, in a word and a few facts, for the live view's top line and the table's
+ * columns; and a warning if the node does not respond, with the command to look further. Pure.
+ */
+import type { ContainerTimeline, Timeline } from '../../infer/timeline.ts';
+import type { MarkName } from '../../model/report.ts';
+import { serviceNames } from '../../verdict/drain-lead.ts';
+import { markOf } from '../../verdict/rule-input.ts';
+import type { Ink } from '../palette.ts';
+
+interface Fact {
+  readonly text: string;
+  /** For a narrow window. */
+  readonly brief?: string;
+  readonly ink: Ink;
+}
+
+export interface Status {
+  /** As in `kubectl get pods`, if that has a word for it. */
+  readonly word: string;
+  readonly ink: Ink;
+  /** Unescaped, the most important first. */
+  readonly facts: readonly Fact[];
+}
+
+/** `now`: ms, client's clock. */
+export function statusOf(timeline: Timeline, now: number): Status {
+  if (!timeline.deleted) return waitingStatus(timeline);
+  if (markOf(timeline, 'removed'))
+    return {
+      word: 'Deleted',
+      ink: 'strong',
+      facts: [{ text: `after ${durationText(timeline.total?.shown ?? 0)}`, ink: 'plain' }],
+    };
+  const services = serviceFact(timeline);
+  return {
+    word: 'Terminating',
+    ink: 'warning',
+    facts: [
+      {
+        text: `${durationText(now - timeline.zero)} of ${durationText(timeline.grace.effectiveSeconds * 1000)}`,
+        ink: 'plain',
+      },
+      stepFact(timeline, now),
+      ...(services ? [services] : []),
+    ],
+  };
+}
+
+function waitingStatus(timeline: Timeline): Status {
+  const text = markOf(timeline, 'requested')
+    ? timeline.mode === 'evict'
+      ? 'eviction requested'
+      : 'delete requested'
+    : timeline.mode === 'attach'
+      ? 'waiting for the pod to be deleted'
+      : 'opening watches';
+  return { word: timeline.pod.status.phase ?? 'Pending', ink: 'plain', facts: [{ text, ink: 'plain' }] };
+}
+
+/** The countdown, or what comes after the containers. */
+function stepFact(timeline: Timeline, now: number): Fact {
+  const finalizers = markOf(timeline, 'finalizing');
+  if (finalizers) return { text: `waiting for finalizers ${finalizers.note ?? ''}`, ink: 'warning' };
+  const done = markOf(timeline, 'containers-done');
+  if (done)
+    return { text: `all containers terminated, cleaning up for ${durationText(now - done.at.shown)}`, ink: 'plain' };
+  const running = timeline.containers.filter(isStillRunning);
+  if (running.length === 0) return { text: 'waiting for the kubelet', ink: 'plain' };
+  return killFact(killDueIn(timeline, now));
+}
+
+function killFact(left: number | undefined): Fact {
+  if (left === undefined) return { text: 'kubelet has not reacted', ink: 'warning' };
+  const seconds = Math.ceil(left / 1000);
+  if (seconds <= 0) return { text: seconds < -1 ? `SIGKILL overdue by ${-seconds}s` : 'SIGKILL due', ink: 'bad' };
+  return {
+    text: `SIGKILL in ${seconds >= 120 ? durationText(left) : `${seconds}s`}`,
+    ink: seconds <= 5 ? 'bad' : 'plain',
+  };
+}
+
+export const isStillRunning = ({ ran, exit }: ContainerTimeline): boolean => ran && !exit;
+
+/** ms until the first running container is killed; negative when it is overdue, undefined while nothing counts yet. */
+export function killDueIn({ containers }: Timeline, now: number): number | undefined {
+  const due = containers.filter(isStillRunning).flatMap(({ graceEnd }) => (graceEnd ? [graceEnd.shown] : []));
+  return due.length === 0 ? undefined : Math.min(...due) - now;
+}
+
+function serviceFact({ endpoints }: Timeline): Fact | undefined {
+  const wereReady = endpoints.filter(({ wasReady }) => wasReady);
+  const services = serviceNames(wereReady);
+  if (services.length === 0) return undefined;
+  const ready = serviceNames(wereReady.filter(({ unroutedAt, removedAt }) => !unroutedAt && !removedAt));
+  const still = services.filter((name) => ready.includes(name));
+  const what = (names: readonly string[]): string =>
+    names.length === 1 ? `Service ${names[0] ?? ''}` : `${names.length} Services`;
+  return still.length === 0
+    ? { text: `removed from ${what(services)}`, brief: `removed from ${services[0] ?? ''}`, ink: 'good' }
+    : { text: `still in ${what(still)}`, brief: `still in ${still[0] ?? ''}`, ink: 'warning' };
+}
+
+/** `0:21`, `1:02:03`; never negative. ms. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${hours > 0 ? `${hours}:${two(rest)}` : String(rest)}:${two(seconds % 60)}`;
+}
+
+/** After the acceptance; a kubelet starts termination within a second (SIGNALS.md §2). */
+const silentAfterMs = 5000;
+/** Past the grace period: a hook leaves at least 2 s, and the kill itself may take about 3 s (SIGNALS.md §2). */
+const overdueAfterMs = 5000;
+
+/** Marks after which the node has nothing left to stop. */
+const containersOver: ReadonlySet<MarkName> = new Set(['removed', 'containers-done', 'final-delete']);
+
+/** What is wrong with the node and what to run, or nothing. Unescaped. `now`: ms, client's clock; `flags`: connection flags. */
+export function nodeTrouble(timeline: Timeline, now: number, flags: string): string[] {
+  const { pod } = timeline;
+  if (timeline.marks.some(({ name }) => containersOver.has(name))) return [];
+  const text = troubleText(timeline, now);
+  if (text === undefined) return [];
+  const node = pod.spec.nodeName;
+  return [
+    text,
+    node === undefined
+      ? `kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}${flags}`
+      : `kubectl describe node ${node}${flags}`,
+  ];
+}
+
+function troubleText(timeline: Timeline, now: number): string | undefined {
+  const { pod, containers } = timeline;
+  const node = pod.spec.nodeName ?? 'its node';
+  const downAt = markOf(timeline, 'node-not-ready')?.at.shown;
+  const upAt = markOf(timeline, 'node-ready')?.at.shown;
+  if (downAt !== undefined && (upAt === undefined || upAt < downAt))
+    return `node ${node} has been NotReady for ${durationText(now - downAt)}: nothing stops this pod until it is back`;
+  const accepted = markOf(timeline, 'accepted')?.at.shown;
+  const reacted = markOf(timeline, 'acknowledged') ?? markOf(timeline, 'stopping');
+  const waits = containers.some(isStillRunning);
+  if (!reacted && waits && accepted !== undefined && now - accepted > silentAfterMs)
+    return `kubelet on ${node} is not responding: no reaction for ${durationText(now - accepted)}`;
+  const trouble = markOf(timeline, 'acknowledged')?.note;
+  if (trouble !== undefined) return trouble;
+  const left = killDueIn(timeline, now);
+  if (left === undefined || left > -overdueAfterMs) return undefined;
+  return `kubelet on ${node} is not responding: SIGKILL is overdue by ${durationText(-left)}`;
+}

@@ -1,0 +1,45 @@
+/** `-o wide`: exits as rows like kubectl's, for people and `column`; `-o name`: the pod as kubectl names it. */
+import { lengthText, shareText } from '../../verdict/length-text.ts';
+import type { Report } from '../../verdict/report.ts';
+import { graceMs, shareOfGrace } from '../../verdict/rule-input.ts';
+import { columnsOf } from '../prose.ts';
+import { forTerminal } from '../safe-text.ts';
+
+const columns: readonly (readonly [string, (report: Report) => string | undefined])[] = [
+  ['NAME', ({ timeline }) => timeline.pod.metadata.name],
+  ['NODE', ({ timeline }) => timeline.pod.spec.nodeName],
+  ['OUTCOME', ({ timeline, verdict }) => `${timeline.mode === 'check' ? 'forecast:' : ''}${verdict.outcome}`],
+  ['DURATION', ({ timeline }) => timeline.total && lengthText(timeline.total)],
+  ['GRACE', ({ timeline }) => `${timeline.grace.effectiveSeconds}s`],
+  ['USED', usedText],
+  ['TRIGGER', ({ timeline }) => timeline.trigger.kind],
+  ['CONTAINERS', ({ timeline }) => timeline.containers.map(({ name, outcome }) => `${name}=${outcome}`).join(',')],
+  ['TRAFFIC', ({ answer }) => answer.traffic.judgement],
+  [
+    'GATES',
+    ({ verdict }) => verdict.gates.map((gate) => `${gate.name.replace(/ /g, ':')}=${gateWord(gate)}`).join(','),
+  ],
+  ['FINDINGS', ({ verdict }) => verdict.findings.map(({ code }) => code).join(',')],
+];
+
+/** A header and a row for each pod, three spaces apart; `<none>` for what is not known. Without pods, nothing. */
+export function wideTable(reports: readonly Report[]): string {
+  if (reports.length === 0) return '';
+  const titles = columns.map(([title]) => title);
+  const rows = reports.map((report) => columns.map(([, value]) => forTerminal(value(report) || '<none>')));
+  return `${columnsOf([titles, ...rows]).join('\n')}\n`;
+}
+
+export const renderWide = (report: Report): string => wideTable([report]);
+
+/** The share of the container that used most of the grace period. */
+function usedText({ timeline }: Report): string | undefined {
+  const used = timeline.containers.flatMap(({ graceUsed }) => (graceUsed ? [graceUsed] : []));
+  const [most] = used.sort((a, b) => b.shown - a.shown);
+  return most && shareText(shareOfGrace(timeline, most), graceMs(timeline));
+}
+
+const gateWord = ({ passed, judged }: Report['verdict']['gates'][number]): string =>
+  judged === false ? 'not-judged' : passed ? 'passed' : 'failed';
+
+export const renderName = ({ timeline }: Report): string => `pod/${forTerminal(timeline.pod.metadata.name)}\n`;

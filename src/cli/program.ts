@@ -1,7 +1,7 @@
 /** The command tree. Commander parses; the result becomes typed options and a call into the run. */
 import { Command, CommanderError, type Option } from 'commander';
 import type { Ports } from '../run/ports.ts';
-import { tracePods } from '../run/group/trace-pod.ts';
+import { traceOnePod } from '../run/group/trace-pod.ts';
 import { traceOptions, addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
@@ -35,8 +35,11 @@ export async function buildProgram(
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
 ): Promise<Command> {
   const { stdout, version } = ports;
-  const trace: Trace = async (command, words, flags) =>
-    setExitCode(await tracePods(await traceOptions(command, words, flags, ports), ports));
+  const trace: Trace = async (command, words, flags) => {
+    const options = await traceOptions(command, words, flags, ports);
+    if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
+    setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));
+  };
   const needsAll = argv === undefined || argv.length === 0 || argv.some((word) => helpWords.test(word));
   const program = new CommandWithNeededFlags(commandName(ports.env), needsAll ? undefined : argv)
     .configureHelp(firstPage)

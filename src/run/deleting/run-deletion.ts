@@ -11,7 +11,7 @@ import { askDeletion } from './ask-deletion.ts';
 import { assertSame, deletionNotBegun, noSuchPod, refuseMirror, uidToDelete } from '../choosing/pod-checks.ts';
 import { follow, watchTarget } from '../streams/follow.ts';
 import { createGate, type Gate } from '../streams/stream-health.ts';
-import type { LiveOptions, Probing, Run } from '../streams/live-run.ts';
+import type { LiveOptions, Run } from '../streams/live-run.ts';
 import { createSharedStreams } from '../streams/shared-streams.ts';
 import {
   eventTargets,
@@ -65,26 +65,20 @@ export async function runDeletion(run: Run): Promise<void> {
     shared.openLogs(pod, true);
   }
   if (only && toDelete[0]) void listSiblings(run, toDelete[0]).catch(run.fail);
-  const probing = await startProbes(run, named[0]);
+  if (options.probes && options.probes.length > 0) {
+    const { startProbing } = await import('../probing/probing.ts');
+    run.probing = await startProbing(run, only && named[0] && { name: nameOf(named[0]), uid: uidOf(named[0]) });
+  }
   if (toDelete.length > 0 || listener.start) {
     await waitForSync(run, gate);
     // Nothing is deleted or started if a probe's target does not answer.
-    await probing?.ready;
+    await run.probing?.ready;
   }
   if (!run.signal.aborted) listener.start?.();
   // These streams open when the DELETE is answered: earlier, they would delay the first news of the deletion.
   const requests = toDelete.map((pod) => sendDeletion(run, pod, () => openRest(pod)));
   named.filter((pod) => !toDelete.includes(pod) || mode === 'evict').forEach(openRest);
   await Promise.all(requests);
-}
-
-/** Starts the probes: before the deletion, until the run ends (tracks.ts). */
-async function startProbes(run: Run, pod: JsonObject | undefined): Promise<Probing | undefined> {
-  const { probes = [] } = run.options;
-  if (probes.length === 0) return undefined;
-  const { startProbing } = await import('../probing/probing.ts');
-  run.probing = await startProbing(run, pod && run.group.isOne ? { name: nameOf(pod), uid: uidOf(pod) } : undefined);
-  return run.probing;
 }
 
 /** The pods of the first list. */

@@ -20,20 +20,16 @@ interface Track {
   cancelSettling: () => void;
 }
 
-const newTrack = ({ options }: Run, onTimeout: () => void): Track => ({
-  trace: undefined,
-  timeLimit: createTimeLimit(options, onTimeout),
-  isOver: false,
-  cancelSettling: () => {},
-});
-
 export function createTracks(run: Run) {
   const { group, listener, options } = run;
   const { clock } = options;
   const tracks = new Map<string, Track>();
   let isFinishing = false;
   const track = (key: string): Track => {
-    const one = tracks.get(key) ?? newTrack(run, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    const known = tracks.get(key);
+    if (known) return known;
+    const timeLimit = createTimeLimit(options, () => giveUp(run, key, () => endTrace(key, 'timeout')));
+    const one: Track = { trace: undefined, timeLimit, isOver: false, cancelSettling: () => {} };
     tracks.set(key, one);
     return one;
   };

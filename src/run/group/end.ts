@@ -10,7 +10,7 @@ import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts
 import type { Group } from './group.ts';
 import type { TraceOptions } from '../options.ts';
 
-export type SeveralOptions = Extract<TraceOptions, { pods: 'next' | 'all' }>;
+export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {

@@ -9,10 +9,7 @@ import { missedText } from '../streams/pod-observer.ts';
 import type { GroupListener, Subject } from './group.ts';
 
 /** Throws what readGroup throws. */
-export async function nextPod(
-  session: Session,
-  options: Extract<TraceOptions, { pods: 'next' | 'all' }>,
-): Promise<Subject> {
+export async function nextPod(session: Session, options: Exclude<TraceOptions, { pods: 'one' }>): Promise<Subject> {
   const { cluster, deadline, ports } = session;
   const warn = warnOn(ports);
   const group = await readGroup(session, options.target, { ignoreNotFound: false, warn });

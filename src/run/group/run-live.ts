@@ -4,7 +4,7 @@ import type { Trace } from '../../model/trace.ts';
 import { afterInput } from '../clock.ts';
 import { leaveOnSignals } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
-import { warnOn, type Ports } from '../ports.ts';
+import { warnOn } from '../ports.ts';
 import { run, type RunOptions } from '../run.ts';
 import type { Session } from '../session.ts';
 import { liveSource, type Live } from '../streams/live.ts';
@@ -30,20 +30,14 @@ export async function runLive<T>(session: Session, options: TraceOptions, setUp:
   const { clock, stdout, version } = ports;
   const { group, listener, traces, audience, logText } = setUp;
   // Before the screen is used: an unwritable file is an error, and nothing has begun.
-  const recorder = await recorderOf(options, ports);
+  const warn = warnOn(ports);
+  const recorder =
+    options.record === undefined
+      ? undefined
+      : (await import('../recorder.ts')).recorderFor(options.record, options.logText, ports, warn);
   const timeoutMs = options.timeoutMs === undefined ? (stdout.isTty ? null : 'by-grace') : options.timeoutMs;
   const { until } = deadline;
-  const live = liveSource({
-    ...options,
-    cluster,
-    clock,
-    group,
-    listener,
-    timeoutMs,
-    until,
-    version,
-    warn: warnOn(ports),
-  });
+  const live = liveSource({ ...options, cluster, clock, group, listener, timeoutMs, until, version, warn });
   setUp.onLive?.(live);
   for (const signal of setUp.finishOn ?? []) signal.addEventListener('abort', live.finish, { once: true });
   let interruptedBy: Interrupted['signal'] | undefined;
@@ -64,9 +58,4 @@ export async function runLive<T>(session: Session, options: TraceOptions, setUp:
     stopListening();
     recorder?.close();
   }
-}
-
-async function recorderOf({ record, logText }: TraceOptions, ports: Ports) {
-  if (record === undefined) return undefined;
-  return (await import('../recorder.ts')).recorderFor(record, logText, ports, warnOn(ports));
 }

@@ -1,30 +1,29 @@
-/** Traces the pods of a command. One pod is found, its deletion is asked about, and it is traced to its report. */
+/** Traces one pod: it is found, its deletion is asked about, and it is traced to its report. */
 import { PodexitError } from '../../errors.ts';
-import type { Interrupted } from '../../model/observation.ts';
+import type { Interrupted, Observation } from '../../model/observation.ts';
+import type { Trace } from '../../model/trace.ts';
 import { exitCodes, signalCodes } from '../../verdict/exit-code.ts';
 import { openStage } from '../../output/stage.ts';
-import { openOnDeletion } from '../audience.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { afterInput } from '../clock.ts';
 import { fateOf, unlessInterrupted } from '../ending/leaving.ts';
 import type { TraceOptions } from '../options.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import type { Stage } from '../../output/view.ts';
+import { newestOf, type Step } from '../run.ts';
 import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { groupOfOne, type FoundPod, type Subject } from './group.ts';
 import { runLive } from './run-live.ts';
 
-/** Returns the exit code; of several pods the worst. Throws PodexitError if the pods cannot be traced. */
-export async function tracePods(options: TraceOptions, ports: Ports): Promise<number> {
-  if (options.pods === 'all') return (await import('./trace-several.ts')).traceSeveral(options, ports);
-  return inSession(options, ports, async (session, one) => {
+/** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
+export const traceOnePod = (options: Exclude<TraceOptions, { pods: 'all' }>, ports: Ports): Promise<number> =>
+  inSession(options, ports, async (session, one) => {
     if (one.pods === 'one') return tracePod(session, one);
-    const subject = await (await import('./next-pod.ts')).nextPod(session, one);
-    return traceToReport(session, subject, one);
+    const { nextPod } = await import('./next-pod.ts');
+    return traceToReport(session, await nextPod(session, one), one);
   }).catch((error: unknown) => exitCodeIfIgnored(error, options));
-}
 
 type OnePodOptions = Extract<TraceOptions, { pods: 'one' }>;
 
@@ -48,7 +47,10 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
 async function traceToReport(session: Session, subject: Subject, options: TraceOptions): Promise<number> {
   const { cluster, ports: terminal } = session;
   const { group } = subject;
-  const stage = await stageFor(options, terminal);
+  const { format, look, probes = [] } = options;
+  const open = (): Promise<Stage> => openStage(format, look, terminal);
+  // With probes the output opens at once: they are shown from their first request on.
+  const stage = probes.length > 0 ? await open() : openOnDeletion(open);
   const ports = sayingThrough(stage.say, terminal);
   const warn = warnOn(ports);
   const traces = tracesOfLog(subject.wants);
@@ -56,7 +58,7 @@ async function traceToReport(session: Session, subject: Subject, options: TraceO
     return await runLive({ ...session, ports }, options, {
       ...subject,
       traces,
-      logText: options.logText || options.format.kind === 'live',
+      logText: options.logText || format.kind === 'live',
       audience: stage,
       onTrace: ({ gone }) => void (gone && afterInput(() => void loadFinish().catch(() => undefined))),
       onSignal(signal, live) {
@@ -81,12 +83,6 @@ async function traceToReport(session: Session, subject: Subject, options: TraceO
   }
 }
 
-/** With probes the output opens at once: they are shown from their first request on. */
-async function stageFor({ format, look, probes = [] }: TraceOptions, ports: Ports): Promise<Stage> {
-  const open = () => openStage(format, look, ports);
-  return probes.length > 0 ? await open() : openOnDeletion(open);
-}
-
 /** Called first when the pod is gone, while the last facts arrive; loading it earlier would delay marks. */
 const loadFinish = () => import('./finish.ts');
 
@@ -99,3 +95,43 @@ function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: S
     });
   throw notStarted?.() ?? new Error('the run has no trace');
 }
+
+/**
+ * Opens the stage when there is something to show, because loading it earlier would delay the DELETE. Until then the
+ * run only lists what exists: the newest trace and all log lines are kept, and shown in order once the stage is open.
+ */
+export function openOnDeletion(open: () => Promise<Stage>): Stage {
+  let heldSteps: Step[] = [];
+  let stage: Stage | undefined;
+  let opening: Promise<Stage> | undefined;
+  let isClosed = false;
+  const opened = (): Promise<Stage> =>
+    (opening ??= open().then((loaded) => {
+      stage = loaded;
+      if (isClosed) loaded.close();
+      else heldSteps.forEach((step) => loaded.step(...step));
+      return loaded;
+    }));
+  return {
+    step: (trace, observation, key) => {
+      if (stage) return stage.step(trace, observation, key);
+      heldSteps = newestOf([...heldSteps, [trace, observation, key]]);
+      // `end` throws the error.
+      if (isWorthShowing(trace, observation)) void opened().catch(() => undefined);
+    },
+    end: async (report) => (await opened()).end(report),
+    say: (text) => stage?.say(text) ?? false,
+    close: () => {
+      isClosed = true;
+      stage?.close();
+    },
+  };
+}
+
+/** True from the DELETE on: the stage loads while the server handles it, in time for the first marks. */
+const isWorthShowing = ({ deletion, began }: Trace, { kind }: Observation): boolean =>
+  deletion !== undefined ||
+  began?.value.mode !== 'delete' ||
+  kind === 'requested' ||
+  kind === 'gap' ||
+  kind === 'refused';

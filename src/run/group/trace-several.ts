@@ -51,8 +51,10 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   if (named && (await confirmDelete(session, options, named)).length === 0) return 0;
   if (named && once) {
     const { deleteOnce } = await import('../deleting/delete-once.ts');
-    const accept = (error: unknown): number => exitCodeIfIgnored(error, options);
-    for (const pod of named) await deleteOnce(session, pod, { ...options, ...once }).catch(accept);
+    for (const pod of named)
+      await deleteOnce(session, pod, { ...options, ...once }).catch((error: unknown) =>
+        exitCodeIfIgnored(error, options),
+      );
     return 0;
   }
   let openTraces = (): number => 0;

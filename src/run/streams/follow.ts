@@ -88,7 +88,7 @@ function stopWithoutPodWatch(run: Run, why: string): void {
   const { options, group, signal, deliver, endWith } = run;
   if (signal.aborted) return;
   const at = options.clock.now();
-  const fate = group.isOne ? `${briefFate[deletionProgress(run.traceOf(''), run.requested)]}, and ` : '';
+  const fate = group.isOne ? `${briefFate(deletionProgress(run.traceOf(''), run.requested), 'it')}, and ` : '';
   options.warn(
     `${groupText(group)} can no longer be watched (${why}); ${fate}the report covers what was observed so far`,
   );

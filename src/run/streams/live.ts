@@ -31,7 +31,6 @@ export function liveSource(options: LiveOptions) {
     stop.abort();
     delivery.finish(failure);
   };
-  const end = (): void => finish();
   const run: Run = {
     options,
     group,
@@ -54,7 +53,7 @@ export function liveSource(options: LiveOptions) {
     },
     begin,
     suspension,
-    end,
+    end: () => finish(),
     fail: (error) => finish({ error }),
     endWith: (rawObservation) => {
       if (stop.signal.aborted) return;
@@ -63,7 +62,7 @@ export function liveSource(options: LiveOptions) {
       run.probing?.flush();
       gapsOfUnsureStreams(run).forEach(deliver);
       deliver(rawObservation);
-      end();
+      finish();
     },
   };
   const tracks = createTracks(run);
@@ -78,7 +77,7 @@ export function liveSource(options: LiveOptions) {
     /** Takes no further pod: the run ends when all open traces have ended. */
     finish: tracks.finish,
     /** Closes everything that is still open, even before the end. */
-    stop: end,
+    stop: () => finish(),
     /** How many traces are still open. */
     openTraces: tracks.openTraces,
     /** How far the deletion of the trace's pod has got. */
@@ -91,13 +90,7 @@ const gapsOfUnsureStreams = ({ streams, options, traceOf }: Run): RawObservation
   streams
     .unsure()
     .filter(({ stream }) => !traceOf(onePod)?.gaps.some(({ value }) => isOpenGapOf(stream, value)))
-    .map(({ stream, since }) => ({
-      at: options.clock.now(),
-      kind: 'gap',
-      stream,
-      from: since,
-      cause: 'disconnected',
-    }));
+    .map(({ stream, since: from }) => ({ at: options.clock.now(), kind: 'gap', stream, from, cause: 'disconnected' }));
 
 /** Only gaps of the whole stream count: each container's log is a stream of its own. */
 const isOpenGapOf = (stream: StreamName, gap: Gap): boolean =>

@@ -7,14 +7,14 @@ import type { Ports } from '../run/ports.ts';
 export type Main = (argv: readonly string[], ports: Ports) => Promise<number>;
 
 /** Traces the pods that the words and flags of a command name. */
-export type Trace = (command: Command, words: readonly string[], flags: Flags) => Promise<void>;
+export type TracePods = (command: Command, words: readonly string[], flags: Flags) => Promise<void>;
 
 /** Adds a command to the program. It reports its exit code with `setExitCode`; `main` runs another command line. */
 export type AddCommand = (
   program: Command,
   ports: Ports,
   setExitCode: SetExitCode,
-  runs: { main: Main; trace: Trace },
+  runs: { main: Main; trace: TracePods },
 ) => void;
 type SetExitCode = (code: number) => void;
 

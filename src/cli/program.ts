@@ -6,7 +6,7 @@ import { traceOptions, addTraceFlags } from './options.ts';
 import { addConnectionFlags } from './connection-flags.ts';
 import { addDeleteFlags, addTargetFlags } from './delete-flags.ts';
 import { firstPage, moreFlags } from './help.ts';
-import type { AddCommand, Flags, Main, Trace } from './command.ts';
+import type { AddCommand, Flags, Main, TracePods } from './command.ts';
 import { commandFirst, wordsForCommander } from './words.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function buildProgram(
   { argv, main = runProgram }: { argv?: readonly string[]; main?: Main } = {},
 ): Promise<Command> {
   const { stdout, version } = ports;
-  const trace: Trace = async (command, words, flags) => {
+  const trace: TracePods = async (command, words, flags) => {
     const options = await traceOptions(command, words, flags, ports);
     if (options.pods !== 'all') return setExitCode(await traceOnePod(options, ports));
     setExitCode(await (await import('../run/group/trace-several.ts')).traceSeveral(options, ports));

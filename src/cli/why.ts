@@ -26,7 +26,7 @@ export const addWhy: AddCommand = (program, ports, setExitCode) => {
     .option('--from <folder>', 'recordings of exits; may be repeated', collect)
     .option(
       '--audit-log <file>',
-      'audit.k8s.io/v1 JSON lines, plain or gzip, or - for standard input; may be repeated',
+      'audit log as lines, JSON or CSV, as clusters export it, plain, gzip or zstd; or - for standard input; may be repeated',
       collect,
     )
     .optionsGroup('Pipelines:')

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { linesWith } from '../../src/advice/why/audit-lines.ts';
+import { recordsWith } from '../../src/advice/why/audit-records.ts';
 
 const size = 2 * 1024 ** 3;
 
@@ -22,7 +22,7 @@ it('finds the lines of one pod in 2 GB without growing memory', async () => {
   let most = 0;
   const found: string[] = [];
   const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 50);
-  for await (const one of linesWith(file, ['"web-0"'])) found.push(one);
+  for await (const one of recordsWith(file, ['"web-0"'])) found.push(one);
   clearInterval(watch);
   rmSync(folder, { recursive: true });
   const grown = (most - before) / 1024 / 1024;

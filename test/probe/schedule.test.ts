@@ -5,7 +5,7 @@ import { startSchedule } from '../../src/probe/schedule.ts';
 import { createSender } from '../../src/probe/sender.ts';
 import { startProbes } from '../../src/probe/start.ts';
 import { createTally } from '../../src/probe/tally.ts';
-import { parseTarget } from '../../src/probe/target.ts';
+import { parseProbeTarget } from '../../src/probe/target.ts';
 import { isSweep } from '../helpers/sweep.ts';
 import { counting } from './helpers/counting.ts';
 import { defaults, probing } from './helpers/probing.ts';
@@ -73,7 +73,7 @@ it('counts connections that broke while the machine slept as not measured', asyn
 
 it('ends the trial of a target even if the clock moves on while a request is sent', async () => {
   const server = await counting((_, answer) => answer.end());
-  const settings = { ...defaults, ratePerSecond: 20, timeoutMs: 4000, target: parseTarget(server.url) };
+  const settings = { ...defaults, ratePerSecond: 20, timeoutMs: 4000, target: parseProbeTarget(server.url) };
   const all = Array.from({ length: 16 }, (_, index) => {
     let ms = Date.now();
     // The steps differ, so that some trial ends between two readings for the same request.

@@ -19,22 +19,17 @@ import type { PastExit, WhyMoment } from './report.ts';
 
 export type AuditEvent = Exclude<ReturnType<typeof auditEventOf>, string | undefined>;
 
-/** Why a line that names the pod is no usable audit event. */
-export type UnusableLine = Extract<ReturnType<typeof auditEventOf>, string>;
-
-/** Undefined for an earlier stage of a request: its last stage, ResponseComplete, has a line of its own. */
-export function auditEventOf(line: string) {
-  let raw: JsonObject;
-  try {
-    raw = asObject(JSON.parse(line));
-  } catch {
-    return 'no-json' as const;
-  }
-  if (!asString(raw['apiVersion'])?.startsWith('audit.k8s.io/')) return 'no-audit-event' as const;
+/**
+ * `raw`: an event with the fields of audit.k8s.io/v1, or v1beta1, which are the same. Undefined for an earlier stage of a
+ * request: its last stage, ResponseComplete, has an event of its own.
+ */
+export function auditEventOf(raw: JsonObject) {
   if (raw['stage'] !== 'ResponseComplete') return undefined;
   const receivedAt = parseTime(asString(raw['requestReceivedTimestamp']));
-  const answeredAt = parseTime(asString(raw['stageTimestamp']));
-  if (receivedAt === undefined || answeredAt === undefined) return 'no-time' as const;
+  const completedAt = parseTime(asString(raw['stageTimestamp']));
+  const isUnreadable = completedAt === undefined && raw['stageTimestamp'] !== undefined;
+  if (receivedAt === undefined || isUnreadable) return 'no-time' as const;
+  const answeredAt = completedAt ?? receivedAt + requestTimeoutMs;
   const reference = asObject(raw['objectRef']);
   const user = asObject(raw['impersonatedUser'] ?? raw['user']);
   const object = asObject(raw['responseObject']);
@@ -50,15 +45,22 @@ export function auditEventOf(line: string) {
     sourceIPs: asStrings(raw['sourceIPs']),
     /** Path and query of the request. */
     uri: asText(raw['requestURI']),
+    /** One for each request, if the log has them. */
+    auditId: asText(raw['auditID']),
     /** When the request arrived and when its response was complete: ms since the epoch, with fractions. */
     receivedAt,
     answeredAt: Math.max(receivedAt, answeredAt),
+    /** The log says when the response was complete. */
+    isAnswerTimed: completedAt !== undefined,
     /** What the server stored, if the level of the event includes it. */
     object: object['metadata'] === undefined ? undefined : object,
     /** What the client sent, if the level of the event includes it. */
     sent: raw['requestObject'] === undefined ? undefined : asObject(raw['requestObject']),
   };
 }
+
+/** A write takes no longer: `--request-timeout` of the API server, unless it was changed. */
+const requestTimeoutMs = 60_000;
 
 export const isPod = (event: AuditEvent): boolean =>
   event.resource === 'pods' && event.subresource !== 'log' && event.subresource !== 'exec';

@@ -3,7 +3,7 @@ import type { RawObservation } from '../../model/observation.ts';
 import { asArray, asObject, type JsonObject } from '../../model/observe/read.ts';
 import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
-import { linesWith, type ReadProblem } from './audit-lines.ts';
+import { recordsWith, type ReadProblem } from './audit-records.ts';
 import { observationsOf } from './audit-observations.ts';
 import {
   auditEventOf,
@@ -19,8 +19,8 @@ import {
   uidOf,
   wasRemovedWhileRunning,
   type AuditEvent,
-  type UnusableLine,
 } from './audit-events.ts';
+import { eventsInText } from './nested-events.ts';
 import { pastExitOf, type PastExit } from './report.ts';
 
 /** Runs a log about one pod (run/recorded-run.ts). */
@@ -47,7 +47,8 @@ export async function fromAuditLogs(
     notice(`no audit log has an exit of pod "${name}" in namespace "${namespace}"`);
     return undefined;
   }
-  const found = await reportOfLog(observationsOf(writes, request, namespace));
+  const areTimed = writes.every(({ isAnswerTimed }) => isAnswerTimed);
+  const found = areTimed ? await reportOfLog(observationsOf(writes, request, namespace)) : undefined;
   // A log may lack the deletion: that it shows none proves nothing.
   const hasDeletion = found?.verdict.outcome !== 'not-started';
   const exit = hasDeletion ? found : undefined;
@@ -66,7 +67,8 @@ export async function fromAuditLogs(
   // What a live run would also have seen, but these events cannot show.
   const unknowns: [boolean, string][] = [
     [!request, 'who deleted it: no request that is known to have deleted it is in the log'],
-    [!exit && hasDeletion, 'how its containers exited: the level of the log is below RequestResponse'],
+    [!exit && hasDeletion && areTimed, 'how its containers exited: the level of the log is below RequestResponse'],
+    [!areTimed, 'how its containers exited: the log does not say when requests were answered'],
     [
       exit !== undefined && !has('events'),
       'the exact start of the termination, of hooks and of signals: the log contains no Event of the pod',
@@ -86,7 +88,7 @@ export async function fromAuditLogs(
   return { ...known, trigger, deletedBy: request && deletedBy(request), moments, cannotTell };
 }
 
-/** Completes "cannot tell what 2 lines say:". */
+/** Completes "cannot tell what 2 lines say:". A document counts as a line. */
 const unreadTexts = {
   'no-json': 'not JSON',
   'no-audit-event': 'not events of audit.k8s.io',
@@ -95,11 +97,12 @@ const unreadTexts = {
   'other-pod': 'of other pods of this name, by their uid',
   'out-of-order': 'of its EndpointSlices, which are not in order of time',
   'too-many': `beyond the first ${maxEvents}`,
-} satisfies Record<Exclude<UnusableLine | ReadProblem, 'cut'> | 'other-pod' | 'out-of-order' | 'too-many', string>;
-type LostInput = keyof typeof unreadTexts | 'cut';
+} satisfies Record<string, string>;
+type LostInput = keyof typeof unreadTexts | ReadProblem;
 
 function noticeOf(lost: LostInput, count: number): string {
-  if (lost !== 'cut') return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
+  if (lost !== 'cut' && lost !== 'broken')
+    return `what ${plural(count, 'line says', 'lines say')}: ${unreadTexts[lost]}`;
   const files = plural(
     count,
     'file contains after the position where it breaks',
@@ -108,38 +111,46 @@ function noticeOf(lost: LostInput, count: number): string {
   return `what ${files} off`;
 }
 
-/** Events about the pod, about its Events, and about its slices since they first held it; oldest first. */
-async function eventsIn(
-  files: readonly string[],
-  name: string,
-  namespace: string,
-): Promise<{ own: AuditEvent[]; notices: string[] }> {
-  const found: AuditEvent[] = [];
+interface FoundEvents {
+  /** About the pod, about its Events, and about its slices since they first held it; oldest first. */
+  own: AuditEvent[];
+  notices: string[];
+}
+
+async function eventsIn(files: readonly string[], name: string, namespace: string): Promise<FoundEvents> {
+  /** By request: some logs have an entry for each stage, and a log may be exported twice. The last one counts. */
+  const found = new Map<string, AuditEvent>();
   const slices = new Set<string>();
   /** By slice, the latest event before the line that shows the pod in it: a namespace may have too many to keep them. */
   const skippedUntil = new Map<string, number>();
   const unread = new Map<LostInput, number>();
   const count = (why: LostInput): void => void unread.set(why, (unread.get(why) ?? 0) + 1);
-  // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
-  const texts = [`"${name}"`, `/${name}`, '"endpointslices"', '"deletecollection"'];
+  const take = (event: AuditEvent): void => {
+    if (isSlice(event) && holdsPod(event.object, name)) slices.add(event.name);
+    if (isSlice(event) && !slices.has(event.name))
+      skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
+    else if (found.size < maxEvents) found.set(requestKey(event) ?? `${found.size}`, event);
+    else count('too-many');
+  };
+  // In a string of JSON, its last quote is escaped.
+  const named = [`"${name}`, `/${name}`];
   for (const file of files)
-    for await (const line of linesWith(file, texts, count)) {
-      const read = auditEventOf(line);
-      if (typeof read === 'string') count(read);
-      if (typeof read !== 'object' || read.namespace !== namespace) continue;
-      const event = aboutPod(read, name);
-      if (!event) continue;
-      if (isSlice(event) && holdsPod(event.object, name)) slices.add(event.name);
-      if (isSlice(event) && !slices.has(event.name))
-        skippedUntil.set(event.name, Math.max(event.answeredAt, skippedUntil.get(event.name) ?? 0));
-      else if (found.length < maxEvents) found.push(event);
-      else count('too-many');
+    // The write that removes the pod from a slice does not name the pod, and the deletion of many pods may not.
+    for await (const text of recordsWith(file, [...named, 'endpointslices', 'deletecollection'], count)) {
+      const events = eventsInText(text);
+      if (!events?.length && named.some((one) => text.includes(one))) count(events ? 'no-audit-event' : 'no-json');
+      for (const raw of events ?? []) {
+        const event = auditEventOf(raw);
+        if (event === 'no-time') count(event);
+        else if (event?.namespace === namespace) [aboutPod(event, name) ?? []].flat().forEach(take);
+      }
     }
+  const all = [...found.values()];
   // What was skipped may show when the pod left the slice.
-  const isIncomplete = found.some((one) => isSlice(one) && one.answeredAt < (skippedUntil.get(one.name) ?? 0));
-  if (isIncomplete) found.filter(isSlice).forEach(() => count('out-of-order'));
+  const isIncomplete = all.some((one) => isSlice(one) && one.answeredAt < (skippedUntil.get(one.name) ?? 0));
+  if (isIncomplete) all.filter(isSlice).forEach(() => count('out-of-order'));
   const sorted = ofPodDeletedLast(
-    found.filter((one) => !(isIncomplete && isSlice(one))).sort((a, b) => a.answeredAt - b.answeredAt),
+    all.filter((one) => !(isIncomplete && isSlice(one))).sort((a, b) => a.answeredAt - b.answeredAt),
     name,
   );
   const uid = uidOf(sorted.filter(isWrite));
@@ -150,6 +161,12 @@ async function eventsIn(
   });
   return { own, notices: [...unread].map(([lost, number]) => noticeOf(lost, number)) };
 }
+
+/** The same for all events of one request; undefined if the log does not say which belong to one. */
+const requestKey = ({ auditId, isAnswerTimed, ...event }: AuditEvent): string | undefined =>
+  auditId !== '' || !isAnswerTimed
+    ? [auditId, event.receivedAt, event.verb, event.uri, event.name].join(' ')
+    : undefined;
 
 const isSlice = ({ resource }: AuditEvent): boolean => resource === 'endpointslices';
 

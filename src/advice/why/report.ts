@@ -150,13 +150,18 @@ function graceText({ grace }: PastExit): string | undefined {
 }
 
 function timeline(moments: readonly WhyMoment[]): [string, string][] {
-  const start = moments[0] ? middle(moments[0]) : 0;
+  const start = moments[0] ? shownAt(moments[0]) : 0;
   return moments.map((one, index) => {
-    const since = (middle(one) - start) / 1000;
+    const since = (shownAt(one) - start) / 1000;
     const time = index === 0 ? clockText(start) : `${since < 0 ? '' : '+'}${since.toFixed(1)}s`;
-    return [time, `${one.what} (${one.source})`];
+    const length = (one.latest - one.earliest) / 1000;
+    const later = length > 2 ? `, or up to ${length.toFixed(0)}s later` : '';
+    return [time, `${one.what}${later} (${one.source})`];
   });
 }
+
+/** The middle of a vague moment is a guess like any other of its instants. */
+const shownAt = (one: WhyMoment): number => (one.latest - one.earliest > 2000 ? one.earliest : middle(one));
 
 export function endedText({ pods, summary }: EndedPods, pen: Pen): string[] {
   const rows = pods.map(({ name, at, what }) => [forTerminal(name), clockText(at), forTerminal(what)]);

@@ -10,7 +10,7 @@ import type { Report } from '../../verdict/report.ts';
 import { plural } from '../../verdict/words.ts';
 import type { ReadRecording } from '../history/reports.ts';
 import { publish, type Envelope, type OutputOptions } from '../output.ts';
-import { linesWith } from './audit-lines.ts';
+import { recordsWith } from './audit-records.ts';
 import { fromAuditLogs, type ReportOfLog } from './from-audit-log.ts';
 import { recentlyEnded, fromEvents, readHistory, worstOf } from './from-events.ts';
 import type { NamespaceHistory } from './owners.ts';
@@ -123,7 +123,7 @@ async function fromRecordings(
 /** Whether the file has the pod's name. Only such files are replayed: it takes long, and there may be thousands. */
 async function mentions(path: string, name: string): Promise<boolean> {
   try {
-    for await (const _ of linesWith(path, [`"${name}"`])) return true;
+    for await (const _ of recordsWith(path, [`"${name}"`])) return true;
   } catch {
     // A folder with such a name, or a file that may not be read.
   }

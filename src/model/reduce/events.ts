@@ -6,7 +6,7 @@ import { atMost, type Span } from '../span.ts';
 import { parseEventName, parseFloor, parseTime } from '../stamps.ts';
 import type { Occurrence, Seen, Trace } from '../trace.ts';
 import { clockReached } from './clocks.ts';
-import { factOf, note, withEntry } from './notes.ts';
+import { factOf, addNote, withEntry } from './notes.ts';
 
 /** Enough for any exit; the oldest probe failures are dropped first. */
 const maxEvents = 512;
@@ -27,7 +27,7 @@ export function foldEvent(trace: Trace, event: Event, seen: Seen, isOld: boolean
   const events = dropOldest([...withoutRepeats(stamped.events, occurrence), occurrence]);
   const about = occurrence.about.container ?? `${occurrence.about.kind} ${occurrence.about.name}`;
   const times = event.count > 1 ? ` (x${event.count})` : '';
-  return note({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
+  return addNote({ ...stamped, events }, seen, `Event ${event.reason} about ${about}${times}`);
 }
 
 /** For a probe that keeps failing, the first and the newest failure are kept; other Events are rare. */

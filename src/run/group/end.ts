@@ -1,6 +1,7 @@
 /** What a run over several pods prints besides its reports: what it waits for, and what it could not complete. */
 import { forTerminal } from '../../output/safe-text.ts';
 import type { PodexitError } from '../../errors.ts';
+import type { Output } from '../../output/ports.ts';
 import { exitCodes } from '../../verdict/exit-code.ts';
 import type { WaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
@@ -33,14 +34,16 @@ export interface Rollout extends Session {
   readonly codes: number[];
 }
 
-/** A line for stderr. */
-export const waitingText = (owners: readonly string[]): string =>
-  `podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`;
-
-/** A line for stderr about an owner whose status does not show when it has rolled out. */
-export const notFollowedText = (owner: string): string =>
-  `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
-  `the start is gone, or none has changed for ${quietMs / 1000} s\n`;
+/** Lines on stderr. `notFollowed`: an owner whose status does not show when it has rolled out. */
+export const progressMessages = ({ write }: Output) => ({
+  waits: (owners: readonly string[]): void =>
+    write(`podexit: no pod is terminating now; waiting until ${ownersText(owners)} has rolled out\n`),
+  notFollowed: (owner: string): void =>
+    write(
+      `podexit: cannot determine when the rollout completes: ${forTerminal(owner)}; waiting until every pod that was there at ` +
+        `the start is gone, or none has changed for ${quietMs / 1000} s\n`,
+    ),
+});
 
 /**
  * What the run could not complete; without a `code` it is only a message. `isIncomplete`: owners are known not to have

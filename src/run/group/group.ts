@@ -70,7 +70,7 @@ export interface GroupListener {
 }
 
 /** The one pod of a run: the pod that was found, or the first of a group that terminates. */
-export interface Subject {
+export interface TracedPod {
   group: Group;
   listener?: GroupListener;
   /** Which of several terminating pods is traced. */

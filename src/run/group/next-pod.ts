@@ -6,10 +6,10 @@ import type { TraceOptions } from '../options.ts';
 import { warnOn } from '../ports.ts';
 import type { Session } from '../session.ts';
 import { missedText } from '../streams/pod-observer.ts';
-import type { GroupListener, Subject } from './group.ts';
+import type { GroupListener, TracedPod } from './group.ts';
 
 /** Throws what readGroup throws. */
-export async function nextPod(session: Session, options: Exclude<TraceOptions, { pods: 'one' }>): Promise<Subject> {
+export async function nextPod(session: Session, options: Exclude<TraceOptions, { pods: 'one' }>): Promise<TracedPod> {
   const { cluster, deadline, ports } = session;
   const warn = warnOn(ports);
   const group = await readGroup(session, options.target, { ignoreNotFound: false, warn });

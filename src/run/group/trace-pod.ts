@@ -14,7 +14,7 @@ import { newestOf, type Step } from '../run.ts';
 import { exitCodeIfIgnored, inSession, type Session } from '../session.ts';
 import { firstTrace } from '../traces/traces.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import { groupOfOne, type FoundPod, type Subject } from './group.ts';
+import { groupOfOne, type FoundPod, type TracedPod } from './group.ts';
 import { runLive } from './run-live.ts';
 
 /** Returns the exit code. Throws PodexitError if the pod cannot be traced. */
@@ -44,7 +44,7 @@ async function findPod(session: Session, { target, pick }: OnePodOptions, left: 
 }
 
 /** Traces one pod to its end. Returns the exit code. */
-async function traceToReport(session: Session, subject: Subject, options: TraceOptions): Promise<number> {
+async function traceToReport(session: Session, subject: TracedPod, options: TraceOptions): Promise<number> {
   const { cluster, ports: terminal } = session;
   const { group } = subject;
   const { format, look, probes = [] } = options;
@@ -87,7 +87,7 @@ async function traceToReport(session: Session, subject: Subject, options: TraceO
 const loadFinish = () => import('./finish.ts');
 
 /** No pod began to terminate. Throws `run.left` if a signal ended the wait, else the subject's error. */
-function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: Subject): number {
+function withoutPod(signal: Interrupted['signal'] | undefined, { notStarted }: TracedPod): number {
   if (signal === 'SIGPIPE') return signalCodes.SIGPIPE;
   if (signal)
     throw new PodexitError('run.left', `${signal}: interrupted before a pod terminated`, 'Nothing was deleted.', {

@@ -20,14 +20,7 @@ import type { Live } from '../streams/live.ts';
 import { missedText } from '../streams/pod-observer.ts';
 import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
-import {
-  notFollowedText,
-  shortcomingOf,
-  waitingText,
-  withObstacles,
-  type Rollout,
-  type SeveralOptions,
-} from './end.ts';
+import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
 import { createResults, rolloutOutput, type Results, type RolloutOutput } from './output.ts';
 import { runLive } from './run-live.ts';
@@ -61,10 +54,7 @@ async function choosePodsAndTrace(session: Session, options: SeveralOptions, out
   const isEndless = target.kind === 'node' && start === undefined;
   // Begins only now: it does not run while a person is asked.
   const limit = createWaitingLimit({ ...ports, timeoutMs: isEndless ? null : timeoutMs }, () => openTraces() > 0);
-  const progress = createProgress(() => openTraces(), {
-    waits: (owners) => ports.stderr.write(waitingText(owners)),
-    notFollowed: (owner) => ports.stderr.write(notFollowedText(owner)),
-  });
+  const progress = createProgress(() => openTraces(), progressMessages(ports.stderr));
   const rollout: Rollout = {
     ...session,
     options,

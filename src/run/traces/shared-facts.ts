@@ -1,5 +1,5 @@
 /** What the traces of a group share: possible replacements, the probes' requests, and what happened before a deletion. */
-import type { KubeObject, Pod } from '../../model/kube.ts';
+import type { ObservedObject, Pod } from '../../model/kube.ts';
 import type { Observation } from '../../model/observation.ts';
 import { updateSibling, type SiblingArrival } from '../../model/reduce/siblings.ts';
 import { emptyTrace, type SiblingFacts, type Trace, type ProbeFacts } from '../../model/trace.ts';
@@ -42,7 +42,7 @@ export function createSharedSiblings() {
   };
 }
 
-const podsIn = (objects: readonly KubeObject[]): Pod[] =>
+const podsIn = (objects: readonly ObservedObject[]): Pod[] =>
   objects.flatMap((object) => (object.kind === 'Pod' ? [object] : []));
 
 export function createSharedProbes() {
@@ -120,11 +120,11 @@ function ringOf(o: Observation): { key: string; most: number } {
 }
 
 /** A newer list replaces an older one only if both have the same stream, name and kind. */
-const listKey = (stream: string, name: string | undefined, first: KubeObject | undefined): string =>
+const listKey = (stream: string, name: string | undefined, first: ObservedObject | undefined): string =>
   `list/${stream}/${name ?? ''}/${first?.kind === 'Event' ? first.involvedObject.kind : (first?.kind ?? '')}`;
 
 /** The key under which an object's changes are remembered; for Events, that of the object that they are about. */
-function keyOf(object: KubeObject): string {
+function keyOf(object: ObservedObject): string {
   if (object.kind === 'Event') return aboutKey(object.involvedObject.kind, object.involvedObject.name);
   const { namespace, name, uid } = object.metadata;
   if (object.kind === 'EndpointSlice') return `EndpointSlice/${namespace ?? ''}/${name}`;

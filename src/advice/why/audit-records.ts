@@ -1,0 +1,134 @@
+/**
+ * A file of any size and layout → the texts that name a pod: lines, records of a CSV file, JSON documents or groups of
+ * elements of large ones. Searched as bytes in constant memory; only texts with the name in them are decoded.
+ */
+import { PodexitError } from '../../errors.ts';
+import { createSplitter } from '../../kube/lines.ts';
+import { textIn, type OnRead } from './audit-bytes.ts';
+import { DocumentSplitter, type DocumentProblem } from './json-documents.ts';
+import { recordKeys } from './nested-events.ts';
+
+/** A longer text is no audit event: the API server limits requests to a few MB. */
+const maxBytes = 32 * 1024 * 1024;
+
+/** Why texts are missing. `cut`: the file breaks off, like a gzip file whose writer was stopped. */
+export type ReadProblem = DocumentProblem | 'no-json';
+
+/** Yields texts with any of `wanted`. File `-`: standard input. Throws `audit.unreadable` if nothing can be read. */
+export async function* recordsWith(
+  file: string,
+  wanted: readonly string[],
+  onProblem: (problem: ReadProblem) => void = () => undefined,
+  onRead?: OnRead,
+): AsyncGenerator<string> {
+  const texts = wanted.map((text) => Buffer.from(text));
+  let hasRead = false;
+  try {
+    for await (const record of recordsIn(textIn(file, onRead), onProblem)) {
+      hasRead = true;
+      if (texts.some((text) => record.includes(text))) yield record.toString('utf8');
+      else if (isCutEvent(record)) onProblem('no-json');
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (hasRead) return onProblem('cut');
+    throw new PodexitError(
+      'audit.unreadable',
+      `the audit log ${file} cannot be read (${code ?? message})`,
+      'Name a file of audit.k8s.io events as a log, JSON or CSV, plain, gzip or zstd; or - for standard input.',
+      { cause: error },
+    );
+  }
+}
+
+/** An event that breaks off before it names a pod: it may have been about any. */
+const isCutEvent = (record: Buffer): boolean =>
+  record.includes('audit.k8s.io/') && !/[\]}"][\s,]*$/.test(record.toString('latin1', record.length - 9));
+
+type Split = (chunk?: Buffer) => Buffer[];
+type Layout = (onProblem: (problem: ReadProblem) => void) => Split;
+
+async function* recordsIn(
+  chunks: AsyncIterable<Buffer>,
+  onProblem: (problem: ReadProblem) => void,
+): AsyncGenerator<Buffer> {
+  let sample: Buffer | undefined = Buffer.alloc(0);
+  let split: Split | undefined;
+  try {
+    for await (const chunk of chunks) {
+      const ready: Buffer = sample ? Buffer.concat([sample, chunk]) : chunk;
+      if (!split && ready.length < sampleBytes) sample = ready;
+      else {
+        split ??= layoutOf(ready.toString('utf8', 0, sampleBytes), false)(onProblem);
+        sample = undefined;
+        yield* split(ready);
+      }
+    }
+  } finally {
+    // What was read of a file that breaks off is worth as much as the rest.
+    if (sample) yield* (split = layoutOf(sample.toString('utf8'), true)(onProblem))(sample);
+    if (split) yield* split();
+  }
+}
+const sampleBytes = 256 * 1024;
+
+/** Told by the beginning of the text. `isWhole`: the sample is all there is. */
+function layoutOf(sample: string, isWhole: boolean): Layout {
+  if (!/^\s*[[{]/.test(sample)) return /"\s*[{[]\s*""/.test(sample) ? csvRecords : lines;
+  const [first = '', second = '', ...more] = sample.split('\n', 20).slice(0, isWhole ? undefined : -1);
+  // A document does not begin again in its second line.
+  const areBroken = first.startsWith('{') && second.startsWith('{');
+  return areBroken || [first, second, ...more].some(isJson) ? lines : documents;
+}
+
+function isJson(line: string): boolean {
+  if (!/^[[{]./.test(line)) return false;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const documents: Layout = (onProblem) => {
+  const splitter = new DocumentSplitter({ recordKeys, maxBytes, groupBytes: 1024 * 1024, onProblem });
+  return (chunk) => (chunk ? splitter.push(chunk) : splitter.end());
+};
+
+const lines: Layout = (onProblem) => {
+  const split = createSplitter(maxBytes);
+  // At the end, a last line without a line feed is a line too.
+  return (chunk = Buffer.from('\n')) =>
+    split(chunk, 0).flatMap(({ bytes, cut }) => {
+      if (cut) onProblem('too-long');
+      return cut ? [] : [bytes];
+    });
+};
+
+/** A quoted field can contain line feeds. */
+const csvRecords: Layout = (onProblem) => {
+  const split = lines(onProblem);
+  let open: Buffer[] = [];
+  let isQuoted = false;
+  let length = 0;
+  return (chunk) => {
+    const records: Buffer[] = [];
+    for (const line of split(chunk)) {
+      open.push(line);
+      length += line.length;
+      if (quotesIn(line) % 2 === 1) isQuoted = !isQuoted;
+      if (isQuoted && length <= maxBytes) continue;
+      records.push(open.length === 1 ? line : Buffer.from(open.join('\n')));
+      [open, isQuoted, length] = [[], false, 0];
+    }
+    if (!chunk && isQuoted) onProblem('cut');
+    return records;
+  };
+};
+
+function quotesIn(line: Buffer): number {
+  let count = 0;
+  for (let at = line.indexOf(0x22); at >= 0; at = line.indexOf(0x22, at + 1)) count += 1;
+  return count;
+}

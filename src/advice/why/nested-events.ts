@@ -1,0 +1,153 @@
+/**
+ * Audit events wherever a text has them: as JSON, below any fields, in a string of JSON, in a field of CSV, or after the
+ * beginning of a log line. An event is not searched for others: clients choose what their objects contain. Pure.
+ */
+import { asNumber, asObject, asString, asText, type JsonObject } from '../../model/observe/read.ts';
+
+/** Deeper nesting is no export of a log. */
+const maxDepth = 12;
+
+/** How each vendor writes an event; the first row that matches counts. Each gives the fields of audit.k8s.io/v1. */
+const shapes: readonly { matches: (value: JsonObject) => boolean; eventOf: (value: JsonObject) => JsonObject }[] = [
+  {
+    // Some exports leave kind and apiVersion out.
+    matches: ({ apiVersion, kind, auditID, stage, verb }) =>
+      typeof auditID === 'string' && typeof stage === 'string'
+        ? typeof verb === 'string'
+        : isAuditVersion(apiVersion) && kind !== 'EventList',
+    eventOf: (event) => event,
+  },
+  { matches: ({ protoPayload }) => /AuditLog$/.test(asText(asObject(protoPayload)['@type'])), eventOf: ofGoogleCloud },
+  {
+    matches: ({ AuditId, Stage, Verb }) => [AuditId, Stage, Verb].every((one) => typeof one === 'string'),
+    eventOf: ofAzureTable,
+  },
+];
+
+/** Arrays below these fields of the shapes belong to one event. */
+export const recordKeys: ReadonlySet<string> = new Set(
+  [
+    'user',
+    'impersonatedUser',
+    'objectRef',
+    'sourceIPs',
+    'requestObject',
+    'responseObject',
+    'responseStatus',
+    'annotations',
+  ]
+    .flatMap((key) => [key, `${key.charAt(0).toUpperCase()}${key.slice(1)}`])
+    .concat('SourceIps', 'protoPayload'),
+);
+
+const isAuditVersion = (version: unknown): boolean => asString(version)?.startsWith('audit.k8s.io/') ?? false;
+
+/** Undefined if the text holds no JSON, or JSON of which the beginning or the end is missing. */
+export function eventsInText(text: string, depth = 0): JsonObject[] | undefined {
+  const whole = parsed(text);
+  if (whole !== undefined) return eventsInValue(whole, depth);
+  if (/\{\s*""/.test(text)) return eventsInFields(text, depth);
+  return eventsAfterPrefix(text, depth);
+}
+
+function eventsInValue(value: unknown, depth: number): JsonObject[] {
+  if (depth > maxDepth) return [];
+  if (typeof value === 'string') return value.includes('{') ? (eventsInText(value, depth + 1) ?? []) : [];
+  if (Array.isArray(value)) return value.flatMap((one) => eventsInValue(one, depth + 1));
+  if (typeof value !== 'object' || value === null) return [];
+  const shape = shapes.find(({ matches }) => matches(value as JsonObject));
+  if (shape) return [shape.eventOf(value as JsonObject)];
+  return Object.values(value).flatMap((one) => eventsInValue(one, depth + 1));
+}
+
+/** Fields in quotes, with quotes in them doubled. */
+function eventsInFields(record: string, depth: number): JsonObject[] | undefined {
+  const fields = [...record.matchAll(/"([^"]*(?:""[^"]*)*)"/g)].map(([, field = '']) => field.replaceAll('""', '"'));
+  const found = fields.filter((field) => field.includes('{')).map((field) => eventsInText(field, depth + 1));
+  return found.every((events) => events === undefined) ? undefined : found.flatMap((events) => events ?? []);
+}
+
+/**
+ * JSON after a time, a host or other fields of a log line, as it is or as a string in quotes. What is before it must not
+ * look like JSON: in the rest of a broken event, an inner object may have been written by any client.
+ */
+function eventsAfterPrefix(line: string, depth: number): JsonObject[] | undefined {
+  const start = /\{\s*\\*"|\[\s*\{/.exec(line)?.index ?? -1;
+  if (start < 0 || depth > maxDepth || /"\s*:/.test(line.slice(0, start))) return undefined;
+  const isQuoted = line[start - 1] === '"' && /^[{[\s]*\\/.test(line.slice(start));
+  const from = isQuoted ? start - 1 : start;
+  const value = parsed(line.slice(from, isQuoted ? stringEnd(line, from) : jsonEnd(line, from)));
+  return value === undefined ? undefined : eventsInValue(value, depth + 1);
+}
+
+/** After the quote that ends the string. */
+const stringEnd = (text: string, from: number): number => {
+  const rest = /^"[^"\\]*(?:\\.[^"\\]*)*"/s.exec(text.slice(from));
+  return rest ? from + rest[0].length : text.length;
+};
+
+/** After the bracket that closes the one at `from`. */
+function jsonEnd(text: string, from: number): number {
+  let depth = 0;
+  for (const { 0: token, index } of text.slice(from).matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth === 0) return from + index + 1;
+  }
+  return text.length;
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' || typeof value === 'string' ? (value ?? undefined) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A LogEntry of Google Cloud. It says when the request arrived, not when it was answered. `methodName` ends with the
+ * verb: io.k8s.core.v1.pods.eviction.create.
+ */
+function ofGoogleCloud({ timestamp, protoPayload, operation }: JsonObject): JsonObject {
+  const { methodName, resourceName, authenticationInfo, requestMetadata, status, request, response } =
+    asObject(protoPayload);
+  const method = asText(methodName).split('.');
+  // core/v1/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE
+  const [group, version, ...path] = asText(resourceName).split('/');
+  const [, namespace, resource, name, subresource] = path[0] === 'namespaces' ? path : ['', '', ...path];
+  const { callerIp, callerSuppliedUserAgent } = asObject(requestMetadata);
+  return {
+    auditID: asObject(operation)['id'],
+    stage: 'ResponseComplete',
+    requestReceivedTimestamp: timestamp,
+    verb: method.at(-1),
+    user: { username: asObject(authenticationInfo)['principalEmail'] },
+    userAgent: callerSuppliedUserAgent,
+    sourceIPs: [callerIp],
+    requestURI: `/${asText(resourceName)}`,
+    objectRef: { apiGroup: group, apiVersion: version, namespace, resource, name, subresource },
+    // A code of gRPC, in which 0 is success.
+    responseStatus: { code: asNumber(asObject(status)['code']) ? 500 : 200 },
+    requestObject: request,
+    responseObject: response,
+  };
+}
+
+/** A row of the tables AKSAudit and AKSAuditAdmin of Azure Monitor. An export may hold their dynamic columns as text. */
+function ofAzureTable(row: JsonObject): JsonObject {
+  const columns = Object.entries(row).map(([name, value]) => [
+    `${name.charAt(0).toLowerCase()}${name.slice(1)}`,
+    typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value,
+  ]);
+  const fields = asObject(Object.fromEntries(columns));
+  return {
+    ...fields,
+    auditID: fields['auditId'],
+    requestURI: fields['requestUri'],
+    sourceIPs: fields['sourceIps'],
+    requestReceivedTimestamp: fields['requestReceivedTime'],
+    stageTimestamp: fields['stageReceivedTime'],
+  };
+}

@@ -60,6 +60,7 @@ const table: Record<string, string[]> = {
     'output',
     'errors',
     'node:',
+    'diff',
     'lazy:fzstd',
     'yaml',
     'type:@kubernetes/client-node',

@@ -80,10 +80,12 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 /** Limits what the aliases of one document expand to: a few lines can expand to a billion nodes (CVE-2019-11253). */
 const maxAliases = 100;
 
+/** Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): a plain `yes` is true there, and 0644 is octal. */
+export const yaml11 = { version: '1.1' } as const;
+
 export function parseManifests(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
-  // Kubernetes reads YAML 1.1 (sigs.k8s.io/yaml): an unquoted `yes` is true there.
-  const documents = parseAllDocuments(text, { lineCounter, version: '1.1', prettyErrors: false, logLevel: 'error' });
+  const documents = parseAllDocuments(text, { ...yaml11, lineCounter, prettyErrors: false, logLevel: 'error' });
   const hint = isTemplate(text) ? ` (it looks like a template: ${renderFirst})` : '';
   const parsed: Parsed = { manifests: [], broken: [] };
   for (const [index, document] of (Array.isArray(documents) ? documents : []).entries()) {

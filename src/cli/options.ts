@@ -124,7 +124,9 @@ export function addTraceFlags(command: Command): Command {
     .option(
       '-v, --v <level>',
       'show evidence, phases and assumptions; 2: count the requests on stderr; 6: log each of them',
-    );
+    )
+    // A habit from kubectl get.
+    .addOption(command.createOption('-w, --watch', 'accepted: podexit always watches').hideHelp());
   return addPipelineFlags(addProbeFlags(addOutputFlags(command)));
 }
 

@@ -25,7 +25,11 @@ describe
       ['100x30', '60x20'],
       ['60x20', '120x40'],
     ])('the frame survives a resize from %s to %s, and the card is complete', async (first, second) => {
-      const { before, after, status } = await onPty({ size: first, seconds: 1.2, resize: second }, command, env);
+      const { before, after, status } = await onPty(
+        { size: first, until: '+0.1s, running for', resize: second },
+        command,
+        env,
+      );
       expect(status).toBe(0);
       const [columns = 0, rows = 0] = first.split('x').map(Number);
       const [wide = 0, high = 0] = second.split('x').map(Number);

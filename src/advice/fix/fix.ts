@@ -13,11 +13,12 @@ import { readReports, type ReadRecording } from '../history/reports.ts';
 import { isProblem, type Problem } from '../problem.ts';
 import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
-import { readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
+import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
 import { specOfWorkload, specsOf, type Situation } from '../situation.ts';
-import { documentOf, editedObject, editedText, manifestOf } from './edited-yaml.ts';
-import { editsFor, type Edit } from '../remedies.ts';
-import { jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
+import { editedValue, type Edit } from './edit.ts';
+import { editedText } from './edited-text.ts';
+import { editsFor } from '../remedies.ts';
+import { documentOf, jsonPatchText, kustomizeText, strategicText, yamlOf, yamlText } from './patches.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 type FixFormat = 'strategic' | 'json-patch' | 'kustomize' | 'yaml';
@@ -81,7 +82,7 @@ async function fromFiles(names: readonly string[]) {
   );
   const edited = manifests.map((manifest) => {
     const edits = editsByManifest.get(manifest) ?? [];
-    return { manifest, edits, after: { ...manifest, object: editedObject(manifest.object, edits) } };
+    return { manifest, edits, after: { ...manifest, object: editedValue(manifest.object, edits) } };
   });
   const left = new Map(
     specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, problemsOf(spec)]),
@@ -99,7 +100,7 @@ async function fromCluster(target: Target, { connection, verbosity }: FixOptions
     const neighbours = await readNamespace(cluster);
     const clean = manifestOf(object);
     const edits = editsOf(clean, specOfWorkload(object, neighbours));
-    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedObject(object, edits), neighbours)) }];
+    return [{ object: clean, edits, byHand: problemsOf(specOfWorkload(editedValue(object, edits), neighbours)) }];
   } finally {
     cluster.close();
   }
@@ -140,7 +141,7 @@ function printed(found: readonly Fixable[], format: FixFormat): string {
   const patches = found
     .filter(({ edits }) => edits.length > 0)
     .map(({ object, edits }) => {
-      const patch = print(object, editedObject(object, edits), edits);
+      const patch = print(object, editedValue(object, edits), edits);
       return { object, kind: object.kind, name: object.metadata?.name, patch };
     });
   if (format === 'kustomize') return patches.length === 0 ? '' : kustomizeText(patches);

@@ -1,5 +1,5 @@
 /** Bounds on remote clocks that always hold: from timestamps that arrived, and from `Date` headers. */
-import { noLessThan, withDate } from '../clock.ts';
+import { noLessThan, noMoreThan } from '../clock.ts';
 import type { ObservedObject } from '../kube.ts';
 import type { ObservationOf, StreamName } from '../observation.ts';
 import { second, type Span } from '../span.ts';
@@ -14,11 +14,9 @@ const arrivedBy = (seen: Seen): number => seen.at + 1;
 export function foldDated(trace: Trace, dated: ObservationOf<'dated'>): Trace {
   const { seq, date, sentAt } = dated;
   if (!isPlausibleTime(date)) return trace;
-  const lower = { at: arrivedBy(dated), value: date - arrivedBy(dated), seq };
-  const dates = withDate(trace.clocks.dates, lower, { at: sentAt, value: date + second - sentAt, seq });
-  const differs = dates.length > Math.max(1, trace.clocks.dates.length);
-  const what = differs ? 'Date header that contradicts those before it' : 'Date header of an answer';
-  return addNote({ ...trace, clocks: { ...trace.clocks, dates } }, dated, what);
+  const lower = noLessThan(trace.clocks.dates, { at: arrivedBy(dated), value: date - arrivedBy(dated), seq });
+  const dates = noMoreThan(lower, { at: sentAt, value: date + second - sentAt, seq });
+  return addNote({ ...trace, clocks: { ...trace.clocks, dates } }, dated, 'Date header of an answer');
 }
 
 /** The timestamps of all writes of an object arrived. */

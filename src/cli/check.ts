@@ -92,8 +92,13 @@ async function optionsOf(words: readonly string[], flags: Flags, { version }: Po
   };
 }
 
+/** No Kubernetes name ends like this in practice: `check web.yaml` means the file. */
+const isManifest = (word: string): boolean => /\.(ya?ml|json)$/i.test(word);
+
 function sourceOf(words: readonly string[], flags: Flags): CheckSource {
-  const { filename: names = [], all = false } = flags;
+  const { all = false } = flags;
+  const names = [...(flags.filename ?? []), ...words.filter(isManifest)];
+  words = words.filter((word) => !isManifest(word));
   const others = [names.length > 0 && '-f', all && '--all', words.length > 0 && 'a target'].filter(Boolean);
   if (others.length > 1)
     throw usageError('check', `${others.join(' and ')} cannot be given together`, 'Leave out one of them.');

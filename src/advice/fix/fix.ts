@@ -14,7 +14,7 @@ import { isProblem, type Problem } from '../problem.ts';
 import { findingsOf } from '../check-report.ts';
 import { readManifests, type Manifest } from '../manifests.ts';
 import { manifestOf, readNamespace, readPodToDelete, readWorkload } from '../read-cluster.ts';
-import { specOfWorkload, specsOf, type Situation } from '../situation.ts';
+import { isBuiltIn, specOfWorkload, specsOf, type Situation } from '../situation.ts';
 import { editedValue, type Edit } from './edit.ts';
 import { editedText } from './edited-text.ts';
 import { editsFor } from '../remedies.ts';
@@ -71,7 +71,9 @@ export async function fix(options: FixOptions, ports: Ports): Promise<number> {
 const nameOf = ({ kind, metadata }: KubernetesObject): string =>
   `${(kind ?? '').toLowerCase()}/${metadata?.name ?? ''}`;
 
-const editsOf = (object: KubernetesObject, spec: Situation): Edit[] => editsFor(object, spec, findingsOf(spec));
+/** None of a custom resource: a patch would replace its whole list of containers. */
+const editsOf = (object: KubernetesObject, spec: Situation): Edit[] =>
+  isBuiltIn(object) ? editsFor(object, spec, findingsOf(spec)) : [];
 
 const problemsOf = (spec: Situation): Problem[] => findingsOf(spec).filter(isProblem);
 
@@ -84,11 +86,14 @@ async function fromFiles(names: readonly string[]) {
     const edits = editsByManifest.get(manifest) ?? [];
     return { manifest, edits, after: { ...manifest, object: editedValue(manifest.object, edits) } };
   });
-  const left = new Map(
-    specsOf(edited.map(({ after }) => after)).map(({ manifest, spec }) => [manifest, problemsOf(spec)]),
-  );
+  const left = specsOf(edited.map(({ after }) => after));
   const found = edited.map(({ manifest, edits, after }): Fixable => {
-    return { object: manifest.object, edits, byHand: left.get(after) ?? [], manifest };
+    return {
+      object: manifest.object,
+      edits,
+      byHand: left.filter((one) => one.manifest === after).flatMap(({ spec }) => problemsOf(spec)),
+      manifest,
+    };
   });
   return { found, broken };
 }

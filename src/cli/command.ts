@@ -38,6 +38,8 @@ export interface Flags extends Omit<ConnectOptions, 'requestTimeoutMs' | 'versio
   wait?: string;
   cascade?: string;
 
+  asLive?: boolean;
+  plain?: boolean;
   attach?: boolean;
   allTerminating?: boolean;
   timeout?: string;

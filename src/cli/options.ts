@@ -1,15 +1,7 @@
 /** Turns the words of the command line into typed options, once; inner code sees only the types. */
 import type { OutputOptions } from '../advice/output.ts';
 import type { LookOptions } from '../output/view.ts';
-import type { ReportFile } from '../output/writable.ts';
-import {
-  formatOfFile,
-  readFormat,
-  namedFormats,
-  reportExtensions,
-  templateFormats,
-  type Format,
-} from '../output/formats.ts';
+import { formatNames, readFormat, reportExtensions, reportFile, type Format, type Printed } from '../output/formats.ts';
 import type { TraceOptions } from '../run/options.ts';
 import { connectionOf, collect } from './connection-flags.ts';
 import { deletionOptions, decideGrace } from './delete-flags.ts';
@@ -88,16 +80,18 @@ function startOf({ restart, image }: Flags, argv: readonly string[]): TraceOptio
 
 /** What becomes of the report. A person at a terminal gets the live view; a pipe gets lines. Throws what readFormat throws. */
 export async function outputOptions(flags: Flags, isTty: boolean) {
-  const { output, report = [], color, ascii = false, timestamps = 'utc' } = flags;
+  const { output, report = [], color, ascii = false, plain = false, timestamps = 'utc' } = flags;
   const look: LookOptions = {
     color: colorFrom({ color }),
-    ascii,
+    ascii: ascii || plain,
+    plain,
     timestamps: valueOf(timestamps, '--timestamps'),
     logs: flags.logs === true,
     verbose: verbosityOf(flags) > 0,
   };
-  const format: Format = output === undefined ? { kind: isTty ? 'live' : 'lines' } : await readFormat(output);
-  const reports = report.map((file): ReportFile => ({ file, format: formatOfFile(file) }));
+  const format: Format =
+    output === undefined ? { kind: isTty && !plain ? 'live' : 'lines' } : await readFormat(output, 'trace');
+  const reports = report.map((file) => reportFile(file, 'trace'));
   return { format, look, reports, publish: publishFrom(flags), ...(await policyFrom(flags)) };
 }
 
@@ -146,33 +140,25 @@ const logHelp = {
 export function addOutputFlags(command: Command, logs = logHelp): Command {
   command
     .optionsGroup('Output:')
-    .option(
-      '-o, --output <format>',
-      `${[...namedFormats, ...templateFormats.map((format) => `${format}=…`)].join(', ')}; default: live at a terminal, else lines`,
-    )
+    .option('-o, --output <format>', `${formatNames('trace', '…').join(', ')}; default: live at a terminal, else lines`)
     .option(
       '--report <file>',
-      `also write a report; the format follows the file extension (${reportExtensions.join(' ')}); may be repeated`,
+      `also write a report; the format follows the file extension (${reportExtensions('trace').join(' ')}); may be repeated`,
       collect,
     )
     .option('--logs', logs.logs)
     .option('--no-logs', logs.noLogs);
-  return addLook(command).option('--timestamps <kind>', 'relative, local or utc (the default)');
+  return addLook(command)
+    .option('--plain', 'for screen readers: lines, without animation, bars or boxes')
+    .option('--timestamps <kind>', 'relative, local or utc (the default)');
 }
 
-/** The formats of the commands that print one document (src/advice), besides table, json and yaml. */
-export const otherFormats = {
-  check: ['markdown', 'sarif', 'junit'],
-  why: ['markdown'],
-  compare: ['markdown'],
-  recommend: ['markdown', 'html'],
-} as const;
-
-export const addDocumentFlags = (command: Command, others: readonly string[]): Command =>
+/** The flags of a command that prints one document (src/advice). */
+export const addDocumentFlags = (command: Command, subject: Printed): Command =>
   addLook(
     command
       .optionsGroup('Output:')
-      .option('-o, --output <format>', `${['table', 'json', 'yaml', ...others].join(', ')}; default: table`)
+      .option('-o, --output <format>', `${formatNames(subject, '…').join(', ')}; default: table`)
       .option(
         '--report <file>',
         'also write a report; the format follows the file extension; may be repeated',
@@ -181,14 +167,9 @@ export const addDocumentFlags = (command: Command, others: readonly string[]): C
   );
 
 /** Throws `usage.output`, `usage.report` and usageError for unknown values. */
-export async function documentOptions(flags: Flags, others: readonly string[]): Promise<OutputOptions> {
-  // Loaded only now: whatever a command's flags load makes every start slower.
-  const { assertFormat, reportFileOf } = await import('../advice/output.ts');
-  assertFormat(flags.output, others);
-  return {
-    format: flags.output,
-    color: colorFrom(flags),
-    ascii: flags.ascii ?? false,
-    reports: (flags.report ?? []).map((file) => reportFileOf(file, others)),
-  };
-}
+export const documentOptions = async (flags: Flags, subject: Printed): Promise<OutputOptions> => ({
+  format: await readFormat(flags.output ?? 'table', subject),
+  color: colorFrom(flags),
+  ascii: flags.ascii ?? false,
+  reports: (flags.report ?? []).map((file) => reportFile(file, subject)),
+});

@@ -4,11 +4,10 @@ import type { Mode } from '../model/observation.ts';
 import type { ProbeSettings } from '../probe/target.ts';
 import type { Policy } from '../verdict/policy.ts';
 import type { LookOptions } from '../output/view.ts';
-import type { Format } from '../output/formats.ts';
-import type { Publish } from '../output/documents.ts';
-import type { ReportFile } from '../output/writable.ts';
-import type { RolloutStart } from './progress/start.ts';
+import type { Format, ReportFile } from '../output/formats.ts';
+import type { Publish } from '../output/publish.ts';
 import type { Pick, SeveralTarget, Target } from './choosing/target.ts';
+import type { RolloutStart } from './progress/start.ts';
 
 /** --dry-run or --wait=false: delete, and trace nothing. */
 export interface Once {

@@ -6,7 +6,7 @@ import { exitCodes } from '../../verdict/exit-code.ts';
 import type { WaitingLimit } from '../ending/time-limit.ts';
 import type { Session } from '../session.ts';
 import type { Obstacles } from '../progress/obstacles.ts';
-import type { RolloutOutput } from './output.ts';
+import type { SeveralView } from '../../output/several.ts';
 import { quietMs, type Progress, type RolloutEnd } from '../progress/progress.ts';
 import type { Group } from './group.ts';
 import type { TraceOptions } from '../options.ts';
@@ -16,7 +16,7 @@ export type SeveralOptions = Exclude<TraceOptions, { pods: 'one' }>;
 /** What the parts of a run over several pods share, besides their traces. */
 export interface Rollout extends Session {
   readonly options: SeveralOptions;
-  readonly output: RolloutOutput;
+  readonly output: SeveralView;
   readonly group: Group;
   readonly progress: Progress;
   readonly obstacles: Obstacles;

@@ -8,6 +8,7 @@ import { signalCodes } from '../../verdict/exit-code.ts';
 import { confirmDelete } from '../choosing/confirm-delete.ts';
 import { readGroup } from '../choosing/read-group.ts';
 import { createWaitingLimit } from '../ending/time-limit.ts';
+import { severalView, type SeveralView } from '../../output/several.ts';
 import { sayingThrough, warnOn, type Ports } from '../ports.ts';
 import { createBlockedEvictions, type BlockedEvictions } from '../progress/blocked-evictions.ts';
 import { createObstacles } from '../progress/obstacles.ts';
@@ -22,20 +23,20 @@ import { nameOf, uidOf } from '../streams/watched.ts';
 import { tracesOfLog } from '../traces/traces-of-log.ts';
 import { shortcomingOf, progressMessages, withObstacles, type Rollout, type SeveralOptions } from './end.ts';
 import type { GroupListener } from './group.ts';
-import { createResults, rolloutOutput, type Results, type RolloutOutput } from './output.ts';
+import { createResults, type Results } from './output.ts';
 import { runLive } from './run-live.ts';
 
 /** Returns the worst exit code of all pods. Throws PodexitError if the target cannot be read. */
 export function traceSeveral(options: SeveralOptions, terminal: Ports): Promise<number> {
-  let output: RolloutOutput | undefined;
+  let output: SeveralView | undefined;
   const ports = sayingThrough((text) => output?.say?.(text), terminal);
   return inSession(options, ports, (session, shown) => {
-    output = rolloutOutput(shown, terminal);
+    output = severalView(shown.format, shown.look, terminal);
     return choosePodsAndTrace(session, shown, output);
   });
 }
 
-async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: RolloutOutput): Promise<number> {
+async function choosePodsAndTrace(session: Session, options: SeveralOptions, output: SeveralView): Promise<number> {
   const { ports } = session;
   const { timeoutMs, target, start, once, ignoreNotFound } = options;
   const warn = warnOn(ports);

@@ -12,7 +12,7 @@ import type { ReportFile } from '../../output/formats.ts';
 import { publish } from '../../output/publish.ts';
 import { fileOfPod, writeReports } from '../../output/report-files.ts';
 import { isForEachPod } from '../../output/writable.ts';
-import type { TraceOptions } from '../trace-options.ts';
+import type { TraceOptions } from '../options.ts';
 import { timelineOf } from '../../infer/conclude.ts';
 import { triggerText } from '../../output/mark-text.ts';
 import { factsAwaitedUntil, hasNoReplacement } from '../ending/trace-end.ts';

@@ -12,7 +12,10 @@ import {
   type JsonObject,
 } from '../model/observe/read.ts';
 import { ownTimeoutOf } from './own-timeout.ts';
-import { commandsOf, shellLineOf, type CommandLine, type SignalHandling } from '../model/observe/command-line.ts';
+import type { CommandLine } from '../model/observe/command-line.ts';
+import { lineOfShell } from '../programs/shell-arguments.ts';
+import { commandsIn } from '../programs/shell-script.ts';
+import type { SignalHandling } from './signal-handling.ts';
 
 /** Keys and indexes from the root of an object down to one of its fields, as in `spec.containers[0].lifecycle`. */
 export type Path = readonly (string | number)[];
@@ -83,10 +86,10 @@ function containerOf(container: JsonObject, path: Path, isInit: boolean) {
 }
 
 /** `noted`: what a recording keeps of the command (model/observe/container.ts). */
-function commandOf({ command, args, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
+function commandOf({ command, args, image, ignoresTerm, handlesTerm, shell }: JsonObject): CommandLine {
   const notes = { ignores: ignoresTerm, handles: handlesTerm, shell };
   const noted = (['ignores', 'handles', 'shell'] as const).find((note) => notes[note] === true);
-  return { command: asStrings(command), args: asStrings(args), noted };
+  return { command: asStrings(command), args: asStrings(args), image: asString(image), noted };
 }
 
 function portOf(raw: JsonObject) {
@@ -130,7 +133,8 @@ const programsOfDistributions = /^(.*\/)?((ba|da|a|z|k)?sh|sleep|kill|killall|pk
 
 /** `nginx -s quit`, `kill -TERM 1`, also in a shell, unless a sleep comes before. */
 function stopsServer(command: readonly string[]): boolean {
-  const commands = commandsOf(shellLineOf(command) ?? command.join(' '));
+  const line = lineOfShell(command);
+  const commands = (line === undefined ? [command] : commandsIn(line).commands).map((words) => words.join(' '));
   const stop = commands.findIndex((one) => stopCommand.test(one));
   return stop >= 0 && !commands.slice(0, stop).some((one) => /\bsleep\s+[\d$]|\bsleep\b/.test(one));
 }
@@ -140,10 +144,8 @@ const stopCommand =
 
 /** The sum of the sleeps in a shell line; undefined without one, or if the line has a loop or a branch. */
 function sumOfSleeps(command: readonly string[]): number | undefined {
-  const line = shellLineOf(command);
-  if (line === undefined || /(^|[\s;])(if|while|until|for|case)\s/.test(line)) return undefined;
-  const seconds = commandsOf(line.replace(/'[^']*'|"[^"]*"/g, 'x')).flatMap(
-    (one) => plainSleep(one.split(/\s+/)) ?? [],
-  );
+  const line = lineOfShell(command);
+  const { commands, isPlain } = commandsIn(line ?? '');
+  const seconds = isPlain ? commands.flatMap((words) => plainSleep(words) ?? []) : [];
   return seconds.length > 0 ? seconds.reduce((sum, one) => sum + one, 0) : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import type { Base } from './images.ts';
 import { afterOptions, rowOf, shellsByName, type ProgramRow } from './rows.ts';
+import { plainWord, shellArguments } from './shell-arguments.ts';
 import { parseScript, type Word } from './shell-script.ts';
 import { standingsOf, type Shell, type Standing } from './shell-standing.ts';
 import { agreed, programEffect, scriptUnknown, unknownApp, wrapperEffect, type Context, type Effect } from './links.ts';
@@ -68,32 +69,6 @@ function ofShell(shell: Shell, words: readonly Word[], context: Context): Effect
   return ofScript(shell, { text, isDynamic: false, isQuoted: true }, start, context);
 }
 
-/** By POSIX, options may be in one word or several, before and after `c` (sh, "OPTIONS"). */
-function shellArguments(words: readonly Word[]) {
-  let [hasLine, isInteractive, fromInput, stopsOnError, at] = [false, false, false, false, 0];
-  for (; at < words.length; at += 1) {
-    const option = words[at]?.text ?? '';
-    if (option === '--' || option === '-') {
-      at += 1;
-      break;
-    }
-    if (!/^[-+]./.test(option)) break;
-    if (option.startsWith('--')) {
-      if (/^--(rcfile|init-file)$/.test(option)) at += 1;
-      continue;
-    }
-    hasLine ||= /^-\w*c/.test(option);
-    isInteractive ||= /^-\w*i/.test(option);
-    fromInput ||= /^-\w*s/.test(option);
-    stopsOnError ||= /^-\w*e/.test(option);
-    at += option.match(/[oO]/g)?.length ?? 0;
-  }
-  const operands = words.slice(at);
-  const options = { isInteractive, stopsOnError };
-  if (hasLine) return { ...options, line: operands[0], file: undefined, args: operands.slice(2) };
-  return { ...options, line: undefined, file: fromInput ? undefined : operands[0], args: operands.slice(1) };
-}
-
 function ofScriptFile(path: Word, script: string, args: readonly Word[], context: Context): Effect {
   const interpreter = /^#!\s*([^\n]+)/.exec(script)?.[1]?.trim().split(/\s+/) ?? ['/bin/sh'];
   return effectOf([...interpreter.map(plainWord), path, ...args], context);
@@ -135,8 +110,6 @@ function expanded(words: readonly Word[], args: readonly Word[], variables: Read
     return isDynamic || word.isQuoted ? [{ ...word, text, isDynamic }] : text.split(/\s+/).map(plainWord);
   });
 }
-
-export const plainWord = (text: string): Word => ({ text, isDynamic: /\$\(/.test(text), isQuoted: false });
 
 function ofWrapper(row: ProgramRow, words: readonly Word[], context: Context): Effect {
   const next = nextOf(row, words);

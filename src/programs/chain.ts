@@ -26,7 +26,8 @@ export function effectOf(all: readonly Word[], context: Context): Effect {
     return agreed(kinds.map((shell) => [shellText(name, shell), ofShell(shell, words.slice(1), inner)]));
   const script = context.scripts.get(first.text);
   if (script !== undefined) return ofScriptFile(first, script, words.slice(1), inner);
-  const row = rowOf(words.map(({ text }) => text));
+  const texts = words.map(({ text }) => text);
+  const row = appletRow(first.text, texts.slice(1), context) ?? rowOf(texts);
   if (row?.next) return ofWrapper(row, words, inner);
   if (row) return programEffect(row, context);
   return /\.sh$|entrypoint/.test(name) ? scriptUnknown(name, context) : unknownApp(name, context);
@@ -48,6 +49,10 @@ function appletEffect(words: readonly Word[], context: Context): Effect {
   return row.next ? ofWrapper(row, words.slice(1), context) : programEffect(row, context);
 }
 
+/** On Alpine, and within busybox's shell, a name without a folder means busybox's own program, if it has one. */
+const appletRow = (name: string, args: readonly string[], { base }: Context): ProgramRow | undefined =>
+  base.name === 'alpine' || base.name === 'busybox' ? rowOf([`busybox ${name}`, ...args]) : undefined;
+
 /** `sh` is another shell on each base system. Empty: not a shell. */
 function shellsNamed(name: string, base: Base): Shell[] {
   const named = name.replace(/^-/, '');
@@ -59,7 +64,8 @@ function shellsNamed(name: string, base: Base): Shell[] {
 const shellText = (name: string, shell: Shell): string =>
   name === shell.name ? shell.name : `${name} is ${shell.name} (${shell.on ?? 'elsewhere'})`;
 
-function ofShell(shell: Shell, words: readonly Word[], context: Context): Effect {
+function ofShell(shell: Shell, words: readonly Word[], outer: Context): Effect {
+  const context = shell.name === 'ash' ? { ...outer, base: { name: 'busybox', sh: ['ash'] } } : outer;
   const start = shellArguments(words);
   const { line, file } = start;
   if (line !== undefined) return ofScript(shell, line, start, context);

@@ -143,6 +143,7 @@ const commands: Record<string, () => Promise<AddCommand>> = {
   why: async () => (await import('./why.ts')).addWhy,
   compare: async () => (await import('./history.ts')).addCompare,
   recommend: async () => (await import('./history.ts')).addRecommend,
+  signals: async () => (await import('./signals.ts')).addSignals,
   rollout: async () => (await import('./rollout.ts')).addRollout,
   replay: async () => (await import('./replay.ts')).addReplay,
   demo: async () => (await import('./demo-flags.ts')).addDemo,

@@ -62,10 +62,12 @@ function fitRows(rows: readonly RankedRow[], layout: CardLayout, room: number): 
   let left = room;
   const keep = (row: RankedRow, lines: string[] | undefined): void => {
     if (!lines) return;
-    left += (kept.get(row)?.length ?? 0) - lines.length;
+    if (row.label !== 'fix') left += (kept.get(row)?.length ?? 0) - lines.length;
     kept.set(row, lines);
   };
-  const fits = (row: RankedRow) => (form: string[]) => form.length <= left + (kept.get(row)?.length ?? 0);
+  // The limit yields to a fix.
+  const fits = (row: RankedRow) => (form: string[]) =>
+    row.label === 'fix' || form.length <= left + (kept.get(row)?.length ?? 0);
   // The limit yields to a fix.
   for (const row of byRank)
     keep(
@@ -159,7 +161,9 @@ function answerRows(report: Report, { pen, flags = '', verbose = false }: CardOp
     ...nextRows(report, flags),
     ...answer.advice.map((text) => rowOf('fix', isGood ? 4 : 3, text)),
     ...answer.fix.map((fix) => {
-      const text = `${answer.advice.length > 0 ? 'and ' : ''}${fix.reason}`;
+      // Where all went well, how a number was computed is only in the reports and with -v.
+      const reason = isGood && !verbose ? fix.reason.replace(/ \(.*$/, '') : fix.reason;
+      const text = `${answer.advice.length > 0 ? 'and ' : ''}${reason}`;
       const command = isGood && !verbose ? (commandOf(fix, report) ?? fix.command) : fix.command;
       return rowOf('fix', 3, text, { command: `${command}${flags}` });
     }),
